@@ -4,18 +4,15 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { everyMs } from "./consolidation-options.js";
 import { dailyTimes } from "./daily-time.rule.js";
 
-/** The rest is found an hour later, mostly before its time has come. */
+/** Later runs, an hour apart, find the others, mostly before they are due. */
 export const mostMarked = 10_000;
 
-/** Schedules changed owners at their tenant's next time, the first owner of each tenant before the second of any. */
+/** Schedules changed owners at their tenant's next time; tenants take turns. */
 export async function markChangedOwners(db: Connection, limit: number): Promise<void> {
   const changed = await findChangedOwners(db, limit);
   const [first] = changed;
   if (!first) return;
-  const owners = changed.map(({ done_at, ...row }) => ({
-    scope: scopeOf(row),
-    doneAtMs: done_at?.getTime() ?? null,
-  }));
+  const owners = changed.map((row) => ({ scope: scopeOf(row), doneAtMs: row.done_at?.getTime() ?? null }));
   const times = dailyTimes(owners, everyMs, first.now.getTime()).map((ms) => new Date(ms));
   await db.query(sql`
     insert into ${db.schema}.work as k (kind, owner_ref, done_until, retry_at)

@@ -22,14 +22,14 @@ interface PairRules {
   readonly since: Date;
 }
 
-/** The pairs of `near` to ask a model about, each once, most similar first; in each the older memory is first. */
+/** Chooses the pairs for the model, each once, most similar first; the older memory of a pair is first. */
 export function choosePairs(near: readonly StoredPair[], rules: PairRules): StoredPair[] {
   const pairs = new Map<string, StoredPair>();
   for (const each of near) {
     const pair = inOrder(each);
     const name = `${pair.first.id} ${pair.second.id}`;
-    const known = pairs.get(name);
-    if (known ? known.similarity >= pair.similarity : !isOpen(pair, rules)) continue;
+    const existing = pairs.get(name);
+    if (existing ? existing.similarity >= pair.similarity : !isOpen(pair, rules)) continue;
     pairs.set(name, pair);
   }
   return [...pairs.values()].toSorted(
@@ -53,7 +53,7 @@ function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules)
   );
 }
 
-/** Whether two memories may be about one thing. Checked before a model is asked, and before its verdict is applied. */
+/** Whether two memories may be about one thing. Checked before the model call, and before its verdict is applied. */
 export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: CategoryPolicy): boolean {
   return (
     first.id !== second.id &&
@@ -67,13 +67,13 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
   );
 }
 
-/** Whether they may say the same: no judge makes one of "8,000 euros" and "9,500 euros". */
+/** Whether figures permit a merge: no verdict merges "8,000 euros" and "9,500 euros". */
 export function mayMerge(first: StoredMemory, second: StoredMemory): boolean {
   const [one, other] = [first.value, second.value];
   return haveSameFigures(first.text, second.text) && (one === null || other === null || haveSameFigures(one, other));
 }
 
-/** Statements. Episodes belong to their turns, steps were asked for, and notes are bounded by number. */
+/** Only statements: episodes belong to their turns, users ask for procedures, and notes have a limit. */
 function isCompared({ kind, state }: StoredMemory): boolean {
   return state === "active" && (kind === "fact" || kind === "insight");
 }
@@ -82,16 +82,15 @@ function ownerAndApp({ scope: { tenantId, userId, appId } }: StoredMemory): stri
   return JSON.stringify([tenantId, userId, appId]);
 }
 
-/** No agent may lose access to one of them when the other replaces both. */
+/** No agent may lose access by a merge. */
 function haveSameReaders(one: string, other: string, policy: CategoryPolicy): boolean {
-  if (one === other) return true;
   return [...(policy.allowlists?.keys() ?? [])].every((agent) => {
     const readable = readableCategories(policy, agent);
     return readable.has(one) === readable.has(other);
   });
 }
 
-/** "dog_name" and "name_of_the_dog" are one family; a memory without a key is in none. */
+/** "dog_name" and "name_of_the_dog" are one family. A memory without a key fits any. */
 function haveSlotFamily(first: StoredMemory, second: StoredMemory): boolean {
   if (first.key === null || second.key === null) return true;
   if (first.category !== second.category) return false;
@@ -103,7 +102,7 @@ function agree(one: string | null, other: string | null): boolean {
   return one === null || other === null || one === other;
 }
 
-/** Identifies a compared pair by ids and prompt texts: only a memory with other words is compared again. */
+/** Identifies a compared pair by ids and prompt texts: a changed memory is compared again. */
 export function fingerprintOf({ first, second }: Pick<StoredPair, "first" | "second">): string {
   const sides = [first, second].map(({ id, category, key, value, text, validFrom }) =>
     JSON.stringify([id, category, key, value, text, validFrom]),

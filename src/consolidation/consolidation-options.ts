@@ -5,25 +5,22 @@ import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Runtime } from "../runtime.js";
 
 export const consolidationOptionsSchema = z.strictObject({
-  /**
-   * Whether memories with the same meaning are merged in the background. Needs a model. On: long-term users repeat
-   * themselves, and an owner without similar memories costs no call. @default true
-   */
+  /** Whether a model merges memories with the same meaning. Without similar memories it is not called. @default true */
   enabled: z.boolean().default(true),
   /**
-   * Tokens for all owners of a tenant in a day, by UTC: some twenty full runs, and hundreds of the usual two or three
-   * calls. Pairs with votes are finished; other owners wait for the next day. @default 500_000
+   * Tokens per tenant and day, by UTC: some twenty full runs, or hundreds of the usual two or three calls. Over budget,
+   * pairs with votes are finished, and others wait for the next day. @default 500_000
    */
   budgetTokens: z.int().min(0).default(500_000),
 });
 
-/** Duplicates are no hurry. Each tenant has its own time of day, which spreads the load. */
+/** Duplicates are not urgent. */
 export const everyMs = dayMs;
-/** Per owner and run. Each takes at least two votes, five before anything is hidden: 15 to 40 calls. */
+/** Per owner and run: 15 to 40 calls, since a pair takes at least two votes, and five before a memory is hidden. */
 export const mostPairs = 50;
-/** With many more, models begin to mix them up. */
+/** With many more, models confuse them. */
 export const pairsPerCall = 8;
-/** How long a compared pair is not asked about again. With other words it is compared anew. */
+/** An unchanged pair is compared again only after this time. */
 export const fingerprintsForMs = 14 * dayMs;
 
 export interface ConsolidationConfig extends z.input<typeof consolidationOptionsSchema> {}

@@ -15,10 +15,10 @@ export interface ConsolidationMade {
   settled: readonly SettledPair[];
 }
 
-/** Hourly: it reads all owners, and nobody waits. */
+/** Hourly: it reads all owners, and is not urgent. */
 const markEveryMs = 3_600_000;
 
-/** Merges memories that say the same. Votes are kept after each call: another worker asks only for the rest. */
+/** Merges memories with the same meaning. Saves votes after each call: another worker asks only for the others. */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
   return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(
@@ -43,7 +43,7 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         });
         return { judged: pairs, tokens, calls };
       },
-      // Verdicts are checked when they are read; their effects are decided under the owner's lock.
+      // `save` decides the effects under the owner's lock.
       validate: ({ judged }) => ({ judged }),
       save: async ({ claim, work, judged }) => ({
         settled: await saveConsolidation(deps, { claim, work, pairs: judged }),

@@ -11,44 +11,44 @@ import { type ConsolidationRuntime, fingerprintsForMs, mostPairs } from "./conso
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
-/** Memories per run whose neighbours are searched: of an owner with more, those that changed last. */
-const mostInPool = 500;
-/** Compared whatever it is: a process that was off for a weekend misses nothing. */
+/** Per run: those that changed last. */
+const maxSearched = 500;
+/** Searched in any case: a process that was off for a weekend misses nothing. */
 const freshMs = 3 * dayMs;
-/** Older memories no longer change by themselves, and were compared when they were new. */
+/** Older memories were compared when they were new. */
 const recentMs = 90 * dayMs;
 /** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
-const belowMostUsed = 0.9;
-/** Share of common words without vectors. One fact in other words rarely shares many more than three in five. */
-const leastOverlap = 0.6;
+const mostUsedRank = 0.9;
+/** Share of common words without vectors: a rephrased fact rarely shares more than three in five. */
+const minOverlap = 0.6;
 
 /**
- * The pairs of an owner's memories to ask a model about, most similar first, at most `mostPairs`, without those that it
- * compared lately. Searches neighbours of what changed in the last three days, is important, or is among the tenth that
- * is used most. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently compared ones. Searches
+ * neighbours of fresh, important, and the most used tenth of memories.
+ * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function findPairs(
   deps: ConsolidationRuntime,
   ownerRef: OwnerRef,
 ): Promise<{ readonly pairs: readonly StoredPair[]; readonly more: boolean }> {
   const { db, config } = deps;
-  const refs = await findPool(db, ownerRef);
+  const refs = await findSearched(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
-  const space = await spaceOf(deps, ownerRef);
+  const space = await currentSpace(deps, ownerRef);
   const { askSimilarity, contextAskSimilarity } = config.memories;
-  const least = space ? Math.min(askSimilarity, contextAskSimilarity) : leastOverlap;
-  const leastOf = (memory: StoredMemory) =>
-    consentRule(config.consent, memory) === null ? askSimilarity : contextAskSimilarity;
-  const open = choosePairs(await findNear(db, { ownerRef, refs, space, least }), {
-    policy: config.policy,
-    leastSimilarity: (memory) => (space ? leastOf(memory) : leastOverlap),
-    since: new Date(deps.clock().getTime() - recentMs),
-  });
+  const least = space ? Math.min(askSimilarity, contextAskSimilarity) : minOverlap;
+  const leastSimilarity = (memory: StoredMemory) => {
+    if (!space) return minOverlap;
+    return consentRule(config.consent, memory) === null ? askSimilarity : contextAskSimilarity;
+  };
+  const since = new Date(deps.clock().getTime() - recentMs);
+  const near = await findNear(db, { ownerRef, refs, space, least });
+  const open = choosePairs(near, { policy: config.policy, leastSimilarity, since });
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
-  const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
-  return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
+  const pairs = open.filter((_, index) => !compared.has(fingerprints[index] ?? ""));
+  return { pairs: pairs.slice(0, mostPairs), more: pairs.length > mostPairs };
 }
 
 async function findNear(db: Connection, search: Parameters<typeof findNearMemories>[1]): Promise<StoredPair[]> {
@@ -62,8 +62,11 @@ async function findNear(db: Connection, search: Parameters<typeof findNearMemori
   });
 }
 
-/** The current embedding space, which comes with a vector; null without embeddings. */
-async function spaceOf({ db, embedder }: ConsolidationRuntime, ownerRef: OwnerRef): Promise<EmbeddingSpace | null> {
+/** Embeds a memory to learn the current space; null without embeddings. */
+async function currentSpace(
+  { db, embedder }: ConsolidationRuntime,
+  ownerRef: OwnerRef,
+): Promise<EmbeddingSpace | null> {
   if (!embedder) return null;
   const [row] = await db.query<{ text: string }>(sql`
     select m.content as text from ${db.schema}.memory m
@@ -71,7 +74,7 @@ async function spaceOf({ db, embedder }: ConsolidationRuntime, ownerRef: OwnerRe
   return row ? (await embedder.documents([row.text])).space : null;
 }
 
-async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
+async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
   const { schema } = db;
   const ago = (ms: number) => sql`${db.now()} - ${ms}::float8 * interval '1 millisecond'`;
   const rows = await db.query<{ ref: number }>(sql`
@@ -83,26 +86,26 @@ async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
     ) m
     where m.updated_at > ${ago(recentMs)} and (
       m.updated_at > ${ago(freshMs)} or m.importance >= ${importantFrom}
-        or (m.access_count > 0 and m.used >= ${belowMostUsed})
+        or (m.access_count > 0 and m.used >= ${mostUsedRank})
     )
-    order by m.updated_at desc, m.ref desc limit ${mostInPool}`);
+    order by m.updated_at desc, m.ref desc limit ${maxSearched}`);
   return rows.map(({ ref }) => ref);
 }
 
-/** Active memories of an owner by id, without expired ones. */
+/** Active, unexpired memories of an owner, by id. */
 export async function findStored(
   db: Connection,
   input: { ownerRef: OwnerRef } & ({ ids: readonly string[] } | { refs: readonly number[] }),
 ): Promise<ReadonlyMap<string, StoredMemory>> {
   const { schema } = db;
-  const named =
+  const requested =
     "ids" in input
-      ? sql`unnest(${input.ids}::uuid[]) named cross join lateral (select * from ${schema}.memory where id = named limit 1) m`
-      : sql`unnest(${input.refs}::bigint[]) named cross join lateral (select * from ${schema}.memory where ref = named limit 1) m`;
+      ? sql`unnest(${input.ids}::uuid[]) wanted cross join lateral (select * from ${schema}.memory where id = wanted limit 1) m`
+      : sql`unnest(${input.refs}::bigint[]) wanted cross join lateral (select * from ${schema}.memory where ref = wanted limit 1) m`;
   const rows = await db.query<{ memory: MemoryJson; ref: string; turn: number; asserted_at: Date }>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
       coalesce(m.asserted_at, m.valid_from) as asserted_at
-    from ${named}
+    from ${requested}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
     order by m.ref`);
   return new Map(

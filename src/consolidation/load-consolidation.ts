@@ -21,8 +21,8 @@ export interface ConsolidationWork extends OwnerWork {
 }
 
 /**
- * The work behind `claim`, or how it ended: no similar memories, or no tokens left of the day, which defers it. An
- * interrupted run continues with its pairs and votes. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without similar memories,
+ * deferred over the day's budget. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
@@ -33,18 +33,16 @@ export async function loadConsolidation(
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
-  const { tenantId = "" } = scope;
-  const spent = await spentToday(db, { scope: { tenantId }, kind: "consolidation" });
+  const spent = await spentToday(db, { scope: { tenantId: scope.tenantId ?? "" }, kind: "consolidation" });
   const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
     deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
     return deferWork(db, claim, spent.endsAt);
   }
-  const kept = progressSchema.safeParse(progress);
-  const resumed = kept.success ? kept.data : null;
+  const { data: resumed } = progressSchema.safeParse(progress);
   const { pairs, more, doneUntil } = resumed
-    ? { ...resumed, pairs: await findAgain(db, ownerRef, resumed) }
+    ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed) }
     : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
   if (pairs.length === 0) return skipWork(db, claim, { doneUntil });
   const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
@@ -82,16 +80,17 @@ export function progressOf(
   };
 }
 
-/** The pairs of an interrupted run, except those with a changed or deleted memory. */
-async function findAgain(db: Connection, ownerRef: OwnerRef, { pairs }: ConsolidationProgress): Promise<VotedPair[]> {
+/** The pairs of an interrupted run whose memories are unchanged. */
+async function findUnchanged(
+  db: Connection,
+  ownerRef: OwnerRef,
+  { pairs }: ConsolidationProgress,
+): Promise<VotedPair[]> {
   const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
   const stored = await findStored(db, { ownerRef, ids });
-  const asRead = ({ id, revision }: { id: string; revision: number }) => {
-    const memory = stored.get(id);
-    return memory?.revision === revision ? memory : undefined;
-  };
-  return pairs.flatMap(({ similarity, votes, ...sides }) => {
-    const [first, second] = [asRead(sides.first), asRead(sides.second)];
-    return first && second ? [{ first, second, similarity, votes }] : [];
+  return pairs.flatMap((pair) => {
+    const [first, second] = [stored.get(pair.first.id), stored.get(pair.second.id)];
+    const isUnchanged = first?.revision === pair.first.revision && second?.revision === pair.second.revision;
+    return first && second && isUnchanged ? [{ ...pair, first, second }] : [];
   });
 }

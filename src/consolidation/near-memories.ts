@@ -4,37 +4,40 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { type IndexedWords, type NearRefs, nearByWords } from "./near-words.rule.js";
 
-/** Per memory: more than are linked, since mere similar wording ranks first as often. */
-const nearestCount = 20;
-/** Per statement: with 20,000 memories of an owner, and vectors of 384 dimensions, a second or two. */
-const atOnce = 100;
+/** More than are linked, since mere similar wording often ranks first. */
+const maxPerMemory = 20;
+/** Per statement: takes a second or two with 20,000 memories of an owner and 384 dimensions. */
+const batchSize = 100;
+
+interface NearSearch {
+  readonly ownerRef: OwnerRef;
+  readonly refs: readonly number[];
+  readonly space: EmbeddingSpace | null;
+  readonly least: number;
+}
 
 /**
- * The facts and insights of an owner nearest to each of `refs`, of its kind and app, with a similarity of at least
+ * Finds the facts and insights of an owner nearest to each of `refs`, of its kind and app, with a similarity of at least
  * `least`. One statement per 100; memories without a vector in `space` have no neighbours.
  */
-export async function findNearMemories(
-  db: Connection,
-  input: { ownerRef: OwnerRef; refs: readonly number[]; space: EmbeddingSpace | null; least: number },
-): Promise<NearRefs[]> {
+export async function findNearMemories(db: Connection, input: NearSearch): Promise<NearRefs[]> {
   const { ownerRef, refs, space, least } = input;
   if (space === null) {
     const words = await findWords(db, ownerRef);
-    return nearByWords(words, { refs: new Set(refs), least, most: nearestCount });
+    return nearByWords(words, { refs: new Set(refs), least, most: maxPerMemory });
   }
   const found: NearRefs[] = [];
-  for (let from = 0; from < refs.length; from += atOnce) {
-    found.push(...(await findByVector(db, { ownerRef, refs: refs.slice(from, from + atOnce), space, least })));
+  for (let from = 0; from < refs.length; from += batchSize) {
+    found.push(...(await findByVector(db, { ownerRef, refs: refs.slice(from, from + batchSize), space, least })));
   }
   return found;
 }
 
-/** All pairs, since an exact search reads all vectors anyway. */
+/** Compares all pairs: an exact search reads all vectors anyway. */
 async function findByVector(
   { query, schema }: Connection,
-  input: { ownerRef: OwnerRef; refs: readonly number[]; space: EmbeddingSpace; least: number },
+  { ownerRef, refs, space, least }: NearSearch & { readonly space: EmbeddingSpace },
 ): Promise<NearRefs[]> {
-  const { ownerRef, refs, space, least } = input;
   return query<NearRefs & Record<string, unknown>>(sql`
     with own as materialized (
       select m.ref, m.kind, m.app_id, e.embedding from ${schema}.memory m
@@ -54,10 +57,10 @@ async function findByVector(
       select *, row_number() over (partition by first order by similarity desc, second) as nth
       from near where similarity >= ${least}
     ) n
-    where n.nth <= ${nearestCount}`);
+    where n.nth <= ${maxPerMemory}`);
 }
 
-/** Compared in code: joins take a hundred times as long. */
+/** For a comparison in code: joins take a hundred times as long. */
 async function findWords({ query, schema }: Connection, ownerRef: OwnerRef): Promise<IndexedWords[]> {
   return query<IndexedWords & Record<string, unknown>>(sql`
     select m.ref::float8 as ref, json_build_array(m.kind, m.app_id)::text as "group",

@@ -1,7 +1,7 @@
 /** A memory's words as indexed: stems without stop words, each with its count. */
 export interface IndexedWords {
   readonly ref: number;
-  /** Only memories of one group are compared. */
+  /** Only memories of the same group are compared. */
   readonly group: string;
   readonly words: Readonly<Record<string, number>>;
 }
@@ -13,10 +13,10 @@ export interface NearRefs {
   readonly similarity: number;
 }
 
-/** A word of so many memories finds no neighbours: it says little about any. */
+/** Words of this many memories are too common to find neighbours. */
 const common = 500;
 
-/** The `most` nearest memories of each, which share at least `least` of their words with it, one of them rare. */
+/** Finds up to `most` neighbours of each of `refs` by their share of common words: `least`, with a rare one. */
 export function nearByWords(
   all: readonly IndexedWords[],
   limits: { readonly refs: ReadonlySet<number>; readonly least: number; readonly most: number },
@@ -26,23 +26,23 @@ export function nearByWords(
   const lengths = all.map(({ words }) => Object.values(words).reduce((sum, count) => sum + count, 0));
   for (const [place, { words }] of all.entries()) {
     for (const word of Object.keys(words)) {
-      const known = places.get(word);
-      if (known) known.push(place);
+      const withWord = places.get(word);
+      if (withWord) withWord.push(place);
       else places.set(word, [place]);
     }
   }
   return all.flatMap(({ ref, group, words }, place) => {
     if (!refs.has(ref)) return [];
-    const rare = Object.keys(words).flatMap((word) => {
-      const having = places.get(word) ?? [];
-      return having.length < common ? having : [];
+    const withRareWord = Object.keys(words).flatMap((word) => {
+      const withWord = places.get(word) ?? [];
+      return withWord.length < common ? withWord : [];
     });
-    const others = [...new Set(rare)].filter((other) => other !== place && all[other]?.group === group);
-    return others
+    return [...new Set(withRareWord)]
+      .filter((other) => other !== place && all[other]?.group === group)
       .map((other): NearRefs => {
-        const { ref: second, words: its } = all[other] as IndexedWords;
-        const both = (lengths[place] ?? 0) + (lengths[other] ?? 0);
-        return { first: ref, second, similarity: (2 * shared(words, its)) / both };
+        const { ref: second, words: otherWords } = all[other] as IndexedWords;
+        const total = (lengths[place] ?? 0) + (lengths[other] ?? 0);
+        return { first: ref, second, similarity: (2 * sharedCount(words, otherWords)) / total };
       })
       .filter(({ similarity }) => similarity >= least)
       .toSorted((one, other) => other.similarity - one.similarity || one.second - other.second)
@@ -50,8 +50,8 @@ export function nearByWords(
   });
 }
 
-function shared(one: IndexedWords["words"], other: IndexedWords["words"]): number {
+function sharedCount(one: IndexedWords["words"], other: IndexedWords["words"]): number {
   // A word may be "constructor".
-  const times = (word: string) => (Object.hasOwn(other, word) ? (other[word] ?? 0) : 0);
-  return Object.entries(one).reduce((sum, [word, count]) => sum + Math.min(count, times(word)), 0);
+  const countIn = (word: string) => (Object.hasOwn(other, word) ? (other[word] ?? 0) : 0);
+  return Object.entries(one).reduce((sum, [word, count]) => sum + Math.min(count, countIn(word)), 0);
 }

@@ -4,19 +4,19 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { PairVerdict } from "./pair-votes.rule.js";
 
-/** What a memory inherits from those merged into it. */
+/** What a memory takes over from those merged into it. */
 export interface JoinedMemory {
   readonly id: string;
   readonly gone: readonly string[];
   readonly pinned: boolean;
   readonly tags: readonly string[];
-  /** The memory whose source it has; null without one. */
+  /** Id of the memory whose source it takes over; null without sources. */
   readonly sourceOf: string | null;
-  /** Messages of that source's thread that any of them came from. */
+  /** Source messages of all of them in that source's thread. */
   readonly seqs: readonly number[];
 }
 
-/** For a locked owner. One statement. */
+/** Requires the owner's lock. One statement. */
 export async function joinMemories(
   tx: Connection,
   { ownerRef, joined }: { readonly ownerRef: OwnerRef; readonly joined: readonly JoinedMemory[] },
@@ -55,7 +55,7 @@ export interface MemoryPairLink {
   readonly strength: number;
 }
 
-/** The linked `pairs`, in either direction, as "from to". */
+/** The `pairs` with a link in either direction, as "from to". */
 export async function findLinked(
   db: Connection,
   pairs: readonly Pick<MemoryPairLink, "from" | "to">[],
@@ -69,7 +69,7 @@ export async function findLinked(
   return new Set(rows.map(({ from, to }) => `${from} ${to}`));
 }
 
-/** For a locked owner. One statement. */
+/** Requires the owner's lock. One statement. */
 export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]): Promise<void> {
   if (links.length === 0) return;
   await tx.query(sql`

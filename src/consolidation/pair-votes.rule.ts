@@ -7,7 +7,7 @@ export interface PairVote {
   readonly reason: string;
 }
 
-/** "close" ends the validity of one of them. */
+/** "close" ends the validity of one memory. */
 const effects = {
   same: "merge",
   updates: "close",
@@ -17,28 +17,26 @@ const effects = {
 } as const;
 
 /**
- * Lead of one effect before a memory is hidden, or a pair is left. A judge that errs once in ten times then hides one
- * of 60,000 pairs wrongly and misses one duplicate in forty; with a lead of three it would hide one of 740.
+ * Lead of votes that hides a memory, or leaves a pair. A judge with one error in ten then hides one of 60,000 pairs
+ * wrongly, and misses one duplicate in forty; a lead of three would hide one of 740.
  */
 const neededLead = { hide: 5, leave: 2 };
 
-/** An open pair is left after so many votes. */
+/** An undecided pair is left after this many votes. */
 const mostVotes = 11;
 
 export function needsVote(votes: readonly PairVote[]): boolean {
   return votes.length < mostVotes && leadOf(votes, "leave") < neededLead.leave && agreedEffect(votes) === null;
 }
 
-/** The first verdict with the leading effect. Without one, or with any vote against a link, nothing is done. */
+/** The first vote with the leading effect, or for a link if all agree; else "unrelated". */
 export function verdictOf(votes: readonly PairVote[]): PairVote {
   const effect = agreedEffect(votes);
-  const stays = votes.find(({ verdict }) => verdict === "unrelated") ?? undecided;
-  if (effect !== null) return votes.find(({ verdict }) => effects[verdict] === effect) ?? stays;
+  const unrelated = votes.find(({ verdict }) => verdict === "unrelated") ?? { verdict: "unrelated", reason: "" };
+  if (effect !== null) return votes.find(({ verdict }) => effects[verdict] === effect) ?? unrelated;
   const [first] = votes;
-  return first && votes.every(({ verdict }) => verdict === "related") ? first : stays;
+  return first && votes.every(({ verdict }) => verdict === "related") ? first : unrelated;
 }
-
-const undecided: PairVote = { verdict: "unrelated", reason: "" };
 
 function agreedEffect(votes: readonly PairVote[]): "merge" | "close" | null {
   return (["merge", "close"] as const).find((effect) => leadOf(votes, effect) >= neededLead.hide) ?? null;
@@ -49,18 +47,15 @@ function leadOf(votes: readonly PairVote[], effect: (typeof effects)[PairVerdict
   return 2 * agreeing - votes.length;
 }
 
-/** The pairs with the fewest votes, by index; `begun`: only of those with a vote. Empty when all are decided. */
+/** Indexes of the open pairs with the fewest votes. @param begun only pairs with a vote */
 export function nextToAsk(
   pairs: readonly { readonly votes: readonly PairVote[] }[],
   most: number,
   { begun }: { readonly begun: boolean },
 ): number[] {
-  const open = pairs.flatMap(({ votes }, place) =>
-    needsVote(votes) && !(begun && votes.length === 0) ? [{ place, round: votes.length }] : [],
+  const open = pairs.flatMap(({ votes }, index) =>
+    needsVote(votes) && !(begun && votes.length === 0) ? [{ index, count: votes.length }] : [],
   );
-  const round = Math.min(...open.map((each) => each.round));
-  return open
-    .filter((each) => each.round === round)
-    .slice(0, most)
-    .map(({ place }) => place);
+  const fewest = Math.min(...open.map(({ count }) => count));
+  return open.flatMap(({ index, count }) => (count === fewest ? [index] : [])).slice(0, most);
 }

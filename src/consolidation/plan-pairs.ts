@@ -63,9 +63,9 @@ function planMerge(
   };
 }
 
-/** A repeat of `kept` by `gone`: a less trusted source raises neither confidence nor recency. */
+/** Counts `gone` as a repeat of `kept`: a less trusted source raises neither confidence nor recency. */
 function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresAt }: Noted): Sighting {
-  const isLess = gone.rank < kept.rank;
+  const isLessTrusted = gone.rank < kept.rank;
   return {
     id: kept.id,
     times: gone.seenCount,
@@ -73,7 +73,7 @@ function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresA
     rank: gone.rank,
     metadata,
     expiresAt,
-    ...(isLess
+    ...(isLessTrusted
       ? { confidence: kept.confidence, assertedTurn: kept.turn, assertedAt: null }
       : { confidence: gone.confidence, assertedTurn: gone.turn, assertedAt: gone.assertedAt.toISOString() }),
     origin: null,
@@ -90,10 +90,9 @@ function planClose(
   const decidedBy = conflictReason(gone, { ...kept, correction: false });
   const splits = split ? [{ ...split, copyId: randomUUID(), supersededBy: gone.id }] : [];
   const about = { category: gone.category, similarity };
+  const ending = { state: "superseded", supersededBy: kept.id, validTo: validTo.toISOString() } as const;
   return {
-    deactivated: [
-      { id: gone.id, state: "superseded", supersededBy: kept.id, validTo: validTo.toISOString(), purgeAfterMs: null },
-    ],
+    deactivated: [{ ...ending, id: gone.id, purgeAfterMs: null }],
     splits,
     changes: [
       {
@@ -130,28 +129,26 @@ function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChan
   };
 }
 
-const mostTags = 32;
+const maxTags = 32;
 
 function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
-  const merged = new Map<StoredMemory, StoredMemory[]>();
+  const groups = new Map<string, StoredMemory[]>();
   for (const { effect } of settled) {
     if (effect.action !== "merge") continue;
-    const known = [...merged].find(([kept]) => kept.id === effect.kept.id);
-    if (known) known[1].push(effect.gone);
-    else merged.set(effect.kept, [effect.gone]);
+    const { kept, gone } = effect;
+    groups.set(kept.id, [...(groups.get(kept.id) ?? [kept]), gone]);
   }
-  return [...merged].map(([kept, gone]) => {
-    const all = [kept, ...gone];
-    const source = all.find((memory) => memory.source !== null)?.source ?? null;
-    const seqs = all.flatMap((memory) =>
-      memory.source !== null && memory.source.threadId === source?.threadId ? memory.source.seqs : [],
+  return [...groups].map(([id, group]) => {
+    const origin = group.find(({ source }) => source !== null);
+    const seqs = group.flatMap(
+      ({ source }) => (source?.threadId === origin?.source?.threadId ? source?.seqs : []) ?? [],
     );
     return {
-      id: kept.id,
-      gone: gone.map(({ id }) => id),
-      pinned: all.some(({ pinned }) => pinned),
-      tags: [...new Set(all.flatMap(({ tags }) => tags))].slice(0, mostTags),
-      sourceOf: all.find((memory) => memory.source !== null)?.id ?? null,
+      id,
+      gone: group.slice(1).map((memory) => memory.id),
+      pinned: group.some(({ pinned }) => pinned),
+      tags: [...new Set(group.flatMap(({ tags }) => tags))].slice(0, maxTags),
+      sourceOf: origin?.id ?? null,
       seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
     };
   });

@@ -16,7 +16,7 @@ import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
 type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & { readonly pairs: readonly VotedPair[] };
 
-/** Effects on `pairs`, as the memories are now, in order; none where one of them changed since it was read. */
+/** Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed memories. */
 async function settle(
   db: Connection,
   { config }: Pick<ConsolidationRuntime, "config">,
@@ -31,17 +31,16 @@ async function settle(
     const name = `${pair.second.ref} ${pair.first.ref}`;
     return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(name) };
   });
-  const isAsRead = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
-  const standing = judged.filter(({ first, second }) => isAsRead(first) && isAsRead(second));
-  const { policy, consent } = config;
-  const effects = settlePairs(standing, { policy, consent, turns: owner.turns, now: owner.now });
+  const isUnchanged = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
+  const unchanged = judged.filter(({ first, second }) => isUnchanged(first) && isUnchanged(second));
+  const effects = settlePairs(unchanged, { ...config, ...owner });
   return judged.map((pair): SettledPair => {
-    const effect = effects[standing.indexOf(pair)];
-    return { ...pair, effect: effect ?? { action: "none", why: "changed" } };
+    const effect = effects[unchanged.indexOf(pair)] ?? { action: "none", why: "changed" };
+    return { ...pair, effect };
   });
 }
 
-/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost for a lost task */
+/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
   input: { readonly claim: Claim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
@@ -60,36 +59,34 @@ export async function saveConsolidation(
     await joinMemories(tx, { ownerRef, joined });
     await linkPairs(tx, links);
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
-    const events = effects.map((pair) => eventOf(scope, pair));
-    await insertEvents(tx, events);
+    await insertEvents(
+      tx,
+      effects.map((pair) => eventOf(scope, pair)),
+    );
     const more = work.more || pairs.length < work.pairs.length;
-    await completeWork(tx, claim, { doneUntil: await lookedAtUntil(tx, { ...work, more }, owner.revision) });
+    await completeWork(tx, claim, { doneUntil: await revisionDone(tx, { ...work, more }, owner.revision) });
     return effects;
   });
-  reportSettled(deps, settled);
+  logOutcomes(deps, settled);
   return settled;
 }
 
-/** Pairs that changed meanwhile are compared again. */
+/** Omits changed pairs, which are compared again. */
 function comparedOf(settled: readonly SettledPair[]) {
-  return settled.flatMap((pair) => {
-    const { effect, vote } = pair;
-    if (effect.action === "none" && effect.why === "changed") return [];
-    return [{ fingerprint: fingerprintOf(pair), verdict: vote.verdict }];
-  });
+  const unchanged = settled.filter(({ effect }) => effect.action !== "none" || effect.why !== "changed");
+  return unchanged.map((pair) => ({ fingerprint: fingerprintOf(pair), verdict: pair.vote.verdict }));
 }
 
-/** The owner's revision, if only this run changed it. With pairs left for another day, the owner counts as changed. */
-async function lookedAtUntil(
+/** The owner's revision, if only this run changed it. With pairs for another day, the owner counts as changed. */
+async function revisionDone(
   tx: Connection,
   { ownerRef, doneUntil, more }: ConsolidationWork,
   before: number,
 ): Promise<number> {
   if (more) return -1;
   if (before > doneUntil) return doneUntil;
-  const [row] = await tx.query<{ revision: string }>(
-    sql`select o.revision from ${tx.schema}.owner o where o.id = ${ownerRef}`,
-  );
+  const statement = sql`select revision from ${tx.schema}.owner where id = ${ownerRef}`;
+  const [row] = await tx.query<{ revision: string }>(statement);
   return Number(row?.revision ?? doneUntil);
 }
 
@@ -102,12 +99,12 @@ function eventOf(scope: ConsolidationWork["scope"], { first, effect, vote, simil
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
-function reportSettled({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
+function logOutcomes({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
   const outcomes: Record<string, number> = {};
   for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
-  const told = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
+  const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
-  logger.info(`${settled.length} pairs of memories were compared: ${told.join(", ")}`, {
+  logger.info(`${settled.length} pairs of memories were compared: ${summary.join(", ")}`, {
     step: "consolidate",
     outcomes,
     memoryIds,

@@ -10,8 +10,8 @@ export interface JudgedPair extends StoredPair {
 }
 
 /**
- * Why a verdict is not applied. "details": code sees a difference. "believed": the one to remove is trusted more.
- * "slot": only one has a slot. "settled": one went with another pair. "changed": one changed since it was read.
+ * Why a verdict is not applied. "details": code finds a difference. "believed": the memory to remove is trusted more.
+ * "slot": only one has a slot. "settled": another pair removed one. "changed": one changed during the run.
  */
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
@@ -34,17 +34,17 @@ interface SettleRules {
   readonly now: Date;
 }
 
-/** The effect on each, in order. Merges come first, most similar first; a removed memory takes no further part. */
+/** The effect of each verdict, in order. Merges precede, most similar first; a removed memory gets no other effect. */
 export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): PairEffect[] {
   const effects = judged.map((): PairEffect => ({ action: "none", why: null }));
   const gone = new Set<string>();
-  const inTurn = judged
-    .map((pair, place) => ({ pair, place }))
-    .toSorted((one, other) => order(one.pair) - order(other.pair) || other.pair.similarity - one.pair.similarity);
-  for (const { pair, place } of inTurn) {
+  const inTurn = [...judged.entries()].toSorted(
+    ([, one], [, other]) => order(one) - order(other) || other.similarity - one.similarity,
+  );
+  for (const [index, pair] of inTurn) {
     const effect = effectOf(pair, gone, rules);
     if (effect.action === "merge" || effect.action === "close") gone.add(effect.gone.id);
-    effects[place] = effect;
+    effects[index] = effect;
   }
   return effects;
 }
@@ -67,7 +67,7 @@ function none(why: PairRefusal | null): PairEffect {
   return { action: "none", why };
 }
 
-/** Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more often said, the older. */
+/** Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more frequent, the older. */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = comparePreference(first, second) > 0 ? [first, second] : [second, first];
   if (gone.key !== null && kept.key === null) return none("slot");
@@ -86,14 +86,14 @@ function comparePreference(one: StoredMemory, other: StoredMemory): number {
 }
 
 /**
- * The later of two contradicting memories closes the earlier, as values of one slot: by date, then source, then
- * confidence. A model closes nothing that is pinned, trusted more, or sensitive.
+ * The later of two contradicting memories closes the earlier, like values of one slot: by date, then source, then
+ * confidence. Never closes a memory that is pinned, trusted more, or sensitive.
  */
 function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
   if ((first.key === null) !== (second.key === null)) return none("slot");
   const [earlier, later] = byTime(first, second) <= 0 ? [first, second] : [second, first];
-  const told = { ...later, turn: rules.turns, correction: false, now: rules.now };
-  const decision = placeInSlot(told, { current: earlier, before: undefined, after: undefined });
+  const repeated = { ...later, turn: rules.turns, correction: false, now: rules.now };
+  const decision = placeInSlot(repeated, { current: earlier, before: undefined, after: undefined });
   switch (decision.action) {
     case "replace":
       return closed({ kept: later, gone: earlier, validTo: later.validFrom, split: null }, rules);

@@ -4,6 +4,7 @@ import { defineWork } from "../jobs/define-work.js";
 import { limitThread } from "../jobs/limit-material.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
+import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
@@ -11,60 +12,51 @@ import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.j
 
 const compressor = "worker:compress";
 
-/** Writes an episode and advances the cursor in one transaction. Null where there was one. @throws LeaseLost */
+/** Writes an episode and the cursor in one transaction. Null if the episode exists already. @throws LeaseLost */
 async function saveEpisode(
   deps: EpisodesRuntime,
   input: { claim: Claim; work: EpisodeWork; text: string; trimmed: boolean },
 ): Promise<string | null> {
   const { claim, work, text, trimmed } = input;
   const { scope, threadId, turns, messages } = work;
-  const writing = writeMemories(deps, {
-    scope,
-    drafts: [
-      {
-        text,
-        kind: "episode",
-        turns,
-        origin: "worker",
-        ...commonOrigin(messages),
-        source: { threadId, seqs: messages.map(({ seq }) => seq) },
-        validFrom: messages[0]?.saidAt,
-      },
-    ],
-    origin: { actor: compressor, step: "compress" },
-    alongside: async (tx, [outcome]) => {
-      await completeWork(tx, claim, threadWork.after(work));
-      await insertEvents(tx, [
-        {
-          scope,
-          threadId,
-          ...commonOrigin(messages),
-          step: "compress",
-          op: "classify",
-          ...classified(outcome, trimmed),
-        },
-      ]);
-    },
-  });
+  const origin = commonOrigin(messages);
+  const draft: MemoryDraft = {
+    text,
+    kind: "episode",
+    turns,
+    origin: "worker",
+    ...origin,
+    source: { threadId, seqs: messages.map(({ seq }) => seq) },
+    validFrom: messages[0]?.saidAt,
+  };
+  const event = { scope, threadId, ...origin, step: "compress", op: "classify" } as const;
   try {
-    const [written] = await writing;
+    const [written] = await writeMemories(deps, {
+      scope,
+      drafts: [draft],
+      origin: { actor: compressor, step: "compress" },
+      alongside: async (tx, [outcome]) => {
+        await completeWork(tx, claim, threadWork.after(work));
+        await insertEvents(tx, [{ ...event, ...classified(outcome, trimmed) }]);
+      },
+    });
     return written?.id ?? null;
   } catch (error) {
     if (brokenConstraint(error) !== "memory_episode") throw error;
-    // Another worker has written an episode from this turn on.
+    // Another worker has written an episode that begins with this turn.
     await completeWork(deps.db, claim, threadWork.after(work));
     return null;
   }
 }
 
 export interface Compressed {
-  /** As the model wrote it, then as it is stored. */
+  /** The model's text; after validation the stored text. */
   episode: string | null;
   trimmed: boolean;
   memoryId: string | null;
 }
 
-/** Compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
+/** Compresses a thread's older turns into an episode when due: load → compress → validate → save. */
 export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
   return defineWork<"episodes", EpisodeWork, Compressed>(
@@ -82,9 +74,9 @@ export function defineEpisodes(deps: EpisodesRuntime) {
       load: (claim) => loadCompression(deps, claim),
       prepare: (_, work) => limitThread(deps, "compress", work),
       make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
-      validate({ episode: said }) {
-        const episode = episodeText(said ?? "");
-        return { episode, trimmed: episode.length < (said ?? "").trim().length };
+      validate({ episode: answer }) {
+        const episode = episodeText(answer ?? "");
+        return { episode, trimmed: episode.length < (answer ?? "").trim().length };
       },
       save: async ({ claim, work, episode, trimmed }) => ({
         memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),

@@ -8,8 +8,8 @@ import type { Runtime } from "../runtime.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
- * The next range of turns to become an episode; null when none is due. At every multiple of `everyTurns` all but the
- * last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40. Missed at turn 20, it is the same episode at 45.
+ * The next turns to compress; null if none are due. Every `everyTurns` turns all but the last `keepTurns` are compressed:
+ * 1–10 at turn 20, 11–30 at 40. Late work makes the same episodes.
  */
 export function episodeRange(
   turns: number,
@@ -31,13 +31,12 @@ export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptio
 
 /** Cuts after the last whole sentence, or word, that fits. @throws MemoryError `MODEL_OUTPUT_INVALID` if empty */
 export function episodeText(text: string): string {
-  const whole = visibleText(text).trim();
-  const trimmed = trimToLength("episode", whole) ?? cutAtWord(whole, maxCharacters.episode);
+  const output = visibleText(text).trim();
+  const trimmed = trimToLength("episode", output) ?? cutAtWord(output, maxCharacters.episode);
   const [problem] = writingProblems("episode", trimmed);
   if (problem === undefined) return trimmed;
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
-    cause: { output: whole },
-  });
+  const cause = { output };
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, { cause });
 }
 
 function cutAtWord(text: string, most: number): string {

@@ -13,29 +13,29 @@ import { headOf, visibleText } from "../text/storable-text.js";
 import type { ChosenRemoval } from "./choose-removals.rule.js";
 import { type LearnedFact, type RemovedFact, type SaidAt, saysSame, wasRemoved } from "./removed-facts.rule.js";
 
-/** How a statement stands to what is known; "new" to nothing of it. */
+/** How a statement relates to an existing memory; "new": to none. */
 export const factRelations = ["new", "same_as", "updates", "ends", "adds_to"] as const;
 
-/** A fact that a model proposes. `chooseFacts` checks all of it. */
+/** A model's proposal, unchecked. */
 export interface FactCandidate {
   readonly category: string;
-  /** With a key it is a slot: one active value per category and key. */
+  /** A slot has one active value per category and key; null for a plain statement. */
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
-  /** 1 to 5; below 1 it is not worth keeping. */
+  /** 1 to 5; below 1: not worth keeping. */
   readonly importance: number;
   /** 0 to 1. */
   readonly confidence: number;
   readonly relation: (typeof factRelations)[number];
-  /** Number of the known memory that the relation is to, counted from 1; null for none. */
+  /** Number of the existing memory in the prompt, from 1. */
   readonly target: number | null;
-  /** Whether the user says it plainly, of themselves. */
+  /** Whether it is the user's plain statement about themselves. */
   readonly statedByUser: boolean;
   readonly personal: PersonalField | null;
-  /** The day from which it holds, as "2026-05-02"; null where it was not said. */
+  /** First day on which it is true, as "2026-05-02"; null if unknown. */
   readonly since: string | null;
-  /** Number of the user's message, counted from 1, and their words in it. */
+  /** Number of the user's message, from 1, and a quote from it. */
   readonly message: number;
   readonly quote: string;
 }
@@ -43,11 +43,12 @@ export interface FactCandidate {
 export interface ChosenFact
   extends LearnedFact,
     Pick<FactCandidate, "importance" | "confidence" | "statedByUser" | "personal"> {
+  /** Index of the user's message, from 0. */
   readonly message: number;
   readonly relation: MemoryRelation | null;
-  /** From when on it holds; null since it was said. */
+  /** When it became true; null: when it was said. */
   readonly since: Date | null;
-  /** Whether it was longer than a memory may be, and was cut after a whole sentence. */
+  /** Whether its text was too long and was cut after a sentence. */
   readonly trimmed: boolean;
 }
 
@@ -74,36 +75,33 @@ export const extractor = "worker:extract";
 
 export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime & SearchRuntime;
 
-/** Scripts that identify languages. Scripts of one writing system share a row. */
-const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
-  ["latin", /\p{Script=Latin}/gu],
-  ["cyrillic", /\p{Script=Cyrillic}/gu],
-  ["greek", /\p{Script=Greek}/gu],
-  ["arabic", /\p{Script=Arabic}/gu],
-  ["hebrew", /\p{Script=Hebrew}/gu],
-  ["chinese", /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Bopomofo}/gu],
-  ["korean", /\p{Script=Hangul}/gu],
-  ["thai", /\p{Script=Thai}/gu],
-  ["devanagari", /\p{Script=Devanagari}/gu],
+/** Scripts that identify languages. Japanese shares one with Chinese. */
+const scripts: readonly RegExp[] = [
+  /\p{Script=Latin}/gu,
+  /\p{Script=Cyrillic}/gu,
+  /\p{Script=Greek}/gu,
+  /\p{Script=Arabic}/gu,
+  /\p{Script=Hebrew}/gu,
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Bopomofo}/gu,
+  /\p{Script=Hangul}/gu,
+  /\p{Script=Thai}/gu,
+  /\p{Script=Devanagari}/gu,
 ];
 
-/** A text with fewer letters of a script may only contain a name or a word in it. */
-const leastLetters = 8;
-/** As many show the script of a text. */
+/** Fewer letters may only be a name or a word. */
+const minLetters = 8;
 const scriptCharacters = 20_000;
 
-/**
- * Whether `text` has no letter of the script of `source`, so that it cannot be in its language. False where the source
- * is short or mixes scripts.
- */
+/** Whether `text` has no letter of `source`'s script, so that their languages differ. False if `source` is short or mixed. */
 export function leavesScript(source: string, text: string): boolean {
   const head = headOf(source, scriptCharacters);
-  const counted = scripts.map(([, letters]) => [head.match(letters)?.length ?? 0, letters] as const);
-  const all = counted.reduce((sum, [count]) => sum + count, 0);
-  const [most, letters] = counted.toSorted(([one], [other]) => other - one)[0] ?? [0, /$/g];
-  if (most < leastLetters || most < 0.9 * all) return false;
-  return (text.match(/\p{L}/gu)?.length ?? 0) >= leastLetters && text.match(letters) === null;
+  const counts = scripts.map((script) => ({ script, letters: countOf(script, head) }));
+  const total = counts.reduce((sum, { letters }) => sum + letters, 0);
+  const main = counts.find(({ letters }) => letters >= minLetters && letters >= 0.9 * total);
+  return main !== undefined && countOf(/\p{L}/gu, text) >= minLetters && countOf(main.script, text) === 0;
 }
+
+const countOf = (pattern: RegExp, text: string) => text.match(pattern)?.length ?? 0;
 
 /** A memory in the prompt. */
 export interface ShownMemory {
@@ -112,7 +110,7 @@ export interface ShownMemory {
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
-  /** It waits for the user's consent, and can only be forgotten. */
+  /** Whether it waits for the user's consent: it can only be forgotten. */
   readonly waits?: boolean | undefined;
 }
 
@@ -120,21 +118,20 @@ export interface FactRules {
   readonly policy: CategoryPolicy;
   /** The user's messages, in the order of the prompt. */
   readonly messages: readonly string[];
-  /** In the order of the prompt. */
+  /** Existing memories, in the order of the prompt. */
   readonly known: readonly ShownMemory[];
   readonly minConfidence: number;
   readonly minImportance: number;
   readonly perMessage: number;
   readonly inAll: number;
-  /** Memories that the messages ask to forget. @default none */
+  /** @default none */
   readonly removals?: readonly ChosenRemoval[] | undefined;
-  /** Memories removed since the first message, and the messages' times. @default none */
+  /** Facts removed since the first message, and the messages' times. @default none */
   readonly removed?: { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] } | undefined;
 }
 
-/** In characters. */
-const longestKey = 200;
-const longestValue = 2_000;
+const maxKeyCharacters = 200;
+const maxValueCharacters = 2_000;
 
 const notForFacts: ReadonlySet<string> = new Set(
   Object.entries(categoryOfKind).flatMap(([kind, category]) => (kind === "fact" ? [] : [category])),
@@ -145,11 +142,10 @@ export function factCategories(policy: CategoryPolicy): string[] {
 }
 
 /**
- * The candidates that may be written, in the order of their messages, and why the others may not.
+ * Chooses the candidates to write, in the order of their messages: of each message the best, by importance × confidence.
  *
- * A candidate's category and key decide its slot: models confuse unlike things (graphiti #1728), so no relation moves a
- * fact to another slot. What adds to a slot, or ends it, is a statement without one. Of each message the best are kept
- * (importance × confidence); a message gives a slot one value.
+ * Category and key decide the slot, whatever the relation: models confuse different things (graphiti #1728). A fact that
+ * adds to a slot, or ends it, gets no slot.
  */
 export async function chooseFacts(
   candidates: readonly FactCandidate[],
@@ -162,11 +158,7 @@ export async function chooseFacts(
     await pause();
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") checked.push(result);
-    else
-      rejected.push({
-        problem: result,
-        category: categoryMeant(rules.policy, candidate.category)?.name ?? null,
-      });
+    else rejected.push({ problem: result, category: categoryMeant(rules.policy, candidate.category)?.name ?? null });
   }
   const best = checked.toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
@@ -183,16 +175,17 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const category = categoryMeant(rules.policy, candidate.category)?.name;
   if (category === undefined || notForFacts.has(category)) return "unknown_category";
   const message = candidate.message - 1;
-  const quote = findSaid(rules.messages[message] ?? "", candidate.quote);
+  const messageText = rules.messages[message] ?? "";
+  const quote = findSaid(messageText, candidate.quote);
   if (quote === null) return "no_evidence";
   const range = rangeProblem(candidate, rules);
   if (range) return range;
   const { slot, value } = slotOf(candidate);
-  const said = visibleText(candidate.text).trim();
-  const text = trimToLength("fact", said) ?? said;
+  const fullText = visibleText(candidate.text).trim();
+  const text = trimToLength("fact", fullText) ?? fullText;
   const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
   if (problem) return problem;
-  if (leavesScript(rules.messages[message] ?? "", text)) return "other_language";
+  if (leavesScript(messageText, text)) return "other_language";
   const { importance, confidence, statedByUser, personal } = candidate;
   return {
     category,
@@ -206,13 +199,13 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
     message,
     quote,
     relation: relationOf(candidate, { category, key: slot }, rules.known),
-    // A value of a slot takes its place among the others by when it was said.
+    // Slot values are ordered by when they were said.
     since: slot === null ? dayOf(candidate.since) : null,
-    trimmed: text.length < said.length,
+    trimmed: text.length < fullText.length,
   };
 }
 
-/** What adds to a value, or ends it, does not take its place. */
+/** No slot for facts that add to a value or end it: they do not replace it. */
 function slotOf({ key, value, relation }: FactCandidate) {
   const none = { slot: null, value: null };
   if (key === null || relation === "adds_to" || relation === "ends") return none;
@@ -220,7 +213,7 @@ function slotOf({ key, value, relation }: FactCandidate) {
   return slot === null ? none : { slot, value: visibleText(value ?? "").trim() || null };
 }
 
-/** Null for a memory that was not shown, waits, or is another slot's. */
+/** Null for a memory that was not shown, waits for consent, or has another slot. */
 function relationOf(
   { relation, target }: FactCandidate,
   slot: { readonly category: string; readonly key: string | null },
@@ -233,51 +226,42 @@ function relationOf(
   return { relation, target: memory.id };
 }
 
-/** A day, month or year of our calendar. */
 function dayOf(since: string | null): Date | null {
   const date = /^\d{4}(?:-\d{2}){0,2}$/.test(since ?? "") ? new Date(since as string) : null;
   return date && Number.isFinite(date.getTime()) ? date : null;
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
-  return (key ?? "").length > longestKey || (value ?? "").length > longestValue ? "too_long" : null;
+  return (key ?? "").length > maxKeyCharacters || (value ?? "").length > maxValueCharacters ? "too_long" : null;
 }
 
 function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProblem | null {
   const { importance, confidence } = candidate;
-  const inRange = importance >= 0 && importance <= 5 && confidence >= 0 && confidence <= 1;
-  if (!inRange) return "out_of_range";
+  if (!(importance >= 0 && importance <= 5 && confidence >= 0 && confidence <= 1)) return "out_of_range";
   if (confidence < rules.minConfidence) return "low_confidence";
   return importance < rules.minImportance ? "low_importance" : null;
 }
 
 function crowdedOut(fact: ChosenFact, chosen: readonly ChosenFact[], rules: FactRules): CandidateProblem | null {
   if (rules.removals?.some((removal) => isRequested(fact, removal, rules))) return "asked_to_forget";
-  const said = rules.removed?.messages[fact.message];
-  if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";
+  const message = rules.removed?.messages[fact.message];
+  if (message && wasRemoved(fact, message, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
   if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";
   return chosen.length >= rules.inAll ? "daily_cap" : null;
 }
 
-/** Whether `fact` rests on the words of a request, or says within them what is to be forgotten. */
+/** Whether the quote of `fact` is part of a request to forget, or contains one and repeats the forgotten memory. */
 function isRequested(fact: ChosenFact, removal: ChosenRemoval, { messages, known }: FactRules): boolean {
   if (removal.message !== fact.message) return false;
-  const said = (messages[fact.message] ?? "").normalize("NFC");
-  const [asked, told] = [removal.quote, fact.quote].map((quote) => {
-    const from = said.indexOf(quote);
-    return { from, to: from + quote.length };
-  }) as [Stretch, Stretch];
-  if (told.to <= asked.from || asked.to <= told.from) return false;
-  if (told.from < asked.from || asked.to < told.to) return true;
-  const gone = known.find(({ id }) => id === removal.id);
-  return gone !== undefined && (fact.relation?.target === gone.id || saysSame(fact, gone));
-}
-
-interface Stretch {
-  readonly from: number;
-  readonly to: number;
+  const text = (messages[fact.message] ?? "").normalize("NFC");
+  const rangeOf = (quote: string) => ({ from: text.indexOf(quote), to: text.indexOf(quote) + quote.length });
+  const [request, stated] = [rangeOf(removal.quote), rangeOf(fact.quote)];
+  if (stated.to <= request.from || request.to <= stated.from) return false;
+  if (stated.from < request.from || request.to < stated.to) return true;
+  const forgotten = known.find(({ id }) => id === removal.id);
+  return forgotten !== undefined && (fact.relation?.target === forgotten.id || saysSame(fact, forgotten));
 }
 
 function isSame(first: ChosenFact, second: ChosenFact): boolean {
@@ -285,6 +269,4 @@ function isSame(first: ChosenFact, second: ChosenFact): boolean {
   return first.key !== null && first.key === second.key && first.category === second.category;
 }
 
-function worth({ importance, confidence }: ChosenFact): number {
-  return importance * confidence;
-}
+const worth = ({ importance, confidence }: ChosenFact) => importance * confidence;

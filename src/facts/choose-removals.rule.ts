@@ -1,36 +1,35 @@
 import { findSaid } from "../text/find-quote.js";
 import { createPauses } from "../text/pauses.js";
 
-/** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
+/** A model's proposal, unchecked. */
 export interface RemovalCandidate {
-  /** Number of the memory in the prompt, counted from 1. */
+  /** Number of the memory in the prompt, from 1. */
   readonly memory: number;
-  /** Number of the user's message, counted from 1. */
+  /** Number of the user's message, from 1, and their request in it. */
   readonly message: number;
-  /** The user's words that ask for it. */
   readonly quote: string;
 }
 
 export interface ChosenRemoval {
   readonly id: string;
+  /** Index of the user's message, from 0. */
   readonly message: number;
   readonly quote: string;
 }
 
-/** "bulk": more than one message may hide. */
+/** "bulk": more than one message may remove. */
 export type RemovalProblem = "unknown_memory" | "no_evidence" | "bulk";
 
 export interface RemovalRules {
-  /** The user's messages, in the order of the prompt. */
+  /** Texts of messages and ids of memories, in the order of the prompt. */
   readonly messages: readonly string[];
-  /** Ids, in the order of the prompt. */
   readonly memories: readonly string[];
   readonly perMessage: number;
 }
 
 /**
- * The removals to do, each once, and why not the others: the user must have said the words, and not only quoted them. A
- * message with more than `perMessage` proposals hides none: no model decides to forget everything.
+ * Chooses the removals to apply, each once. The user must have said the quote, not only repeated it. A message with more
+ * than `perMessage` proposals removes nothing: no model decides to forget everything.
  */
 export async function chooseRemovals(
   candidates: readonly RemovalCandidate[],
@@ -43,11 +42,11 @@ export async function chooseRemovals(
     checked.push(checkRemoval(candidate, rules));
   }
   const rejected = checked.filter((each) => typeof each === "string");
-  const fitting = new Map(checked.flatMap((each) => (typeof each === "string" ? [] : [[each.id, each] as const])));
-  const all = [...fitting.values()];
-  const isBulk = (of: ChosenRemoval) => all.filter(({ message }) => message === of.message).length > rules.perMessage;
-  rejected.push(...all.filter(isBulk).map(() => "bulk" as const));
-  return { chosen: all.filter((removal) => !isBulk(removal)), rejected };
+  const valid = checked.filter((each) => typeof each !== "string");
+  const all = [...new Map(valid.map((removal) => [removal.id, removal])).values()];
+  const isBulk = (one: ChosenRemoval) => all.filter(({ message }) => message === one.message).length > rules.perMessage;
+  const bulk = all.filter(isBulk).map(() => "bulk" as const);
+  return { chosen: all.filter((removal) => !isBulk(removal)), rejected: [...rejected, ...bulk] };
 }
 
 function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenRemoval | RemovalProblem {

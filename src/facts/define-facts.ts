@@ -51,11 +51,9 @@ export function defineFacts(deps: FactsRuntime) {
       async validate({ work, candidates, removals }) {
         const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
         const messages = work.messages.map(({ text }) => text);
-        const { chosen: removing, rejected: kept } = await chooseRemovals(removals, {
-          messages,
-          memories: work.known.map(({ id }) => id),
-          perMessage: writesPerTurn,
-        });
+        const ids = work.known.map(({ id }) => id);
+        const removalRules = { messages, memories: ids, perMessage: writesPerTurn };
+        const { chosen: removing, rejected: kept } = await chooseRemovals(removals, removalRules);
         const facts = await chooseFacts(candidates, {
           policy,
           messages,

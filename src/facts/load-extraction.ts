@@ -26,42 +26,35 @@ export interface ExtractionMessage {
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly saidAt: Date;
-  /** The assistant's last message before it; null without one. */
+  /** The assistant's last message before it. */
   readonly before: string | null;
   readonly turnsAgo: number;
 }
 
 export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
-  /** The oldest without extraction, in order. */
   readonly messages: ExtractionMessage[];
-  /** What the prompt shows of what is known: what is near the messages first. */
+  /** Existing memories for the prompt, the most similar first. */
   readonly known: ShownMemory[];
-  /** Removed since the first message was said, latest first. */
+  /** Removed since the first message, latest first. */
   readonly removed: RemovedFact[];
   /** Facts written for the owner in the last 24 hours. */
   readonly writtenToday: number;
-  /** When `writesPerDay` allows the next one; null for now. */
+  /** When `writesPerDay` allows the next one; null: now. */
   readonly allowedAt: Date | null;
 }
 
-/** Characters of the messages that are embedded to find what is near them. */
-const searchedCharacters = 10_000;
-/** Messages per piece; after a failure one, so that a single bad message does not block others. */
-const messagesAtOnce = 10;
-/** A user has 10 to 50 lasting facts: of so many, all are shown. */
-const mostKnown = 50;
-/** Of more, those that fit the messages come first. */
-const mostNear = 25;
-/** Proposals waiting for consent that are shown as well. */
-const mostWaiting = 20;
-/** Mostly none: they matter to messages that are read again, or long after they were said. */
-const mostRemoved = 500;
+const embeddedCharacters = 10_000;
+/** After a failure one, so that a single bad message does not block others. */
+const messagesPerJob = 10;
+/** A user has 10 to 50 lasting facts: mostly all are shown. */
+const maxKnown = 50;
+const maxSimilar = 25;
+const maxWaiting = 20;
+/** Mostly none: they matter for retries and late work. */
+const maxRemoved = 500;
 
-/**
- * What one try takes of `found`, or how it ended: no substantive message, or the owner's daily cap, which defers the
- * work until there is room.
- */
+/** Prepares one job of `found`. Ends it without a substantive message; the owner's daily cap defers it. */
 export async function prepareExtraction(
   deps: FactsRuntime,
   claim: Claim,
@@ -73,65 +66,51 @@ export async function prepareExtraction(
     await pause();
     const visible = visibleText(message.text);
     await pause();
-    // Recalled memories in a message are not said anew, and reminders are not the user's.
+    // Recalled memories are not new statements, and reminders are not the user's.
     messages.push({ ...message, text: withoutReminders(withoutMemoryBlocks(visible)) });
   }
   await pause();
   const work = { ...found, messages };
   const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text, before }) => isSubstantive(text, asksSomething(before ?? "")))) {
-    // They alone justify no model call, and are read with later messages.
+    // Not worth a model call: later messages are read with them.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
   }
-  if (allowedAt === null) return withNearest(deps, await limitExtraction(deps, work));
+  if (allowedAt === null) return withSimilar(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(`Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`);
-  await insertEvent(deps.db, {
-    scope,
-    threadId,
-    step: "extract",
-    op: "create",
-    status: "skipped",
-    detail: "daily_cap",
-  });
+  const event = { scope, threadId, step: "extract", op: "create" } as const;
+  await insertEvent(deps.db, { ...event, status: "skipped", detail: "daily_cap" });
   return "deferred";
 }
 
-/** Cuts `work` to one job; the next one has the rest. */
+/** Limits `work` to one job; the next job takes the remaining messages. */
 async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
-  const { scope, threadId, messages: all } = work;
-  const of = { scope, threadId, step: "extract" } as const;
-  const { messages, taken } = await limitMaterial(deps, of, all, deps.config.upkeep, () => true);
-  const { seq: doneUntil = work.doneUntil } = messages.at(-1) ?? {};
-  return { ...work, messages, doneUntil, more: work.more || taken < all.length };
+  const { scope, threadId } = work;
+  const event = { scope, threadId, step: "extract" } as const;
+  const { messages, taken } = await limitMaterial(deps, event, work.messages, deps.config.upkeep, () => true);
+  const doneUntil = messages.at(-1)?.seq ?? work.doneUntil;
+  return { ...work, messages, doneUntil, more: work.more || taken < work.messages.length };
 }
 
-/** Puts what is near the messages before the rest, and adds what waits for consent. */
-async function withNearest(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+/** Puts the most similar existing memories first, and adds those that wait for consent. */
+async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const { db, config } = deps;
   const { scope, ownerRef, messages } = work;
-  const said = messages.map(({ text }) => text).join("\n");
-  const question = { terms: searchText(said), spans: [], names: () => false };
-  const { candidates } = await searchMemories(
-    db,
-    { ...question, vector: await questionVector(deps, headOf(said, searchedCharacters)) },
-    {
-      scope,
-      kinds: ["fact", "insight"],
-      categories: [...config.policy.categories.keys()],
-      filter: noFilter,
-      limit: mostNear,
-      most: 0,
-    },
-  );
-  const near = candidates.map(({ memory }) => memory).filter((memory) => memory.scope.userId === scope.userId);
+  const text = messages.map((message) => message.text).join("\n");
+  const vector = await questionVector(deps, headOf(text, embeddedCharacters));
+  const question = { terms: searchText(text), spans: [], names: () => false, vector };
+  const categories = [...config.policy.categories.keys()];
+  const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
+  const { candidates } = await searchMemories(db, question, { ...visible, limit: maxSimilar, most: 0 });
+  const similar = candidates.map(({ memory }) => memory).filter((memory) => memory.scope.userId === scope.userId);
   const known = new Map(
-    [...near, ...work.known].map(({ id, category, key, value, text }) => [id, { id, category, key, value, text }]),
+    [...similar, ...work.known].map(({ id, category, key, value, text }) => [id, { id, category, key, value, text }]),
   );
-  const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: mostWaiting });
+  const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: maxWaiting });
   return {
     ...work,
-    known: [...[...known.values()].slice(0, mostKnown), ...waiting.map((request) => ({ ...request, waits: true }))],
+    known: [...[...known.values()].slice(0, maxKnown), ...waiting.map((request) => ({ ...request, waits: true }))],
   };
 }
 
@@ -146,7 +125,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   allowed_at: Date | null;
 }
 
-/** One round trip; null when the claim was lost. */
+/** One round trip; null if the claim was lost. */
 export async function findExtractionWork({ db, config }: FactsRuntime, claim: Claim): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
   const [row] = await db.query<Row>(statement, { prepare: true });
@@ -155,7 +134,7 @@ export async function findExtractionWork({ db, config }: FactsRuntime, claim: Cl
 
 function extractionStatement(db: Connection, claim: Claim, writesPerDay: number): Sql {
   const { schema } = db;
-  const atOnce = claim.attempt === 1 ? messagesAtOnce : 1;
+  const messages = claim.attempt === 1 ? messagesPerJob : 1;
   return sql`
   with thread as (
     select t.*, o.id as owner from ${schema}.work k
@@ -175,7 +154,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       on m.thread_ref = t.id and m.role = 'user' and m.seq > ${claim.doneUntil}
   ),
   written as (
-    -- What it closed or refused is no write.
+    -- Closed or refused memories are not writes.
     select h.created_at, row_number() over (order by h.created_at desc) as position
     from thread t join ${schema}.history h
       on h.owner_ref = t.owner and h.created_at > ${db.now()} - interval '1 day' and h.actor = ${extractor}
@@ -188,17 +167,17 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
     from thread t join ${schema}.memory m
       on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)}
       and m.app_id in ('', t.app_id)
-    order by place limit ${mostKnown}
+    order by place limit ${maxKnown}
   ),
   removed as (
-    -- Not what expired, or was forgotten by age. What was purged is in the trail alone.
+    -- Without expired memories, and those forgotten by age. Purged ones have a history only.
     select h.created_at, h.old, m.key, m.evidence, case when m.thread_ref = t.id then m.source_seqs else '{}' end as seqs
     from thread t cross join lateral (
       select h.created_at, h.memory_id, h.old from ${schema}.history h
       where h.owner_ref = t.owner and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
         and h.app_id in ('', t.app_id)
-        and h.created_at > (select min(p.said_at) from pending p where p.position <= ${atOnce})
-      order by h.created_at desc limit ${mostRemoved}
+        and h.created_at > (select min(p.said_at) from pending p where p.position <= ${messages})
+      order by h.created_at desc limit ${maxRemoved}
     ) h
     left join ${schema}.memory m on m.id = h.memory_id and m.owner_ref = t.owner
     where m.state is distinct from 'active'
@@ -211,7 +190,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
         select a.content from ${schema}.message a
         where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
       )
-    ) order by p.seq), '[]') from pending p where p.position <= ${atOnce}) as messages,
+    ) order by p.seq), '[]') from pending p where p.position <= ${messages}) as messages,
     (select count(*) from pending)::int as pending,
     (select coalesce(json_agg(json_build_object(
       'id', id, 'category', category, 'key', key, 'value', value, 'text', text

@@ -1,20 +1,20 @@
 import { contentHash, normalValue } from "../text/normal-value.js";
 
 export interface RemovedFact extends Omit<LearnedFact, "quote"> {
-  /** Null also after a purge, which keeps no key. */
+  /** Null also after a purge. */
   readonly key: string | null;
   readonly removedAt: Date;
-  /** Its words, and the messages of this thread that it came from; none after a purge. */
+  /** Its quote and its source messages in this thread; none after a purge. */
   readonly quote: string | null;
   readonly seqs: readonly number[];
 }
 
-/** A fact, and the user's words that it rests on, as in their message. */
 export interface LearnedFact {
   readonly category: string;
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
+  /** Verbatim from the user's message. */
   readonly quote: string;
 }
 
@@ -24,23 +24,22 @@ export interface SaidAt {
 }
 
 /**
- * Whether `fact`, of the message `said`, was removed after that was said: by its text, its value, or its quote. Retried
- * work reads messages again, and must not bring back what was removed meanwhile.
+ * Whether the text, value or quote of `fact` was removed after `message`: retries read messages again, and must not
+ * restore removed facts.
  */
-export function wasRemoved(fact: LearnedFact, said: SaidAt, removed: readonly RemovedFact[]): boolean {
-  return removed.some(
-    (gone) => gone.removedAt > said.saidAt && (saysSame(fact, gone) || restsOnSame(fact, said, gone)),
-  );
+export function wasRemoved(fact: LearnedFact, message: SaidAt, removed: readonly RemovedFact[]): boolean {
+  const later = removed.filter(({ removedAt }) => removedAt > message.saidAt);
+  return later.some((other) => saysSame(fact, other) || hasSameQuote(fact, message, other));
 }
 
-export function saysSame(fact: LearnedFact, gone: Pick<RemovedFact, "category" | "key" | "value" | "text">): boolean {
-  if (contentHash(fact.text) === contentHash(gone.text)) return true;
-  if (fact.key === null || fact.category !== gone.category) return false;
-  if (fact.value === null || gone.value === null) return false;
-  return (gone.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(gone.value);
+export function saysSame(fact: LearnedFact, other: Pick<RemovedFact, "category" | "key" | "value" | "text">): boolean {
+  if (contentHash(fact.text) === contentHash(other.text)) return true;
+  if (fact.key === null || fact.category !== other.category) return false;
+  if (fact.value === null || other.value === null) return false;
+  return (other.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(other.value);
 }
 
-function restsOnSame({ quote }: LearnedFact, { seq }: SaidAt, gone: RemovedFact): boolean {
-  if (gone.quote === null || !gone.seqs.includes(seq)) return false;
-  return gone.quote.includes(quote) || quote.includes(gone.quote);
+function hasSameQuote({ quote }: LearnedFact, { seq }: SaidAt, removed: RemovedFact): boolean {
+  if (removed.quote === null || !removed.seqs.includes(seq)) return false;
+  return removed.quote.includes(quote) || quote.includes(removed.quote);
 }

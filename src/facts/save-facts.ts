@@ -21,9 +21,8 @@ interface ValidatedFacts {
 }
 
 /**
- * Writes the chosen facts and advances the thread's cursor in one transaction, with an event for each fact and each
- * rejection. Outcomes in the order of `chosen`. @throws LeaseLost when another worker took the task over; nothing is
- * written then. `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Writes the chosen facts, an event for each fact and rejection, and the thread's cursor in one transaction. Outcomes
+ * are in the order of `chosen`. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Promise<WriteOutcome[]> {
   const { claim, work, chosen, removing } = input;
@@ -42,24 +41,24 @@ export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Prom
       relations: new Map(chosen.flatMap(({ relation }, draft) => (relation ? [[draft, relation]] : []))),
     },
     alongside: async (tx, outcomes) => {
-      // Removals follow the writes, as they were said.
+      // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {
         scope: work.scope,
         actor: extractor,
         step: "extract",
-        removals: removing.map((removal) => ({ ...removal, ...placeOf(removal, work) })),
+        removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
       await completeWork(tx, claim, threadWork.after(work));
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
-  reportLearned(deps, work, outcomes);
+  logOutcomes(deps, work, outcomes);
   return outcomes;
 }
 
-/** By ids: texts are in the tables alone. */
-function reportLearned(
+/** Logs ids: texts stay in the tables. */
+function logOutcomes(
   { logger }: FactsRuntime,
   { threadId, messages }: ExtractionWork,
   written: readonly WriteOutcome[],
@@ -69,8 +68,8 @@ function reportLearned(
   for (const { outcome } of written) counts[outcome] = (counts[outcome] ?? 0) + 1;
   const memoryIds = written.flatMap(({ id }) => (id === null ? [] : [id]));
   const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
-  const told = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
-  logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${told.join(", ")}`, {
+  const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
+  logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${summary.join(", ")}`, {
     threadId,
     step: "extract",
     startSeq,
@@ -80,7 +79,7 @@ function reportLearned(
   });
 }
 
-function placeOf(removal: ChosenRemoval, work: ExtractionWork) {
+function sourceOf(removal: ChosenRemoval, work: ExtractionWork) {
   const { seq, agentId, runId } = messageOf(removal, work);
   return { seq, agentId, runId, threadId: work.threadId };
 }

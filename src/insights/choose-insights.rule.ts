@@ -2,7 +2,7 @@ import { trimToLength, type WritingProblem, writingProblems } from "../memories/
 import { contentHash } from "../text/normal-value.js";
 import { onOneLine, storable, visibleText } from "../text/storable-text.js";
 
-/** An insight that a model proposes. `chooseInsights` checks all of it. */
+/** A model's proposal, unchecked. */
 export interface InsightCandidate {
   readonly summary: string;
   readonly tags: readonly string[];
@@ -10,9 +10,9 @@ export interface InsightCandidate {
   readonly importance: number;
   /** 0 to 1. */
   readonly confidence: number;
-  /** One of the categories that the model may choose; else the one of insights. */
+  /** Any other than those offered means the category of insights. */
   readonly category: string;
-  /** Numbers of memories in the prompt, counted from 1. */
+  /** Numbers of memories in the prompt, from 1. */
   readonly evidence: readonly number[];
 }
 
@@ -33,56 +33,50 @@ export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importan
   readonly trimmed: boolean;
 }
 
-/** "known": a memory says it. */
+/** "known": an existing memory has the same text. */
 export type InsightProblem = WritingProblem | "out_of_range" | "no_evidence" | "known" | "duplicate" | "run_cap";
 
-/** The insights that may be written, in order, and why the others may not. Evidence that does not exist rejects one. */
+/** Chooses the insights to write, in order. Nonexistent evidence rejects an insight. */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
   rules: { sources: readonly InsightSource[]; most: number; categories: readonly string[] },
 ): { chosen: ChosenInsight[]; rejected: InsightProblem[] } {
   const { sources, most, categories } = rules;
   const known = new Set(sources.map(({ text }) => contentHash(text)));
-  const chosen: ChosenInsight[] = [];
+  const chosen = new Map<string, ChosenInsight>();
   const rejected: InsightProblem[] = [];
-  const said = new Set<string>();
-  for (const candidate of candidates) {
+  for (const { category, ...candidate } of candidates) {
     const checked = checkInsight(candidate, sources);
     const hash = typeof checked === "string" ? "" : contentHash(checked.text);
     if (typeof checked === "string") rejected.push(checked);
     else if (known.has(hash)) rejected.push("known");
-    else if (said.has(hash)) rejected.push("duplicate");
-    else if (chosen.length >= most) rejected.push("run_cap");
-    else {
-      const { category } = candidate;
-      chosen.push({ ...checked, category: categories.includes(category) ? category : null });
-      said.add(hash);
-    }
+    else if (chosen.has(hash)) rejected.push("duplicate");
+    else if (chosen.size >= most) rejected.push("run_cap");
+    else chosen.set(hash, { ...checked, category: categories.includes(category) ? category : null });
   }
-  return { chosen, rejected };
+  return { chosen: [...chosen.values()], rejected };
 }
 
 function checkInsight(
-  { summary, tags, importance, confidence, evidence }: InsightCandidate,
+  { summary, tags, importance, confidence, evidence }: Omit<InsightCandidate, "category">,
   sources: readonly InsightSource[],
 ): Omit<ChosenInsight, "category"> | InsightProblem {
   const numbers = [...new Set(evidence)];
   const cited = numbers.flatMap((number) => sources[number - 1] ?? []);
   if (cited.length === 0 || cited.length < numbers.length) return "no_evidence";
   if (!(importance >= 1 && importance <= 5 && confidence >= 0 && confidence <= 1)) return "out_of_range";
-  const said = onOneLine(visibleText(storable(summary)));
-  const text = trimToLength("insight", said) ?? said;
+  const fullText = onOneLine(visibleText(storable(summary)));
+  const text = trimToLength("insight", fullText) ?? fullText;
   const [problem] = writingProblems("insight", text);
   if (problem !== undefined) return problem;
-  const trimmed = text.length < said.length;
+  const trimmed = text.length < fullText.length;
   return { text, tags: tagsOf(tags), importance, confidence, evidence: cited, trimmed };
 }
 
-/** A model that gives more splits hairs. */
-const mostTags = 5;
-const mostTagCharacters = 40;
+const maxTags = 5;
+const maxTagCharacters = 40;
 
 function tagsOf(tags: readonly string[]): string[] {
   const plain = tags.map((tag) => onOneLine(visibleText(storable(tag))).trim());
-  return [...new Set(plain)].filter((tag) => tag !== "" && tag.length <= mostTagCharacters).slice(0, mostTags);
+  return [...new Set(plain)].filter((tag) => tag !== "" && tag.length <= maxTagCharacters).slice(0, maxTags);
 }

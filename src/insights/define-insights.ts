@@ -19,7 +19,7 @@ export interface Understood {
   outcomes: WriteOutcome[];
 }
 
-/** Insights into a user, at most one run a day, and only after something was said or learned. */
+/** Derives insights into a user, at most once a day, and only after new messages or memories. */
 export function defineInsights(deps: InsightsRuntime) {
   const { insights, upkeep } = deps.config;
   return defineWork<"insights", InsightsWork, Understood>(

@@ -11,12 +11,12 @@ import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 const analyst = "worker:insights";
-/** The threshold of links by similarity: evidence need not be similar. */
+/** As weak as the weakest link by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
 
 /**
- * Writes the chosen insights and completes the task in one transaction. Outcomes in the order of `chosen`. @throws
- * LeaseLost when another worker took the task over; `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Writes the chosen insights and completes the task in one transaction. Outcomes are in the order of `chosen`. @throws
+ * LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function saveInsights(
   deps: InsightsRuntime,
@@ -46,9 +46,10 @@ export async function saveInsights(
   return outcomes;
 }
 
-function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft {
+function toDraft(insight: ChosenInsight, { recentThreadId }: InsightsWork): MemoryDraft {
   const { text, tags, importance, confidence, category, evidence } = insight;
-  const threads = new Set([...evidence.map(({ threadId }) => threadId), ...(saidIn === null ? [] : [saidIn])]);
+  const threads = new Set(evidence.map(({ threadId }) => threadId));
+  if (recentThreadId !== null) threads.add(recentThreadId);
   const [threadId = null, ...others] = threads;
   return {
     kind: "insight",
@@ -64,7 +65,7 @@ function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft 
   };
 }
 
-/** Links insights to existing evidence. A link by similarity between the two becomes one of evidence. */
+/** Links insights to existing evidence, and replaces links by similarity between the two. */
 async function linkEvidence(
   tx: Connection,
   { ownerRef, scope }: InsightsWork,
@@ -85,7 +86,7 @@ async function linkEvidence(
       cross join lateral json_array_elements_text(p.evidence) as e (id)
       join ${schema}.memory m on m.id = e.id::uuid and m.owner_ref = ${ownerRef} and m.state = 'active'
     ),
-    alike as (
+    replaced as (
       delete from ${schema}.relation r using pair p
       where r.from_ref = p.insight and r.to_ref = p.source and r.relation_type <> ${evidenceLink}
     ),
@@ -112,10 +113,9 @@ function eventsOf(
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const event = { scope: work.scope, step: "insights", op: "classify" } as const;
-  const none = chosen.length + rejected.length === 0;
+  const skipped = chosen.length + rejected.length === 0 ? ["none"] : rejected;
   return [
     ...chosen.map(({ trimmed }, index) => ({ ...event, ...classified(outcomes[index], trimmed) })),
-    ...rejected.map((detail) => ({ ...event, status: "skipped" as const, detail })),
-    ...(none ? [{ ...event, status: "skipped" as const, detail: "none" }] : []),
+    ...skipped.map((detail) => ({ ...event, status: "skipped" as const, detail })),
   ];
 }

@@ -6,16 +6,17 @@ import { type MemoryChange, recordChanges } from "../memories/changes/record-cha
 import { rewriteContent } from "../memories/edit/rewrite-content.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
-import { deactivateMemories, touchMemories } from "../memories/write/memory-states.js";
+import { type Deactivation, deactivateMemories, touchMemories } from "../memories/write/memory-states.js";
 import type { Embedded } from "../models/embedder.js";
 import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef } from "../scope/scope.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
 import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
 
 export interface Applied {
-  /** Null: nothing was done, since the notes were no longer too many, or had changed. */
+  /** Null: nothing was done, since notes were deleted or changed meanwhile. */
   readonly action: CompactionDecision["action"] | null;
   readonly targetId: string;
   readonly left: number;
@@ -24,8 +25,8 @@ export interface Applied {
 const compactor = "worker:compact";
 
 /**
- * Carries out `decision` in one transaction unless its notes have changed. The app's lock guards the count, so that two
- * processes remove no note too many. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two processes from removing
+ * a note too many. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,
@@ -37,90 +38,79 @@ export async function applyCompaction(
   const applied = await deps.db.transaction(async (tx): Promise<Applied> => {
     const owner = await lockOwner(tx, scope);
     const notes = await findNotes(tx, owner.ref);
-    const stands = notes.length > app.limit && aboutOf(decision).every((note) => isAmong(notes, note));
-    if (stands) await applyNow(deps, { tx, owner, work, decision, embedded });
-    const left = notes.length - (stands ? 1 : 0);
+    const applies = notes.length > app.limit && notesOf(decision).every((note) => isUnchanged(note, notes));
+    if (applies) {
+      const ownerRef = owner.ref;
+      const changes =
+        decision.action === "edit"
+          ? await mergeNotes(deps, { tx, owner, decision, embedded })
+          : [await deleteNote(deps, { tx, ownerRef, decision })];
+      await recordChanges(tx, { ownerRef, scope, actor: compactor, step: "compact", changes });
+      const detail = decision.by === "oldest" ? "oldest" : decision.action;
+      await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
+    }
+    const left = notes.length - (applies ? 1 : 0);
     await completeWork(tx, claim, { doneUntil, more: left > app.limit });
-    return { action: stands ? decision.action : null, targetId: decision.target.id, left };
+    return { action: applies ? decision.action : null, targetId: decision.target.id, left };
   });
   const { action, targetId } = applied;
   if (action !== null) {
-    deps.logger.info(`🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, {
-      appId: scope.appId,
-      step: "compact",
-      memoryIds: aboutOf(decision).map(({ id }) => id),
-    });
+    const fields = { appId: scope.appId, step: "compact", memoryIds: notesOf(decision).map(({ id }) => id) };
+    deps.logger.info(`🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, fields);
   }
   return applied;
 }
 
-function aboutOf(decision: CompactionDecision): MemoryItem[] {
+function notesOf(decision: CompactionDecision): MemoryItem[] {
   return decision.action === "edit" ? [decision.target, decision.merged] : [decision.target];
 }
 
-function isAmong(notes: readonly MemoryItem[], { id, revision }: MemoryItem): boolean {
+function isUnchanged({ id, revision }: MemoryItem, notes: readonly MemoryItem[]): boolean {
   return notes.some((note) => note.id === id && note.revision === revision);
 }
 
-interface Applying<Decision = CompactionDecision> {
+async function deleteNote(
+  deps: NotesRuntime,
+  { tx, ownerRef, decision }: { tx: Connection; ownerRef: OwnerRef; decision: CompactionDecision },
+): Promise<MemoryChange> {
+  const { target, reason, by } = decision;
+  const { id, category, importance } = target;
+  await deactivateNote(deps, tx, ownerRef, { id, state: "soft_deleted", supersededBy: null });
+  return {
+    memoryId: id,
+    event: "DELETE",
+    category,
+    similarity: null,
+    news: { event: "deleted", line: changeLine("deleted", target), importance },
+    old: { ...versionOf(target), state: target.state },
+    new: { state: "soft_deleted", reason, by },
+  };
+}
+
+async function deactivateNote(
+  { config, embedder }: NotesRuntime,
+  tx: Connection,
+  ownerRef: OwnerRef,
+  change: Pick<Deactivation, "id" | "state" | "supersededBy">,
+): Promise<void> {
+  const changes = [{ ...change, validTo: null, purgeAfterMs: config.lifecycle.purgeAfterMs }];
+  await deactivateMemories(tx, { ownerRef, changes, vectors: embedder !== null });
+}
+
+interface Merging {
   readonly tx: Connection;
   readonly owner: LockedOwner;
-  readonly work: CompactionWork;
-  readonly decision: Decision;
+  readonly decision: Extract<CompactionDecision, { action: "edit" }>;
   readonly embedded: Embedded | null;
 }
 
-async function applyNow(deps: NotesRuntime, applying: Applying): Promise<void> {
-  const { tx, owner, work, decision } = applying;
-  const { scope } = work;
-  const changes =
-    decision.action === "edit" ? await mergeNotes(deps, { ...applying, decision }) : await deleteNote(deps, applying);
-  await recordChanges(tx, { ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes });
-  const detail = decision.by === "oldest" ? "oldest" : decision.action;
-  await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
-}
-
-/** Can be restored until it is purged; then another note goes. */
-async function deleteNote(deps: NotesRuntime, { tx, owner, decision }: Applying): Promise<MemoryChange[]> {
-  const { target, reason, by } = decision;
-  const { purgeAfterMs } = deps.config.lifecycle;
-  const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
-  await deactivateMemories(tx, {
-    ownerRef: owner.ref,
-    changes: [{ ...gone, id: target.id }],
-    vectors: deps.embedder !== null,
-  });
-  const { id: memoryId, category, importance, state } = target;
-  const news = { event: "deleted", line: changeLine("deleted", target), importance } as const;
-  return [
-    {
-      memoryId,
-      event: "DELETE",
-      category,
-      similarity: null,
-      news,
-      old: { ...versionOf(target), state },
-      new: { state: gone.state, reason, by },
-    },
-  ];
-}
-
-async function mergeNotes(
-  deps: NotesRuntime,
-  { tx, owner, decision, embedded }: Applying<Extract<CompactionDecision, { action: "edit" }>>,
-): Promise<MemoryChange[]> {
+async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }: Merging): Promise<MemoryChange[]> {
   const { target, merged, text, reason, by } = decision;
-  const { purgeAfterMs } = deps.config.lifecycle;
-  const gone = { state: "merged", supersededBy: target.id, validTo: null, purgeAfterMs } as const;
-  await deactivateMemories(tx, {
-    ownerRef: owner.ref,
-    changes: [{ ...gone, id: merged.id }],
-    vectors: deps.embedder !== null,
-  });
-  const next = bothOf(target, merged, text);
-  // Screened when it was decided.
+  await deactivateNote(deps, tx, owner.ref, { id: merged.id, state: "merged", supersededBy: target.id });
+  const next = mergedNote(target, merged, text);
+  // Screened by the decision already.
   const editing = { tx, owner, before: target, passed: new Set<string>() };
-  const also = await rewriteContent(deps, editing, next, { embedded, vouched: true });
+  const furtherChanges = await rewriteContent(deps, editing, next, { embedded, vouched: true });
   await touchMemories(tx, {
     ownerRef: owner.ref,
     sightings: [
@@ -155,23 +145,23 @@ async function mergeNotes(
       memoryId: merged.id,
       news: null,
       old: { ...versionOf(merged), state: merged.state },
-      new: { state: gone.state, supersededBy: target.id, reason, by },
+      new: { state: "merged", supersededBy: target.id, reason, by },
     },
-    ...also,
+    ...furtherChanges,
   ];
 }
 
-const mostTags = 32;
+const maxTags = 32;
 
-/** `target` with the text of both, and the higher values that rank them. */
-function bothOf(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
+/** `target` with the merged text, and the higher value of each rating. */
+function mergedNote(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
   return {
     ...target,
     text,
     seenCount: target.seenCount + merged.seenCount,
     importance: Math.max(target.importance, merged.importance),
     confidence: Math.max(target.confidence, merged.confidence),
-    tags: [...new Set([...target.tags, ...merged.tags])].slice(0, mostTags),
+    tags: [...new Set([...target.tags, ...merged.tags])].slice(0, maxTags),
     metadata: { ...merged.metadata, ...target.metadata },
     expiresAt: target.expiresAt && merged.expiresAt && laterOf(target.expiresAt, merged.expiresAt),
   };

@@ -6,7 +6,7 @@ import { callStructured } from "../models/call-structured.js";
 import { withDeadline } from "../models/model-answer.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
-import { type SaidDecision, stays } from "./compaction-decision.rule.js";
+import { type ProposedDecision, stays } from "./compaction-decision.rule.js";
 import type { CompactionWork } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
 
@@ -38,9 +38,9 @@ export async function askCompaction(
   { model, config }: NotesRuntime,
   { app, notes }: CompactionWork,
   charge: Charge,
-): Promise<SaidDecision> {
+): Promise<ProposedDecision> {
   const { timeoutMs } = config.upkeep;
-  const { reasoning: _, ...said } = await withDeadline(timeoutMs, () =>
+  const { reasoning: _, ...proposed } = await withDeadline(timeoutMs, () =>
     callStructured({
       model: model(),
       name: "note_compaction",
@@ -51,7 +51,7 @@ export async function askCompaction(
       charge,
     }),
   );
-  return said;
+  return proposed;
 }
 
 function noteLine(note: MemoryItem, index: number): string {

@@ -7,11 +7,11 @@ import type { Charge } from "../models/token-usage.js";
 import type { Scope } from "../scope/scope.js";
 import { type Applied, applyCompaction } from "./apply-compaction.js";
 import { askCompaction } from "./ask-compaction.js";
-import { type CompactionDecision, oldestGoes, readDecision } from "./compaction-decision.rule.js";
+import { type CompactionDecision, deleteOldest, readDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, loadCompaction } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
 import { leavesNotes } from "./notes-options.js";
-import { oncemore } from "./save-note.js";
+import { retryOnce } from "./save-note.js";
 
 export interface Compacted {
   decision: CompactionDecision | null;
@@ -19,8 +19,8 @@ export interface Compacted {
 }
 
 /**
- * Removes one of an app's notes where there are too many: load → compact → validate → save. The lease of the app's work
- * lets one worker of all processes do it. After a late or invalid decision the oldest note that may go is deleted.
+ * Removes one note of an app over its limit: load → compact → validate → save. The lease admits one worker of all
+ * processes. A late or invalid decision deletes the oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
@@ -42,7 +42,7 @@ export function defineCompaction(deps: NotesRuntime) {
         decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
       }),
       save: async ({ claim, work, decision }) => ({
-        applied: decision && (await carryOut(deps, { claim, work, decision })),
+        applied: decision && (await applyOrDeleteOldest(deps, { claim, work, decision })),
       }),
     },
     deps,
@@ -58,16 +58,16 @@ export async function compactNotes(
   while (status === "completed") ({ status } = await step({ scope: owner }));
 }
 
-/** More notes over the limit come from an import, or a lower limit: the oldest go without a model call each. */
-const mostAskedOver = 10;
+/** More notes over the limit come from an import, or a lower limit: the oldest are deleted without model calls. */
+const maxOverForModel = 10;
 
 async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
   const { notes, app } = work;
   const over = notes.length - app.limit;
-  if (over > mostAskedOver) return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
+  if (over > maxOverForModel) return deleteOldest(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
     const decision = readDecision(await askCompaction(deps, work, charge), notes);
-    if (!("invalid" in decision) && !(await instructs(deps, decision))) return decision;
+    if (!("invalid" in decision) && !(await containsInstructions(deps, decision))) return decision;
     const why = "invalid" in decision ? decision.invalid : "the merged text reads as instructions";
     return fallBack(deps, work, `The model's decision is invalid: ${why}.`);
   } catch (error) {
@@ -75,28 +75,27 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
   }
 }
 
-/** Every user of the app is shown the note. */
-async function instructs({ screen }: NotesRuntime, decision: CompactionDecision): Promise<boolean> {
-  if (decision.action === "delete") return false;
-  return memoryInstructs(screen, { ...decision.target, text: decision.text });
+/** Every user of the app sees the note. */
+async function containsInstructions({ screen }: NotesRuntime, decision: CompactionDecision): Promise<boolean> {
+  return decision.action === "edit" && memoryInstructs(screen, { ...decision.target, text: decision.text });
 }
 
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
   logger.error(`❌ ${failureOf(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
-  return oldestGoes(work.notes, `The oldest note, in the place of a decision: ${why}`);
+  return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }
 
 const failureOf = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
 
-/** Carries out `decision`; where the database fails twice, or it is impossible, the oldest note goes instead. */
-async function carryOut(
+/** Applies `decision`, or deletes the oldest note if that is impossible or the database fails twice. */
+async function applyOrDeleteOldest(
   deps: NotesRuntime,
   input: { claim: Claim; work: CompactionWork; decision: CompactionDecision },
 ): Promise<Applied> {
   const { work, decision } = input;
   try {
-    return await oncemore(deps.logger, failureOf(work), () => applyCompaction(deps, input));
+    return await retryOnce(deps.logger, failureOf(work), () => applyCompaction(deps, input));
   } catch (error) {
     if (decision.by === "oldest" || error instanceof LeaseLost) throw error;
     return applyCompaction(deps, { ...input, decision: fallBack(deps, work, errorLine(error)) });

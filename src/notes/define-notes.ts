@@ -6,18 +6,18 @@ import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
 import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
-import { type NoteContent, noteContent, type SaidNote } from "./note-text.rule.js";
+import { type NoteContent, noteContent, type ProposedNote } from "./note-text.rule.js";
 import { leavesNotes } from "./notes-options.js";
-import { oncemore, saveNote } from "./save-note.js";
+import { retryOnce, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
 
 export interface Noted {
-  said: SaidNote | null;
+  said: ProposedNote | null;
   content: NoteContent | null;
   memoryId: string | null;
 }
 
-/** Writes the note of a conversation that ended: load → note → validate → save → compact. Keeps no checkpoints. */
+/** Writes the note of a conversation that ended: load → note → validate → save → compact. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
   const { notes, upkeep } = deps.config;
   return defineWork<"notes", NoteWork, Noted>(
@@ -36,11 +36,11 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),
       prepare: (_, work) => limitThread(deps, "note", work),
-      make: ({ work }, tools) => told(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
-      validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
+      make: ({ work }, tools) => logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
+      validate: ({ work, said }) => logged(deps, work, async () => ({ content: said && noteContent(said) })),
       save: ({ claim, work, content }) =>
-        told(deps, work, async () => ({
-          memoryId: await oncemore(deps.logger, failureOf(work), () => saveNote(deps, { claim, work, content })),
+        logged(deps, work, async () => ({
+          memoryId: await retryOnce(deps.logger, failureOf(work), () => saveNote(deps, { claim, work, content })),
         })),
       follow: { name: "compact", run: ({ work }) => compact(work.owner) },
     },
@@ -50,7 +50,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-async function told<Result>({ logger }: NotesRuntime, work: NoteWork, step: () => Promise<Result>): Promise<Result> {
+async function logged<Result>({ logger }: NotesRuntime, work: NoteWork, step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {

@@ -13,11 +13,11 @@ import { type AppNotes, appNotes } from "./notes-options.js";
 export interface CompactionWork extends OwnerWork {
   readonly scope: Scope & { readonly appId: string };
   readonly app: AppNotes;
-  /** Oldest first; at least one may go. */
+  /** Oldest first; at least one is removable. */
   readonly notes: readonly MemoryItem[];
 }
 
-/** The work behind `claim`, or how it ended: there are not too many notes, or all of them stay. */
+/** Loads the work of `claim`, or skips it: the notes are within the limit, or none is removable. */
 export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<CompactionWork | JobStatus> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
@@ -29,10 +29,9 @@ export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<
   const notes = await findNotes(db, claim.ref);
   if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil });
   if (notes.every(stays)) {
-    deps.logger.warn(
-      `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${work.app.limit}.`,
-      { appId, step: "compact" },
-    );
+    const { limit } = work.app;
+    const problem = `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${limit}.`;
+    deps.logger.warn(problem, { appId, step: "compact" });
     await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });
     return skipWork(db, claim, { doneUntil });
   }

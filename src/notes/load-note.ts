@@ -14,18 +14,17 @@ import { type AppNotes, appNotes, type NotesOptions } from "./notes-options.js";
 
 export type NotesRuntime = Runtime<WriteConfig & { readonly notes: NotesOptions }> & TaskRuntime;
 
-/** A conversation of an app that is over, and its messages without a note. */
+/** An ended conversation of an app, and its messages without a note. */
 export interface NoteWork extends ThreadWork {
   readonly owner: Scope & { readonly appId: string };
   readonly app: AppNotes;
-  /** Of users and assistants, in order. */
   readonly messages: TurnMessage[];
 }
 
-/** More than calls hold, so that the middle is omitted anyway. */
-const mostMessages = 2_000;
+/** More than the calls of a job take. */
+const maxMessages = 2_000;
 
-/** The work behind `claim`, or how it ended. A conversation that was silent for `idleMs` ends here. */
+/** Loads the work of `claim`, or skips or defers it. Ends a conversation that was silent for `idleMs`. */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
   const thread = await findClaimedThread(db, claim);
@@ -39,13 +38,13 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
   if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs })))
     return deferWork(db, claim, new Date(thread.lastActivityAt.getTime() + idleMs));
 
-  const said = await findSaid(db, { ...claim, toSeq: lastSeq });
-  if (said.length === 0) return skipWork(db, claim, nothing);
+  const messages = await findMessages(db, { ...claim, toSeq: lastSeq });
+  if (messages.length === 0) return skipWork(db, claim, nothing);
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
-  return { scope, threadId, owner, messages: said, app: appNotes(config.notes, appId), doneUntil: lastSeq };
+  return { scope, threadId, owner, messages, app: appNotes(config.notes, appId), doneUntil: lastSeq };
 }
 
-async function findSaid(
+async function findMessages(
   db: Connection,
   { ref, doneUntil, toSeq }: Pick<Claim, "ref" | "doneUntil"> & { readonly toSeq: number },
 ): Promise<TurnMessage[]> {
@@ -54,6 +53,6 @@ async function findSaid(
     from ${db.schema}.message m
     where m.thread_ref = ${ref} and m.role in ('user', 'assistant') and m.seq > ${doneUntil} and m.seq <= ${toSeq}
       and ${isMaterial(db, ref)}
-    order by m.seq desc limit ${mostMessages}`);
+    order by m.seq desc limit ${maxMessages}`);
   return latest.reverse().filter(({ text }) => hasWords(text));
 }

@@ -23,7 +23,7 @@ interface NotesOf {
 interface ListNotes extends NotesOf {
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
-  /** The id of the last note of the page before. */
+  /** The id of the last note of the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ interface RemoveNote extends Who {
 }
 
 interface PurgeNotes extends Who {
-  /** Only count what would go. @default false */
+  /** Only counts what would be deleted. @default false */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -50,28 +50,26 @@ export interface NotesContext extends NotesOf {
 }
 
 /**
- * An app's memory of conversations that ended: a note each, as many as `notes.limit`. Apps and tenants never see each
- * other's. Notes are memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and
- * `memory.export` include them.
+ * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app and tenant. Notes are
+ * memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and `memory.export` include them.
  */
 export interface NotesApi {
-  /** Notes in use, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  /** Lists active notes, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   list(page: ListNotes): Promise<MemoryItem[]>;
-  /** How many notes are in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
-   * Hides one note; for 30 days `memories.restore` brings it back. @throws MemoryError `NOT_FOUND`, also for another
-   * app's; `STALE_REVISION`, `WRONG_STATE` when it is not in use
+   * Hides one note; for 30 days `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another app's;
+   * `STALE_REVISION`, `WRONG_STATE` for an inactive note
    */
   remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
-   * Deletes all notes of an app for good, removed and merged ones too, with their audit trail; an entry without words
-   * says who did it. Its conversations stay, and new ones leave notes again.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail; an entry without texts
+   * records who did it. Keeps its conversations. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
-   * The notes of an app as `memory.recall` shows them, an operator's first, then the latest; null without any.
+   * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null without notes.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   context(of: NotesContext): Promise<string | null>;
@@ -94,10 +92,7 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
     list: async (page) => listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
     count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
     remove: async (id, access) => {
-      const change = {
-        ...parseOfApp(removeSchema, access, "access"),
-        id: parseInput(z.string(), id, "note id"),
-      };
+      const change = { ...parseOfApp(removeSchema, access, "access"), id: parseInput(z.string(), id, "note id") };
       const { kind } = await requireMemory(db, { scope: change.scope, id: change.id });
       if (kind !== "note") throw new MemoryError("NOT_FOUND", `There is no note ${change.id} of this app.`);
       return removeMemory(deps, change);
@@ -131,7 +126,6 @@ async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, ag
   return noteBlock(notes, name);
 }
 
-/** An app's notes for a prompt, in the order of a recall: an operator's, then what was written or changed last. */
 async function findShownNotes(
   db: Connection,
   { scope, categories, limit }: { scope: AppScope; categories: readonly string[]; limit: number },

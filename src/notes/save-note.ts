@@ -18,41 +18,38 @@ import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:note";
 
-/** In one transaction with its cursor. Returns the id of the note, or of one with the same text. @throws LeaseLost */
+/** Writes a note and the cursor in one transaction. Returns its id, or that of an equal note. @throws LeaseLost */
 export async function saveNote(
   deps: NotesRuntime,
   input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },
 ): Promise<string | null> {
   const { claim, work, content } = input;
   const { scope, threadId, owner, messages } = work;
-  const place = { threadId, ...commonOrigin(messages) };
-  const seqs = messages.map(({ seq }) => seq);
-  const draft = content && {
-    ...content,
-    kind: "note" as const,
-    origin: "worker" as const,
-    ...commonOrigin(messages),
-    source: { threadId, seqs },
-  };
+  const speaker = commonOrigin(messages);
+  const source = { threadId, seqs: messages.map(({ seq }) => seq) };
+  const draft = content && { ...content, ...speaker, kind: "note" as const, origin: "worker" as const, source };
+  const event = { threadId, ...speaker, scope, step: "note", op: "classify" } as const;
   const [outcome] = await writeMemories(deps, {
     scope: owner,
     drafts: draft ? [draft] : [],
     origin: { actor: noteWriter, step: "note", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) {
-        await keepSource(tx, { claim, work, memoryId: written.id });
-        await keepShare(deps, tx, work);
+        await insertSource(tx, { claim, work, memoryId: written.id });
+        await limitUserShare(deps, tx, work);
       }
       await completeWork(tx, claim, threadWork.after(work));
-      const told = content ? classified(written, false) : ({ status: "skipped", detail: "nothing_to_note" } as const);
-      await insertEvents(tx, [{ ...place, scope, step: "note", op: "classify", ...told }]);
+      const outcome = content
+        ? classified(written, false)
+        : ({ status: "skipped", detail: "nothing_to_note" } as const);
+      await insertEvents(tx, [{ ...event, ...outcome }]);
     },
   });
-  reportNote(deps.logger, work, outcome);
+  logNote(deps.logger, work, outcome);
   return outcome?.id ?? null;
 }
 
-function reportNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
+function logNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
   const { appId } = owner;
   const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
   if (outcome?.outcome === "created") {
@@ -64,8 +61,8 @@ function reportNote(logger: Logger, { owner, threadId }: NoteWork, outcome: Writ
   }
 }
 
-/** Never shown: by it, forgetting a user finds the notes of their conversations. */
-async function keepSource(
+/** Lets forgetting a user find the notes of their conversations; never shown. */
+async function insertSource(
   tx: Connection,
   { claim, work, memoryId }: { claim: Claim; work: NoteWork; memoryId: string },
 ): Promise<void> {
@@ -78,11 +75,8 @@ async function keepSource(
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }
 
-/**
- * Where an app has more notes than it keeps, those of one user that are more than their share go first, the oldest, if
- * conversations of others left some too.
- */
-async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app }: NoteWork): Promise<void> {
+/** Over the app's limit, deletes the oldest notes above a user's share, if there are notes of other users. */
+async function limitUserShare(deps: NotesRuntime, tx: Connection, { scope, owner, app }: NoteWork): Promise<void> {
   const { schema } = tx;
   if (scope.userId === undefined) return;
   const { ref: ownerRef } = await lockOwner(tx, owner);
@@ -109,26 +103,21 @@ async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app
     where g.place <= g.too_many
     order by m.ref`);
   const { purgeAfterMs } = deps.config.lifecycle;
-  const how = { ownerRef, purgeAfterMs, vectors: deps.embedder !== null, event: "DELETE" } as const;
+  const removal = { ownerRef, purgeAfterMs, vectors: deps.embedder !== null, event: "DELETE" } as const;
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const gone = rows.map(({ memory }) => memoryOf(memory));
-  const changes = await hideMemories(tx, how, gone, () => ({ reason, by: "share" }));
+  const changes = await hideMemories(tx, removal, gone, () => ({ reason, by: "share" }));
   if (changes.length > 0) await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
 }
 
-const ofDatabase: ReadonlySet<string> = new Set(["BUSY", "DATABASE_ERROR", "DATABASE_TIMEOUT", "DATABASE_UNAVAILABLE"]);
+const databaseErrors: readonly string[] = ["BUSY", "DATABASE_ERROR", "DATABASE_TIMEOUT", "DATABASE_UNAVAILABLE"];
 
-/** A second try may succeed. */
-function isOfDatabase(error: unknown): boolean {
-  return !MemoryError.is(error) || ofDatabase.has(error.code);
-}
-
-/** Repeats `work` once where the database failed; an error line says so. */
-export async function oncemore<Result>(logger: Logger, what: string, work: () => Promise<Result>): Promise<Result> {
+/** Repeats `work` once after a database error, and logs it. */
+export async function retryOnce<Result>(logger: Logger, what: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!isOfDatabase(error)) throw error;
+    if (MemoryError.is(error) && !databaseErrors.includes(error.code)) throw error;
     logger.error(`❌ ${what}: ${errorLine(error)} It is tried once more.`);
     return work();
   }

@@ -6,41 +6,40 @@ import type { MemoryHit } from "./rank-memories.rule.js";
 
 export const answerForms = ["bullets", "full"] as const;
 
-/** How hits are answered to a model: "bullets", a line each, or "full", with metadata. */
+/** The format of hits for a model: "bullets", a line each, or "full", with metadata. */
 export type AnswerForm = (typeof answerForms)[number];
 
+/** Null `form`: hits unchanged; null `budgetTokens`: no limit. */
 export interface AnswerShape {
-  /** Null: as they are. */
   readonly form: AnswerForm | null;
-  /** Null: no limit. */
   readonly budgetTokens: number | null;
 }
 
-/** A hit as a model reads it. One that is cut to fit a budget may have its text alone. */
+/** A hit as a model reads it. A hit that was cut to fit a budget may have only its text. */
 export interface MemoryBullet {
   readonly id?: string;
   readonly category?: string;
   readonly text: string;
   readonly similarity?: number;
   readonly reason?: string;
-  /** Says that nobody has confirmed it. */
+  /** Warns that nobody has confirmed it. */
   readonly caution?: string;
-  /** Linked memories that are no hits themselves. */
+  /** Linked memories that are not hits themselves. */
   readonly related?: readonly string[];
-  /** With "full". */
+  /** Only with "full". */
   readonly metadata?: object;
 }
 
-/** `hits` within the budget: the first is cut to fit, others that are too long are left out. */
+/** Keeps the hits within the budget: cuts the first to fit, and omits others that are too long. */
 export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
-  let left = budgetTokens ?? Number.POSITIVE_INFINITY;
+  let remaining = budgetTokens ?? Number.POSITIVE_INFINITY;
   return hits.flatMap((hit, index) => {
-    const fits = (shorter: MemoryHit) => tokensOfHit(shorter) <= left;
-    const { related: _, ...alone } = hit;
-    const cut = () => (index === 0 ? cutHit(alone, left, fits) : null);
-    const fitting = fits(hit) ? hit : fits(alone) ? alone : cut();
+    const fits = (shorter: MemoryHit) => tokensOfHit(shorter) <= remaining;
+    const { related: _, ...unlinked } = hit;
+    const cut = () => (index === 0 ? cutHit(unlinked, remaining, fits) : null);
+    const fitting = fits(hit) ? hit : fits(unlinked) ? unlinked : cut();
     if (fitting === null) return [];
-    left -= tokensOfHit(fitting);
+    remaining -= tokensOfHit(fitting);
     return [fitting];
   });
 }
@@ -52,31 +51,28 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
 }
 
 /** A token has at most eight characters: longer cuts cannot fit. */
-const longestOf = (budgetTokens: number) => budgetTokens * 8;
+const maxCharacters = (budgetTokens: number) => budgetTokens * 8;
 
-function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
-  const { key, value } = hit.memory;
-  for (const kept of [
-    { key, value },
-    { key, value: null },
-    { key: null, value: null },
-  ]) {
-    const cut = (characters: number) => {
-      const shorter = (text: string) => clipped(text, characters);
-      const text = shorter(hit.memory.text);
-      return { ...hit, memory: { ...hit.memory, ...kept, text, value: kept.value && shorter(kept.value) } };
-    };
-    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count)));
+function cutHit(hit: MemoryHit, budgetTokens: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
+  const { text } = hit.memory;
+  const withoutValue = { ...hit.memory, value: null };
+  for (const memory of [hit.memory, withoutValue, { ...withoutValue, key: null }]) {
+    const { value } = memory;
+    const cut = (characters: number) => ({
+      ...hit,
+      memory: { ...memory, text: clipped(text, characters), value: value && clipped(value, characters) },
+    });
+    const characters = mostThatFit(1, maxCharacters(budgetTokens), (count) => fits(cut(count)));
     if (characters !== null) return cut(characters);
   }
   return null;
 }
 
-/** `hits` as JSON for a model, within the budget: the first is cut to fit, others are left out. */
+/** Formats `hits` as JSON for a model, within the budget: cuts the first to fit, and omits others. */
 export function bulletsOf(hits: readonly MemoryHit[], form: AnswerForm, budgetTokens: number | null): MemoryBullet[] {
-  const written = hits.map(form === "full" ? full : bullet);
-  const [first, ...others] = written;
-  if (!first || budgetTokens === null) return written;
+  const bullets = hits.map(form === "full" ? fullBullet : bullet);
+  const [first, ...others] = bullets;
+  if (!first || budgetTokens === null) return bullets;
   const fits = (results: readonly object[]) => estimateTokens(JSON.stringify(results)) <= budgetTokens;
   const kept: MemoryBullet[] = [cutToFit(first, fits, budgetTokens)];
   for (const result of others) if (fits([...kept, result])) kept.push(result);
@@ -84,79 +80,56 @@ export function bulletsOf(hits: readonly MemoryHit[], form: AnswerForm, budgetTo
 }
 
 function bullet({ memory, similarity, reason, related = [] }: MemoryHit): MemoryBullet {
-  const doubt = unverified(memory);
+  const { id, category } = memory;
+  const caution = unverified(memory);
   return {
-    id: memory.id,
-    category: memory.category,
+    id,
+    category,
     text: labelled(memory),
     similarity: Math.round(similarity * 1_000) / 1_000,
     reason,
-    ...(doubt !== null && { caution: doubt }),
-    ...(related.length > 0 && { related: related.map(labelledWithDoubt) }),
+    ...(caution !== null && { caution }),
+    ...(related.length > 0 && { related: related.map(labelledWithCaution) }),
   };
 }
 
 const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleText(text)}`;
 
-function labelledWithDoubt(memory: MemoryItem): string {
-  const doubt = unverified(memory);
-  return doubt === null ? labelled(memory) : `${labelled(memory)} (${doubt})`;
+function labelledWithCaution(memory: MemoryItem): string {
+  const caution = unverified(memory);
+  return caution === null ? labelled(memory) : `${labelled(memory)} (${caution})`;
 }
 
-function full(hit: MemoryHit): MemoryBullet {
+function fullBullet(hit: MemoryHit): MemoryBullet {
   const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } = hit.memory;
   const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
   const source = hit.memory.source && { ...hit.memory.source };
   // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
-  return {
-    ...bullet(hit),
-    text: visibleText(hit.memory.text),
-    metadata: {
-      kind,
-      key,
-      value,
-      importance,
-      confidence,
-      pinned,
-      tags,
-      agentId,
-      runId,
-      actorId,
-      role,
-      turns,
-      validFrom,
-      createdAt,
-      updatedAt,
-      origin,
-      trust,
-      source,
-    },
-  };
+  const content = { kind, key, value, importance, confidence, pinned, tags };
+  const speaker = { agentId, runId, actorId, role, turns };
+  const provenance = { validFrom, createdAt, updatedAt, origin, trust, source };
+  return { ...bullet(hit), text: visibleText(hit.memory.text), metadata: { ...content, ...speaker, ...provenance } };
 }
 
-/** Shorter strings are ids and dates, which are of no use when they are cut. */
+/** Shorter strings are ids and dates, which are useless when cut. */
 const shortestCut = 40;
 
-/** Cuts the longest strings first; then drops links, metadata, all but id, category and text, and all but text. */
+/** Drops links, then metadata, then all but id, category and text, then all but text; cuts the longest strings. */
 function cutToFit(
   result: MemoryBullet,
   fits: (results: readonly object[]) => boolean,
   budgetTokens: number,
 ): MemoryBullet {
   if (fits([result])) return result;
-  const { related: _, ...alone } = result;
-  if (fits([alone])) return alone;
-  const { metadata: __, ...bare } = alone;
-  const shapes = [
-    { shape: alone, least: shortestCut },
-    { shape: bare, least: shortestCut },
-    { shape: { id: result.id, category: result.category, text: result.text }, least: shortestCut },
-    { shape: { text: result.text }, least: 1 },
-  ];
-  for (const { shape, least } of shapes) {
-    const cut = (characters: number) => [withStrings(shape, (text) => clipped(text, characters))];
-    const characters = mostThatFit(least, longestOf(budgetTokens), (count) => fits(cut(count)));
+  const { related: _, ...unlinked } = result;
+  if (fits([unlinked])) return unlinked;
+  const { metadata: __, ...bare } = unlinked;
+  const { id, category, text } = result;
+  for (const shape of [unlinked, bare, { id, category, text }, { text }]) {
+    const cut = (characters: number) => [withStrings(shape, (each) => clipped(each, characters))];
+    const least = "id" in shape ? shortestCut : 1;
+    const characters = mostThatFit(least, maxCharacters(budgetTokens), (count) => fits(cut(count)));
     if (characters !== null) return cut(characters)[0] as MemoryBullet;
   }
   return { text: "" };

@@ -17,108 +17,105 @@ interface ExplainedHit extends RankedHit {
   readonly rank: number;
 }
 
-type LeftOutReason =
-  /** Hardly alike: below the floor, or the `threshold` asked for. */
+type OmissionReason =
+  /** Below the floor or the requested `threshold`. */
   | "floor"
-  /** Better ones are `topK` already. */
+  /** Ranked below `topK` others. */
   | "limit"
   | "budget"
   | "allowlist"
   | "category"
   | "kind"
   | "filter"
-  /** It is not in use: removed, replaced, merged, or in quarantine. */
+  /** Removed, replaced, merged, or in quarantine. */
   | "state"
   | "expired";
 
-interface LeftOutMemory {
+interface OmittedMemory {
   readonly memory: MemoryItem;
-  readonly reason: LeftOutReason;
-  /** The same in a sentence, with its figures. */
+  readonly reason: OmissionReason;
+  /** The reason as a sentence, with its figures. */
   readonly detail: string;
-  /** What it would be ranked by; null of what is not in use. */
+  /** Null for inactive memories. */
   readonly score: number | null;
 }
 
 export interface Explanation {
   readonly question: {
     readonly text: string;
-    /** Its words in the index. */
     readonly lexemes: readonly string[];
     readonly embedded: boolean;
-    /** Whether it asks for everything. */
+    /** Whether it asks for everything: see `MemoryQuery.query`. */
     readonly broad: boolean;
   };
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
-  /** Best first; at most 50, and 20 of those that are not in use. */
-  readonly omitted: readonly LeftOutMemory[];
+  /** Best first; at most 50, then 20 inactive ones. */
+  readonly omitted: readonly OmittedMemory[];
 }
 
-const mostLeftOut = 50;
-const mostHidden = 20;
+const maxOmitted = 50;
+const maxInactive = 20;
 
-/** What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns. */
+/** Explains what `queryMemories` finds and omits, with the parts of each score. Four round trips: not for turns. */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
   const question = await embedQuestion(deps, query);
-  const more = { ...query, search: { ...search, most: search.most + mostLeftOut } };
+  const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, shape);
+  const isShown = ({ memory }: Scored) => shown.has(memory.id);
   const ids = new Set(ordered.map(({ memory }) => memory.id));
   const invisible = await findInvisible(deps, question, more);
-  const { lexemes, hidden } = await findHidden(deps.db, question, search);
+  const { lexemes, inactive } = await findInactive(deps.db, question, search);
+  const overBudget = best.filter((hit) => !isShown(hit));
+  const overLimit = ordered.slice(search.most);
+  const belowFloor = weighed.filter(({ memory }) => !ids.has(memory.id));
   const omitted = [
-    ...best
-      .filter(({ memory }) => !shown.has(memory.id))
-      .map((hit) => left(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
-    ...ordered
-      .slice(search.most)
-      .map((hit, index) =>
-        left(hit, "limit", `It is number ${search.most + index + 1}; ${search.most} were asked for.`),
-      ),
-    ...weighed
-      .filter(({ memory }) => !ids.has(memory.id))
-      .map((each) => left(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`)),
+    ...overBudget.map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
+    ...overLimit.map((hit, index) =>
+      omission(hit, "limit", `It is number ${search.most + index + 1}; ${search.most} were asked for.`),
+    ),
+    ...belowFloor.map((each) => omission(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`)),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
     floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
-    hits: best.filter(({ memory }) => shown.has(memory.id)).map((hit, index) => ({ ...hit, rank: index + 1 })),
-    omitted: [...omitted.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut), ...hidden],
+    hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
+    omitted: [...omitted.toSorted((first, second) => second.score - first.score).slice(0, maxOmitted), ...inactive],
   };
 }
 
 function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
     form === null ? fittingHits(hits, budgetTokens).map(({ memory }) => memory) : bulletsOf(hits, form, budgetTokens);
-  // The first is cut to fit, if need be to its text alone.
+  // The first hit may be cut to its text alone.
   return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }
 
 type Scored = Pick<MemoryHit, "memory" | "score">;
-type Omitted = LeftOutMemory & { readonly score: number };
+type Omitted = OmittedMemory & { readonly score: number };
 
-function left({ memory, score }: Scored, reason: LeftOutReason, detail: string): Omitted {
+function omission({ memory, score }: Scored, reason: OmissionReason, detail: string): Omitted {
   return { memory, score, reason, detail };
 }
 
 function notSelected(scored: Scored, { agent, search }: ReadQuery, { config: { policy } }: SearchRuntime): Omitted {
   const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category))
-    return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
-  if (!search.categories.includes(category)) return left(scored, "category", `${category} was not asked for.`);
-  if (!search.kinds.includes(kind)) return left(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
-  return left(scored, "filter", "The filters leave it out.");
+    return omission(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
+  if (!search.categories.includes(category)) return omission(scored, "category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind)) return omission(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
+  return omission(scored, "filter", "The filters leave it out.");
 }
 
-/** What the same question finds that only its categories, kinds and filters leave out. */
+/** Memories that fit the question, but not its categories, kinds and filters. */
 async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
   const { db, config } = deps;
   const categories = [...readableCategories(config.policy, null)];
@@ -133,12 +130,12 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
   return found.filter(({ memory }) => ids.has(memory.id));
 }
 
-/** Memories with the question's words that are no longer in use. */
-async function findHidden(
+/** Inactive memories with the question's words. */
+async function findInactive(
   db: Connection,
   { terms }: EmbeddedQuestion,
   { scope }: VisibleMemories,
-): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly LeftOutMemory[] }> {
+): Promise<{ readonly lexemes: readonly string[]; readonly inactive: readonly OmittedMemory[] }> {
   const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
     with asked as materialized (
       select tsvector_to_array(to_tsvector(${db.language}::regconfig, ${terms})) as lexemes
@@ -151,11 +148,11 @@ async function findHidden(
       where (m.state <> 'active' or m.expires_at <= ${db.now()}) and m.app_id in ('', ${scope.appId ?? ""})
     )
     select a.lexemes, h.memory, h.expired from asked a
-    left join (select * from hidden where shared > 0 order by shared desc, ref desc limit ${mostHidden}) h on true
+    left join (select * from hidden where shared > 0 order by shared desc, ref desc limit ${maxInactive}) h on true
     order by h.shared desc, h.ref desc`);
   return {
     lexemes: rows[0]?.lexemes ?? [],
-    hidden: rows.flatMap(({ memory: row, expired }): LeftOutMemory[] => {
+    inactive: rows.flatMap(({ memory: row, expired }): OmittedMemory[] => {
       if (!row) return [];
       const memory = memoryOf(row);
       const detail = expired ? `It expired at ${memory.expiresAt?.toISOString()}.` : `Its state is ${memory.state}.`;

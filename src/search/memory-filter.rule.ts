@@ -19,11 +19,11 @@ export const memoryFilterSchema = z.strictObject({
   importance_max: z.number().min(1).max(5).nullish(),
   updated_after: dateOrMoment.nullish(),
   updated_before: dateOrMoment.nullish(),
-  /** What a memory's metadata must contain: `{ source: "crm" }` finds every memory with that, whatever else is noted. */
+  /** What metadata must contain: `{ source: "crm" }` finds every memory with that entry. */
   metadata: metadataFilter.nullish(),
 });
 
-/** Which memories are asked for. Unset fields filter nothing. */
+/** Unset fields filter nothing. */
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
 function storeFilter(data: z.output<typeof memoryFilterSchema>) {
@@ -53,6 +53,6 @@ export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
   if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data);
   throw new MemoryError(
     "INVALID_INPUT",
-    "Invalid filters: `user_id` names another user than the one whose memories are searched. Leave it out: the scope says whose they are.",
+    "Invalid filters: `user_id` names another user than the scope whose memories are searched. Omit it: the scope already selects the user.",
   );
 }

@@ -19,42 +19,42 @@ import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-option
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 import { timeZoneField } from "./time-span.rule.js";
 
-/** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
+/** A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means unset. */
 export interface MemoryQuery {
   readonly scope: Scope;
   /**
-   * What is looked for. Nothing, or stop words alone ("", "Who am I?"), lists pinned memories, then the most important
-   * and latest ones, whatever the `threshold`. At most 10,000 characters.
+   * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists pinned memories, then
+   * the most important and latest ones, and ignores `threshold`.
    */
   readonly query: string;
-  /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
+  /** The current conversation, as for `recall`. Memories of all conversations are searched. */
   readonly threadId?: string | null | undefined;
-  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | null | undefined;
-  /** The agent that asks: only its categories are searched. @default no restriction */
+  /** Searches only the categories that this agent may read. @default no restriction */
   readonly agent?: string | null | undefined;
   /** @default all the agent may read */
   readonly categories?: readonly string[] | null | undefined;
   readonly filters?: MemoryFilter | null | undefined;
-  /** @default all kinds but procedures, which are found only by their category */
+  /** @default all kinds but procedures, which need their category */
   readonly kinds?: readonly MemoryKind[] | null | undefined;
   /** 1 to 200. @default 5 */
   readonly topK?: number | null | undefined;
   readonly top_k?: number | null | undefined;
   /**
    * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors
-   * count from where they differ from unrelated texts
+   * count if they differ from unrelated texts
    */
   readonly threshold?: number | null | undefined;
   /**
-   * 16 to 100,000. Most tokens of the answer as `return` writes it; without `return`, of texts, keys and values of the hits
-   * and of what they are linked to. The first hit is cut to fit, others that are too long are left out. @default no limit
+   * Most tokens of the answer as `return` formats it, or of texts, keys and values of hits and related memories; 16 to
+   * 100,000. Cuts the first hit to fit, and omits others that are too long. @default no limit
    */
   readonly budgetTokens?: number | null | undefined;
   readonly budget_tokens?: number | null | undefined;
 }
 
-/** A query whose answer is written for models: see `MemoryBullet`. */
+/** A query with an answer formatted for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
 }
@@ -80,10 +80,9 @@ const querySchema = z.strictObject({
   budget_tokens: budgetTokens,
 });
 
-/** Procedures are found by their category only. */
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 
-/** The final signals reorder the head of the list only. */
+/** The final signals reorder only the head of the list. */
 const candidatesPerHit = 4;
 
 export type ReadQuery = ReturnType<typeof readQuery>;
@@ -92,7 +91,7 @@ export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
 }
 
-/** One round trip after the embedding, which may fail. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
+/** Embeds the query, then searches in one round trip. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
   const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));
@@ -106,13 +105,8 @@ export async function findHits(
   question: EmbeddedQuestion,
 ) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
-  const ranking = {
-    ...question,
-    threshold,
-    floor,
-    now: timeOf(deps),
-    unrelated: question.vector?.space.unrelated ?? null,
-  };
+  const unrelated = question.vector?.space.unrelated ?? null;
+  const ranking = { ...question, threshold, floor, now: timeOf(deps), unrelated };
   const isBroad = important.length > 0;
   const weighed = isBroad ? [] : weighMemories(candidates, ranking);
   const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
@@ -120,29 +114,29 @@ export async function findHits(
 }
 
 export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
-  const { scope, ...asks } = parseScoped(querySchema, input, "query");
-  const most = sameOf(asks, "topK", "top_k") ?? 5;
-  const agent = asks.agent ?? null;
-  const filter = parseFilter(asks.filters, scope);
-  const categories = allowedCategories(policy, agent, asks.categories ?? null);
-  const namesCategories = Boolean(asks.categories) || filter.category !== null;
+  const { scope, ...request } = parseScoped(querySchema, input, "query");
+  const most = valueOfAliases(request, "topK", "top_k") ?? 5;
+  const agent = request.agent ?? null;
+  const filter = parseFilter(request.filters, scope);
+  const categories = allowedCategories(policy, agent, request.categories ?? null);
+  const namesCategories = Boolean(request.categories) || filter.category !== null;
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
-    text: asks.query,
-    timeZone: asks.timeZone,
+    text: request.query,
+    timeZone: request.timeZone,
     agent,
-    threshold: asks.threshold ?? undefined,
-    // A model is shown no more by its own question than unasked.
-    floor: asks.return ? shownFloor : defaultFloor,
+    threshold: request.threshold ?? undefined,
+    // Models get the same floor as for memories shown unasked.
+    floor: request.return ? shownFloor : defaultFloor,
     search: {
       scope,
       categories,
       most,
       limit: Math.max(50, most * candidatesPerHit),
-      kinds: asks.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
+      kinds: request.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
       filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
     },
-    shape: { form: asks.return ?? null, budgetTokens: sameOf(asks, "budgetTokens", "budget_tokens") },
+    shape: { form: request.return ?? null, budgetTokens: valueOfAliases(request, "budgetTokens", "budget_tokens") },
   };
 }
 
@@ -155,19 +149,19 @@ export function withRelated<Hit extends MemoryHit>(
   );
 }
 
-/** Of an answer to a question for everything: nothing is compared. */
+/** A hit of a broad question, which compares nothing. */
 function listedHit(memory: MemoryItem): RankedHit {
   const parts = { ...noParts, importance: memory.importance / 5, pinned: memory.pinned ? 1 : 0 };
   const reason = memory.pinned ? "pinned" : "among the most important";
   return { memory, similarity: 0, score: parts.pinned + parts.importance, reason, parts };
 }
 
-function sameOf<Name extends string>(
-  asks: Readonly<Partial<Record<Name, number | null | undefined>>>,
+function valueOfAliases<Name extends string>(
+  request: Readonly<Partial<Record<Name, number | null | undefined>>>,
   name: Name,
   other: Name,
 ): number | null {
-  const [first, second] = [asks[name] ?? null, asks[other] ?? null];
+  const [first, second] = [request[name] ?? null, request[other] ?? null];
   if (first === null || second === null || first === second) return first ?? second;
   throw new MemoryError("INVALID_INPUT", `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`);
 }

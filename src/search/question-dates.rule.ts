@@ -5,7 +5,7 @@ import { startOfDay, type TimeSpan, zoneClock } from "./time-span.rule.js";
 
 type Reader = Pick<typeof chrono, "parse">;
 
-/** By text search configuration; English for all others. PostgreSQL comes without the last two. */
+/** By text search configuration; English for all others. PostgreSQL has none for the last two. */
 const readers: { readonly [language: string]: Reader } = {
   arabic: chrono.ar,
   dutch: chrono.nl,
@@ -22,19 +22,19 @@ const readers: { readonly [language: string]: Reader } = {
   vietnamese: chrono.vi,
 };
 
-/** A date takes some 0.2 ms of the processor: a question of 300 of them may take no more than 50 ms. */
-const mostCharacters = 1_000;
-const mostSpans = 8;
+/** A date takes 0.2 ms of CPU: this keeps a question of 300 dates below 50 ms. */
+const maxCharacters = 1_000;
+const maxSpans = 8;
 
-/** Days, weeks, months and years that `question` names, at most eight. A date without a year is the last one begun. */
+/** Days, weeks, months and years in `question`, at most eight. Without a year, the latest one that has begun. */
 export function questionDates(
   question: string,
   { language, now, timeZone }: { readonly language: string; readonly now: Date; readonly timeZone: string },
 ): TimeSpan[] {
-  const text = headOf(normalValue(headOf(question, mostCharacters)), mostCharacters);
+  const text = headOf(normalValue(headOf(question, maxCharacters)), maxCharacters);
   const clock = zoneClock(timeZone);
   const here = new Date(clock(now.getTime()));
-  // Chrono uses the clock of this process, which is made to show the user's time.
+  // Chrono reads dates by the clock of this process: this one shows the user's time.
   const reference = new Date(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate(), here.getUTCHours());
   return [readers[language] ?? chrono.en, ...readersByScript(text)]
     .flatMap((reader) => reader.parse(text, reference))
@@ -44,7 +44,7 @@ export function questionDates(
       const [, last = 0] = (end && daysOf(end, named, here)) ?? [];
       return { from: startOfDay(from, clock), before: startOfDay(Math.max(before, last), clock) };
     })
-    .slice(0, mostSpans);
+    .slice(0, maxSpans);
 }
 
 /** PostgreSQL has no configuration for these languages. */
@@ -56,29 +56,31 @@ function readersByScript(text: string): Reader[] {
 /** Midnights in milliseconds, as if in UTC. */
 type Days = readonly [from: number, before: number];
 
-/** Null for what names no day: a time of day, and the present. */
+/** Null for a time of day, and for the present. */
 function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days | null {
   const unit = unitOf(named);
   const [year, month, day] = [named.get("year") ?? 0, (named.get("month") ?? 1) - 1, named.get("day") ?? 1];
   if (unit === null || year < 1000 || year > 9000) return null;
-  // Weekdays, and months alone, are short words of other meanings as well: "sat", "sun", "so", "mar".
+  // Short names of weekdays and months are also other words: "sat", "sun", "so", "mar".
   if (!named.isCertain("day") && /^\p{Script=Latin}{1,3}$/u.test(text)) return null;
   const days = spanOf(unit, year, month, day);
   const isBegun = days[0] <= here.getTime();
-  // Messages say "today" of what they are about.
+  // Messages say "today" about their own subject.
   if (isBegun && here.getTime() < days[1] && named.isCertain("day") && !/\p{N}/u.test(text)) return null;
   if (isBegun || named.isCertain("year")) return days;
   return named.isCertain("month") ? spanOf(unit, year - 1, month, day) : spanOf(unit, year, month, day - 7);
 }
 
-function unitOf(named: chrono.ParsedComponents): "day" | "week" | "month" | "year" | null {
+type Unit = "day" | "week" | "month" | "year";
+
+function unitOf(named: chrono.ParsedComponents): Unit | null {
   if (named.isCertain("weekday")) return "day";
-  // Of a week, Chrono names only the weekday that it counted from.
+  // For a week, Chrono gives the weekday that it counted from.
   if (named.isCertain("day")) return named.get("weekday") === null ? "day" : "week";
   return (["month", "year"] as const).find((unit) => named.isCertain(unit)) ?? null;
 }
 
-function spanOf(unit: "day" | "week" | "month" | "year", year: number, month: number, day: number): Days {
+function spanOf(unit: Unit, year: number, month: number, day: number): Days {
   if (unit === "year") return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
   if (unit === "month") return [Date.UTC(year, month), Date.UTC(year, month + 1)];
   if (unit === "day") return [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)];

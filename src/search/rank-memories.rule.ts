@@ -10,7 +10,7 @@ import {
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
-/** By `threshold` of similarity, else by `evidence` and `floor`: no hit where the best is below `floor.best`. */
+/** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
@@ -21,64 +21,63 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
   return hits.some((hit) => evidenceOf(hit) >= floor.best) ? hits.filter((hit) => evidenceOf(hit) >= floor.each) : [];
 }
 
-/** What a memory is linked to, by its id, strongest first. */
+/** Linked memories by the id of a memory, strongest first. */
 export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
-/** One or two say what else there is; more would crowd out what was asked for. */
-const mostRelated = 2;
+/** More would crowd out the hits. */
+const maxRelated = 2;
 
-/** Links to show beside `hits`, best first: `mostRelated` in all, none among `hits` or `known`, insights last. */
+/** Adds related memories to `hits`: `maxRelated` in all, best first, none among `hits` or `known`, insights last. */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
   links: MemoryLinks,
   known: readonly MemoryItem[] = [],
 ): { readonly hit: Hit; readonly memories: readonly MemoryItem[] }[] {
-  const told = new Set([...hits.map(({ memory }) => memory), ...known].map(({ id }) => id));
-  const beside = hits.map((hit) => ({ hit, memories: [] as MemoryItem[] }));
-  let left = mostRelated;
+  const shown = new Set([...hits.map(({ memory }) => memory), ...known].map(({ id }) => id));
+  const results = hits.map((hit) => ({ hit, memories: [] as MemoryItem[] }));
+  let remaining = maxRelated;
   for (const last of [false, true]) {
-    for (const { hit, memories } of beside) {
-      if (left === 0) return beside;
+    for (const { hit, memories } of results) {
       for (const memory of links.get(hit.memory.id) ?? []) {
-        if (left === 0 || told.has(memory.id) || ranksLast(memory) !== last) continue;
-        told.add(memory.id);
+        if (remaining === 0 || shown.has(memory.id) || ranksLast(memory) !== last) continue;
+        shown.add(memory.id);
         memories.push(memory);
-        left--;
+        remaining--;
       }
     }
   }
-  return beside;
+  return results;
 }
 
 export interface MemorySignals {
   readonly memory: MemoryItem;
-  /** How well its own words fit the question, 0 to 1: comparable between questions. */
+  /** BM25 fit of its own words, 0 to 1: comparable between questions. */
   readonly words: number;
-  /** The same of the best message that it was learned from, with the messages around it. */
+  /** BM25 fit of its best source message, with the messages around it. */
   readonly source: number;
   /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
-  /** Whether it has an identifier of the question that few memories have. */
+  /** Whether it contains a rare identifier of the question. */
   readonly hasIdentifier: boolean;
-  /** Strength of its strongest link to another candidate; 0 without. */
+  /** Strength of its strongest link to another candidate, or 0. */
   readonly relation: number;
 }
 
 export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
-   * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
-   * (rare ones count more), or 0.3 if it became true on a day that the question names; the greatest of them.
+   * 0 to 1: the greatest of cosine similarity, the share of the question's words (rare ones count more), and 0.3 if it
+   * became true on a day that the question names.
    */
   readonly similarity: number;
-  /** What it is ranked by; comparable within one search. */
+  /** Determines the rank; comparable within one search. */
   readonly score: number;
   readonly reason: string;
-  /** What it is most strongly linked to, of what is no hit itself: in a query one or two for all hits together. */
+  /** Its strongest links that are not hits themselves: at most two in a query. */
   readonly related?: readonly MemoryItem[];
 }
 
-/** Nearness from which a text is said to mean something similar. */
+/** Nearness from which the reason names a similar meaning. */
 const similarNearness = 0.3;
 
 export interface RankedFor {
@@ -90,45 +89,33 @@ export interface RankedFor {
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
-/** What each signal adds to a score, which is their sum. */
-export interface ScoreParts {
-  readonly words: number;
-  readonly vector: number;
-  /** The question's words in the messages it was learned from. */
-  readonly sourceMessage: number;
-  readonly identifier: number;
-  readonly relation: number;
-  /** It became true on a day that the question names, or near it. */
-  readonly date: number;
-  /** It is about somebody whom the question names. */
-  readonly speaker: number;
-  readonly importance: number;
-  readonly recency: number;
-  /** What an insight loses against what was said; 0 or less. */
-  readonly insight: number;
-  /** In an answer to a question for everything: pinned memories go first. */
-  readonly pinned: number;
-}
-
-export const noParts: ScoreParts = {
+export const noParts = {
   words: 0,
   vector: 0,
+  /** The question's words in its source messages. */
   sourceMessage: 0,
   identifier: 0,
   relation: 0,
+  /** It became true on a day that the question names, or near it. */
   date: 0,
+  /** It is about somebody whom the question names. */
   speaker: 0,
   importance: 0,
   recency: 0,
+  /** Penalty of an insight: 0 or less. */
   insight: 0,
+  /** Only for broad questions. */
   pinned: 0,
 };
+
+/** What each signal adds to a score, which is their sum. */
+export type ScoreParts = Readonly<typeof noParts>;
 
 export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
 export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
-/** Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`). */
+/** Without a threshold, a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question).map((weighed) => {
     const { parts: _, ...hit } = hitOf(weighed);
@@ -141,12 +128,12 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
   return { memory, similarity, score, reason: reasonOf(weighed), parts };
 }
 
-/** Best first; equals, which are many where only a day is asked about, in the order in which they were said. */
+/** Best first. Equal scores, frequent for questions about a day, keep the order of the conversation. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): WeighedMemory[] {
-  return aboveFloor(weighed, threshold, floor ?? defaultFloor).toSorted(
+  return aboveFloor(weighed, threshold, floor).toSorted(
     (first, second) => second.score - first.score || saidAt(first) - saidAt(second) || placeOf(first) - placeOf(second),
   );
 }
@@ -162,7 +149,7 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
     const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
-    // What `aboveFloor` compares: a memory without a word, a day or a vector of its own is no hit.
+    // For `aboveFloor`: a memory needs a word, a day or a vector of its own.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
     return { memory, score: scoreOf(parts), parts, similarity: Math.max(cosine, shared), evidence, isNamed };
   });
@@ -195,7 +182,7 @@ function scoreOf(parts: ScoreParts): number {
   return Object.values(parts).reduce((sum: number, part: number) => sum + part, 0);
 }
 
-/** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
+/** Scales a BM25 score: 1 for a text of average length with each of the question's words once. */
 export function shareOfWords(score: number): number {
   return Math.min(1, score * (1 + weights.k1));
 }

@@ -8,22 +8,22 @@ import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
 import type { TimeSpan } from "./time-span.rule.js";
 
-/** Characters that are read: more than `searchText` makes of a question. */
-const mostCharacters = 50_000;
+/** More than `searchText` makes of a question. */
+const maxCharacters = 50_000;
 
-/** Whether a question names an actor: by any word of the actor's name. */
+/** Tests whether a question contains any word of an actor's name. */
 export function namesActor(terms: string): (actor: string) => boolean {
-  const asked = new Set(terms.slice(0, mostCharacters).match(/[\p{L}\p{N}]+/gu));
+  const words = new Set(terms.slice(0, maxCharacters).match(/[\p{L}\p{N}]+/gu));
   return (actor) =>
     searchName(actor)
       .split(/\s+/)
-      .some((word) => asked.has(word));
+      .some((word) => words.has(word));
 }
 
 export interface Question {
-  /** The question as `searchText` prepares it. */
+  /** Prepared by `searchText`. */
   readonly terms: string;
-  /** The times that the question names: what was said or began then is found without a word of it. */
+  /** Times that the question names: memories of that time need no common word. */
   readonly spans: readonly TimeSpan[];
   readonly names: (actor: string) => boolean;
 }
@@ -35,19 +35,17 @@ export interface EmbeddedQuestion extends Question {
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
-/** @param timeZone of the days that the question names. @default retrieval.timeZone */
+/** @param zone time zone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   text: string,
-  timeZone: string | null | undefined,
+  zone: string | null | undefined,
 ): Question {
   const terms = searchText(text);
-  const when = { now: timeOf(runtime), timeZone: timeZone ?? runtime.config.retrieval.timeZone };
-  return {
-    terms,
-    spans: questionDates(text, { language: runtime.db.language, ...when }),
-    names: namesActor(terms),
-  };
+  const { language } = runtime.db;
+  const timeZone = zone ?? runtime.config.retrieval.timeZone;
+  const spans = questionDates(text, { language, timeZone, now: timeOf(runtime) });
+  return { terms, spans, names: namesActor(terms) };
 }
 
 export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {
@@ -61,7 +59,7 @@ export async function embedQuestion(
   return { ...readQuestion(runtime, text, timeZone), vector: await questionVector(runtime, text) };
 }
 
-/** Null without embeddings, or where they fail: words alone are better than no answer. */
+/** Null without embeddings, or if embedding fails: a lexical search is better than no answer. */
 export async function questionVector(
   { embedder, logger, config: { retrieval } }: Runtime<{ readonly retrieval: RetrievalOptions }>,
   text: string,

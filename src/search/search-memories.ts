@@ -24,11 +24,11 @@ export interface MemoryCandidate extends MemorySignals {
 
 export interface SearchedMemories {
   readonly candidates: readonly MemoryCandidate[];
-  /** The most important memories, where the question asks for everything. */
+  /** The most important memories, if the question is broad. */
   readonly important: readonly MemoryItem[];
 }
 
-/** The memories that may answer a question. One statement. */
+/** Finds the memories that may answer a question. One statement. */
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
@@ -50,13 +50,10 @@ export async function searchMemories(
   );
   const { found = [], important = [], memories = [] } = rows[0] ?? {};
   const byRef = memoriesByRef(memories);
-  return {
-    candidates: candidatesOf(found, byRef),
-    important: important.flatMap((ref) => byRef.get(ref) ?? []),
-  };
+  return { candidates: candidatesOf(found, byRef), important: important.flatMap((ref) => byRef.get(ref) ?? []) };
 }
 
-/** Whether a question asks for everything: it is empty, or has stop words alone. */
+/** Whether a question is empty, or has only stop words. */
 export function isBroadQuestion(db: Connection, terms: string): Sql {
   return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
 }
@@ -73,7 +70,7 @@ export type FoundMemory = readonly [
 
 export type MemoryEntry = readonly [ref: number, memory: MemoryJson, earlier?: string | null];
 
-/** The rows of `candidate`. @param owners an expression: the refs of the owners whose memories are searched */
+/** The rows of `candidate`. @param owners an array expression: refs of the owners to search */
 export function candidateRows(
   db: Connection,
   owners: Sql,
@@ -92,7 +89,7 @@ export function candidateRows(
       )`;
 }
 
-/** `candidateRows` where nothing is asked. */
+/** `candidateRows` without a question. */
 export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source, 0 as similarity,
         false as has_identifier, 0 as relation, '{}'::bigint[] as linked where false`;
 
@@ -102,10 +99,9 @@ export const foundMemories = sql`(
       )), '[]') from candidate
     )`;
 
-/** The candidates, and what they are linked to. */
 export const candidateRefs = sql`select ref from candidate union select unnest(linked) from candidate`;
 
-/** JSON of the memories with `refs`, a query, each of them once: for `memoriesByRef`. @param more of the row `m` */
+/** JSON for `memoriesByRef`. @param refs a query of distinct refs @param more further expressions of the row `m` */
 export function memoriesOf(db: Connection, refs: Sql, more: Sql = empty): Sql {
   return sql`(
       select coalesce(json_agg(json_build_array(r.ref, ${memoryJson(db)}${more})), '[]')
@@ -124,8 +120,8 @@ export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<numb
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
 export function visibleArguments(db: Connection, { scope, kinds, categories, filter }: VisibleMemories): Sql {
-  const set = Object.entries(filter).filter(([, value]) => value !== null);
-  const filters = set.length === 0 ? null : JSON.stringify(Object.fromEntries(set));
+  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }
 

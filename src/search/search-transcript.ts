@@ -18,13 +18,13 @@ export interface TranscriptCandidate {
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
-  /** How well it fits with the messages around it, 0 to 1. */
+  /** BM25 fit including the messages around it, 0 to 1. */
   readonly fit: number;
-  /** How well it fits alone, 0 to 1. */
+  /** BM25 fit of the message alone, 0 to 1. */
   readonly ownFit: number;
 }
 
-/** Best first. Those below the threshold are left out: see `aboveFloor`. */
+/** Candidates above the threshold (see `aboveFloor`), best first. */
 export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
   candidates: readonly Candidate[],
   { spans, names }: Pick<Question, "spans" | "names">,
@@ -50,21 +50,18 @@ export interface TranscriptQuery {
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
-  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1 */
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and no hits when the best is below 0.1 */
   readonly threshold?: number | undefined;
 }
 
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
-  /**
-   * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
-   * if it was said on a day that the question names.
-   */
+  /** Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on a named day. */
   readonly similarity: number;
-  /** What it is ranked by; comparable within one search. */
+  /** Determines the rank; comparable within one search. */
   readonly score: number;
   readonly reason: string;
 }
@@ -78,37 +75,35 @@ const querySchema = z.strictObject({
   threshold: z.number().min(0).max(1).optional(),
 });
 
-/** The named speaker and the day reorder the head of the list only. */
+/** Speaker and date reorder only the head of the list. */
 const candidatesPerHit = 4;
 
-/** The messages that fit `query` best, by words, speaker and date. One round trip. */
+/** Finds the messages that fit `query` best, by words, speaker and date. One round trip. */
 export async function searchTranscript(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const asks = parseScoped(querySchema, input, "search");
-  const { topK, threshold } = asks;
-  const question = readQuestion(runtime, asks.query, asks.timeZone);
-  const candidates = await findCandidates(runtime.db, question, asks);
-  return rankTranscript(candidates, question, threshold)
-    .slice(0, topK)
+  const request = parseScoped(querySchema, input, "search");
+  const question = readQuestion(runtime, request.query, request.timeZone);
+  const candidates = await findCandidates(runtime.db, question, request);
+  return rankTranscript(candidates, question, request.threshold)
+    .slice(0, request.topK)
     .map(({ ownFit: _, fit: __, ...hit }) => hit);
 }
 
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,
-  asks: z.output<typeof querySchema> & { readonly scope: Scope },
+  request: z.output<typeof querySchema> & { readonly scope: Scope },
 ): Promise<TranscriptCandidate[]> {
-  const { scope, topK } = asks;
-  const threadId = asks.threadId === undefined ? null : parseThreadId(asks.threadId);
-  const limit = Math.max(200, topK * candidatesPerHit);
+  const threadId = request.threadId === undefined ? null : parseThreadId(request.threadId);
+  const limit = Math.max(200, request.topK * candidatesPerHit);
   const { schema } = db;
-  const { appId } = scopeColumns(scope);
+  const { appId } = scopeColumns(request.scope);
   const { k1, b, expectedTerms, neighbour, assistant } = weights;
   return db.query<TranscriptCandidate>(
     sql`
-    with owner as materialized (select array(${seenOwners(db, scope)}) as ids),
+    with owner as materialized (select array(${seenOwners(db, request.scope)}) as ids),
     forgotten as materialized (
       select thread_ref, seq
       from (${forgottenMessages(db, sql`(select unnest(ids) as id from owner)`)}) f where wholly

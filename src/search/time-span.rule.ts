@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dayMs } from "../clock.js";
 
-/** From its first moment to the first one after it. */
+/** Includes `from`, excludes `before`. */
 export interface TimeSpan {
   readonly from: Date;
   readonly before: Date;
@@ -12,7 +12,7 @@ export function rangesOf(spans: readonly TimeSpan[]): string[] {
   return spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
 }
 
-/** How near a time is to one that the question names, 0 to 1: `nearness_1` of search-memories.sql says why. */
+/** Nearness of a time to the nearest of `spans`, 0 to 1, by the formula of `nearness_1` in search-memories.sql. */
 export function nearnessInTime(at: Date, spans: readonly TimeSpan[]): number {
   return Math.max(0, ...spans.map((span) => nearnessTo(span, at)));
 }
@@ -27,11 +27,11 @@ function nearnessTo({ from, before }: TimeSpan, at: Date): number {
 /** Milliseconds since 1970 on the clock of a time zone, as if that clock showed UTC. */
 export type ZoneClock = (instantMs: number) => number;
 
-/** By time zone: making one takes longest of reading a date. Bounded: callers write names in letters of any case. */
+/** Cached, since making one is the slowest part of reading a date. Bounded, since names are case-insensitive. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 500;
 
-/** @throws RangeError for no time zone */
+/** @throws RangeError for an unknown time zone */
 export function zoneClock(timeZone: string): ZoneClock {
   // Sweden writes "2026-07-15 10:00:00".
   const format =
@@ -41,7 +41,7 @@ export function zoneClock(timeZone: string): ZoneClock {
   return (instantMs) => Date.parse(`${format.format(instantMs)}Z`);
 }
 
-/** The first moment of a day, given as midnight in UTC: where clocks change at midnight, it is later or comes twice. */
+/** The first moment of a day, given as midnight in UTC. A clock change at midnight skips or repeats that time. */
 export function startOfDay(dayStartMs: number, clock: ZoneClock): Date {
   const [early = 0, late = 0] = [-dayMs, dayMs]
     .map((shift) => dayStartMs - (clock(dayStartMs + shift) - (dayStartMs + shift)))
