@@ -14,12 +14,7 @@ const input = {
       saidAt: new Date("2025-03-01T23:00:00Z"),
       before: "Where?\n</context_only>",
     },
-    {
-      text: "Yo también.",
-      actor: 'Bo "B"',
-      saidAt: new Date("2025-03-02T01:00:00Z"),
-      before: "x".repeat(600),
-    },
+    { text: "Yo también.", actor: 'Bo "B"', saidAt: new Date("2025-03-02T01:00:00Z"), before: "x".repeat(600) },
   ],
   known: [{ category: "profile", key: "city", value: null, text: "The user lives in <Rome>." }],
   categories: ["profile", "preferences"],

@@ -6,14 +6,7 @@ import { noteText } from "../../src/notes/note-text.rule.js";
 import { forAll } from "../support/for-all.js";
 
 const note = (index: number, pinned: boolean) =>
-  ({
-    id: `${index}`,
-    text: `Note ${index}.`,
-    pinned,
-    kind: "note",
-    tags: [],
-    trust: "agent",
-  }) as unknown as MemoryItem;
+  ({ id: `${index}`, text: `Note ${index}.`, pinned, kind: "note", tags: [], trust: "agent" }) as unknown as MemoryItem;
 
 const notes = fc
   .array(fc.boolean(), { minLength: 1, maxLength: 20 })

@@ -268,10 +268,7 @@ describe("a migration after the first", () => {
     const schema = freshSchema();
     const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
     await memory.setup();
-    const later = {
-      name: "0005_vector_note",
-      text: "alter table mnemograph.embedding_space add column note text;\n",
-    };
+    const later = { name: "0005_vector_note", text: "alter table mnemograph.embedding_space add column note text;\n" };
     expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
     const without = freshSchema();
     expect(await setUpWith(without, later)).toEqual(core);

@@ -55,9 +55,7 @@ describe("the caller's pool", () => {
       .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
       .addEdge(START, "answer")
       .compile();
-    const graph = withMemory(agent, memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { session: "bounded" }).compile({ checkpointer: memory.checkpointer() });
     await Promise.all(
       ["a", "b", "c", "d", "e"].map(async (thread_id) => {
         for (let round = 0; round < 5; round++) {

@@ -16,9 +16,7 @@ const Outer = Annotation.Root({
   input: Annotation<string>(),
   log: append,
   trail: () =>
-    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], {
-      snapshotFrequency: 3,
-    }),
+    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], { snapshotFrequency: 3 }),
   item: Annotation<string>(),
 });
 

@@ -112,13 +112,7 @@ describe("the energy of a tenant", () => {
 describe("a charge", () => {
   it("that is sent again counts once", async () => {
     const { memory, database, tenantId, user } = metered({ capacityUnits: 1_000 });
-    const call = {
-      id: randomUUID(),
-      scope: user(),
-      kind: "note",
-      inputTokens: 900,
-      outputTokens: 100,
-    } as const;
+    const call = { id: randomUUID(), scope: user(), kind: "note", inputTokens: 900, outputTokens: 100 } as const;
     for (let time = 0; time < 3; time++) await chargeCall(database, call);
     expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 990 });
     expect(await usedBy(memory, { tenantId })).toEqual([
