@@ -82,8 +82,7 @@ describe("what a user says", () => {
       "64x The user's name is Ana.",
       ...Array.from({ length: 8 }, (_, turn) => `8x The user likes thing ${turn}.`),
     ]);
-    const episodes = await memory.memories.list({ scope: user.scope, kinds: ["episode"] });
-    expect(episodes).toHaveLength(16);
+    expect(await memory.memories.list({ scope: user.scope, kinds: ["episode"] })).toHaveLength(16);
   });
 
   it("is extracted from user messages only", async () => {

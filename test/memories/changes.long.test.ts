@@ -151,7 +151,7 @@ describe("each change", () => {
     expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
   });
 
-  it("is one of at most three bullets, most important first, with the total count", async () => {
+  it("is one of at most three bullets, most important first, with the total count", async () =>
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),
@@ -171,6 +171,5 @@ describe("each change", () => {
         },
       ),
       { numRuns: 15 },
-    );
-  });
+    ));
 });

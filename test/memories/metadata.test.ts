@@ -35,8 +35,7 @@ describe("metadata", () => {
     expect(after.revision).toBe((before?.revision ?? 0) + 1);
     const [entry, first] = await memory.memories.history(id, ana);
     expect(entry).toMatchObject({ old: { metadata }, new: { metadata: { source: "erp" } } });
-    const reverted = await memory.memories.revert(id, { ...ana, to: first?.id as number });
-    expect(reverted.metadata).toEqual(metadata);
+    expect((await memory.memories.revert(id, { ...ana, to: first?.id as number })).metadata).toEqual(metadata);
   });
 
   it("attacks S3: asks at most 100 conditions of a filter, in queries and lists", async () => {
@@ -59,8 +58,7 @@ describe("metadata", () => {
     const [one, two] = await memory.memories.add(drafts, ben);
     expect(two?.id).toBe(one?.id);
     await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
-    const found = await memory.memories.get(one?.id as string, ben);
-    expect(found?.metadata).toEqual({ a: 3, b: 2, c: 4 });
+    expect((await memory.memories.get(one?.id as string, ben))?.metadata).toEqual({ a: 3, b: 2, c: 4 });
   });
 
   it("is never shown to a model", async () => {
@@ -113,12 +111,11 @@ describe("metadata", () => {
     await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
   });
 
-  it("accepts any JSON object within its size unchanged", () => {
+  it("accepts any JSON object within its size unchanged", () =>
     forAll(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }), (object) => {
       const plain = JSON.parse(JSON.stringify(object));
       const text = JSON.stringify(plain);
       fc.pre(text.length <= 8_000 && !text.includes("__proto__") && !text.includes("\\u0000"));
       expect(metadataField.parse(plain)).toEqual(plain);
-    });
-  });
+    }));
 });

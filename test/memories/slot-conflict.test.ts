@@ -21,19 +21,17 @@ const claim = (confidence: number, turn: number, fields: { rank?: number; correc
 describe("two values of one slot", () => {
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("of equal confidence end with the newer one", () => {
+  it("of equal confidence end with the newer one", () =>
     forAll(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
       expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
-    });
-  });
+    }));
 
-  it("end with the one of the higher rank, regardless of confidence and correction", () => {
+  it("end with the one of the higher rank, regardless of confidence and correction", () =>
     forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
       const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
       expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
       expect(conflictReason(user, tool)).toBe("source");
-    });
-  });
+    }));
 });
 
 describe("the rank of an origin", () => {

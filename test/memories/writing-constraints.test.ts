@@ -108,13 +108,12 @@ describe("trimming", () => {
     });
   });
 
-  it("never exceeds the limit and adds nothing", () => {
+  it("never exceeds the limit and adds nothing", () =>
     forAll(fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }), (text) => {
       const trimmed = trimToLength("fact", text);
       expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
       expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
-    });
-  });
+    }));
 });
 
 it.each([

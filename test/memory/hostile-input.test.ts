@@ -187,8 +187,7 @@ describe("names of properties of every object", () => {
     expect(await memory.memories.get(added!.id!, of)).toMatchObject({ value: "1", ...named });
     const invalid = { code: "INVALID_INPUT" };
     await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(invalid);
-    const found = await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } });
-    expect(found).toHaveLength(1);
+    expect(await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } })).toHaveLength(1);
     await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject(invalid);
     await memory.recall({ ...of, threadId: word, agent: word, query: word });
     const message = new HumanMessage(word);

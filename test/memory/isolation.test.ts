@@ -92,8 +92,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
         );
         expect([table, joined.rows[0].count]).toEqual([table, 0]);
       }
-      const named = await client.query(`select from "${schema}".memory where tenant_id = $1`, [b]);
-      expect(named.rows).toHaveLength(0);
+      expect((await client.query(`select from "${schema}".memory where tenant_id = $1`, [b])).rows).toHaveLength(0);
       await client.query("savepoint before");
       const foreign = client.query(
         `insert into "${schema}".owner (tenant_id, user_id, app_id) values ($1, 'mallory', '')`,

@@ -74,12 +74,11 @@ describe("an answer", () => {
     });
   });
 
-  it("fits the schema or is null for any JSON", () => {
+  it("fits the schema or is null for any JSON", () =>
     forAll(fc.jsonValue(), (json) => {
       const fitted = fitAnswer(schema, json);
       if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
-    });
-  });
+    }));
 
   it.each<[string, unknown, unknown[]]>([
     ["numbers in quotes", { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] }, [tea]],

@@ -71,8 +71,7 @@ describe("structured output from an OpenAI endpoint", () => {
     "that never came is not charged: %j",
     async (failure) => {
       const charges: TokenUsage[] = [];
-      const asking = ask(await model({ maxRetries: 0 }, failure), 2_000, charges);
-      await expect(asking).rejects.toThrow(code("MODEL_FAILED"));
+      await expect(ask(await model({ maxRetries: 0 }, failure), 2_000, charges)).rejects.toThrow(code("MODEL_FAILED"));
       expect(charges).toEqual([]);
     },
   );

@@ -28,12 +28,11 @@ describe("what a call took", () => {
     ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
   ])("is estimated if the model reports %s", (_, usage) => expect(tokenUsage(reply(usage), counted)).toEqual(byCount));
 
-  it("is estimated only for the part that the model does not report", () => {
+  it("is estimated only for the part that the model does not report", () =>
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
       inputTokens: 50,
       outputTokens: 3,
-    });
-  });
+    }));
 
   it("is estimated without an answer, up to the token limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
@@ -42,7 +41,7 @@ describe("what a call took", () => {
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 
-  it("is a positive integer for any report", () => {
+  it("is a positive integer for any report", () =>
     forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
       for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
         const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
@@ -50,6 +49,5 @@ describe("what a call took", () => {
           expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
         }
       }
-    });
-  });
+    }));
 });

@@ -181,9 +181,8 @@ describe.skipIf(!onServer())("sessions of an own pool (server only)", () => {
     return rows[0].timeout;
   };
 
-  it("have a statement timeout, for the checkpointer too", async () => {
-    expect(await settingOf(named("session"))).toBe("30s");
-  });
+  it("have a statement timeout, for the checkpointer too", async () =>
+    expect(await settingOf(named("session"))).toBe("30s"));
 
   it("keep the deadline that the connection string gives them", async () => {
     const url = new URL(named("session"));

@@ -42,8 +42,7 @@ describe("setup", () => {
   it("creates the tables, the checkpointer's too, and returns the migrations; again it changes nothing", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
-    const applied = await memory.setup();
-    expect(applied).toEqual(core);
+    expect(await memory.setup()).toEqual(core);
     expect(await tablesOf(schema)).toEqual(
       expect.arrayContaining(["checkpoints", "event", "memory", "message", "meta", "summary", "thread", "work"]),
     );
@@ -344,7 +343,6 @@ describe("the migrations", () => {
     expect(functions.version).toBeGreaterThan(0);
   });
 
-  it("refuse a statement with unknown locks", () => {
-    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/);
-  });
+  it("refuse a statement with unknown locks", () =>
+    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/));
 });

@@ -69,8 +69,7 @@ describe("the caller's pool", () => {
     const { rows } = await pool.query(`select from "${schema}".summary where status = 'completed'`);
     expect(rows.length).toBeGreaterThanOrEqual(5);
     await memory.close();
-    expect(pool.totalCount).toBe(1);
-    expect(pool.waitingCount).toBe(0);
+    expect(pool).toMatchObject({ totalCount: 1, waitingCount: 0 });
     await pool.query(`drop schema "${schema}" cascade`);
     if (pool !== db.pool) await pool.end();
   });

@@ -38,7 +38,7 @@ const search = (query: string, more: Partial<Parameters<Memory["transcript"]["se
 const ids = async (...asked: Parameters<typeof search>) => (await search(...asked)).map(({ messageId }) => messageId);
 
 describe("transcript search", () => {
-  it("returns text, position, time, speaker and reason", async () => {
+  it("returns text, position, time, speaker and reason", async () =>
     expect((await search("Who went to a pottery class?"))[0]).toEqual({
       threadId: "spring",
       seq: 2,
@@ -50,8 +50,7 @@ describe("transcript search", () => {
       similarity: expect.closeTo(0.9, 0),
       score: expect.any(Number),
       reason: "its words",
-    });
-  });
+    }));
 
   it("finds an answer by the words of the question before it", async () => {
     const hits = await search("What did Ana make in the pottery class?");

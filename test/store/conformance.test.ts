@@ -37,8 +37,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const value = { tags: ["one"] };
     await store.put(["a"], "k", value);
     value.tags.push("two");
-    const item = await store.get(["a"], "k");
-    expect(item?.value).toEqual({ tags: ["one"] });
+    expect((await store.get(["a"], "k"))?.value).toEqual({ tags: ["one"] });
   },
   async "deletes, by delete and by putting null, and deleting what is not there is nothing"(store) {
     await store.put(["a"], "k", { n: 1 });
@@ -228,7 +227,5 @@ describe("LangGraph's stores", () => {
     });
   }
 
-  it("differ, ours alone from none of them", () => {
-    expect(differences.get("ours")).toBeUndefined();
-  });
+  it("differ, ours alone from none of them", () => expect(differences.get("ours")).toBeUndefined());
 });

@@ -19,7 +19,7 @@ const rejoined = (pieces: { seq: number; text: string }[][]) => {
 };
 
 describe("textPieces", () => {
-  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () => {
+  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () =>
     forAll(items, budget, (input, tokens) => {
       const pieces = textPieces(input, tokens);
       expect(rejoined(pieces)).toEqual(input);
@@ -29,8 +29,7 @@ describe("textPieces", () => {
         expect(piece.reduce((sum, item) => sum + estimateTokens(item.text), 0)).toBeLessThanOrEqual(tokens);
         if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
       }
-    });
-  });
+    }));
 
   it("makes one piece of a text that fits, and none of nothing", () => {
     const small = [{ text: "hello" }, { text: "" }, { text: "there" }];
@@ -127,15 +126,14 @@ const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: Pie
   textPieces(input, inputBudgetTokens).length;
 
 describe("withinBounds", () => {
-  it("stays within the bound of calls, and changes nothing that fits", () => {
+  it("stays within the bound of calls, and changes nothing that fits", () =>
     forAll(longItems, bounds, (input, bound) => {
       const { items: limited, isCut, taken } = withinBounds(input, bound);
       expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
       expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
       if (!isCut) expect(limited).toEqual(input);
       else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
-    });
-  });
+    }));
 
   it("keeps head and tail of a long message with the number of omitted characters", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");

@@ -32,8 +32,7 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    const imported = await target.import(asText(lines));
-    expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
+    expect(await target.import(asText(lines))).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
     const again = await linesOf(target, scope);
     expect(withoutHeader(again)).toEqual(withoutHeader(lines));
     const counters = async (schema: string) => {
