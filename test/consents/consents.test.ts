@@ -147,8 +147,7 @@ describe("a decision", () => {
       [decided.memoryId, "Porto", "active"],
       [expect.any(String), "Rome", "superseded"],
     ]);
-    const trail = await memory.memories.history(decided.memoryId!, user);
-    const history = trail.filter(({ event }) => event !== "LINK");
+    const history = (await memory.memories.history(decided.memoryId!, user)).filter(({ event }) => event !== "LINK");
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
       ["CONSENT", "ana"],
       ["ADD", "ana"],

@@ -14,8 +14,7 @@ const hikes = "Every summer the user enjoys hikes across the Alps.";
 describe("consolidating", () => {
   it("merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
-    const model = judgingModel(() => "same");
-    const memory = db.memory({ model });
+    const memory = db.memory({ model: judgingModel(() => "same") });
     const drafts = [
       { text: hiking, importance: 2, tags: ["sport"] },
       { text: hikes, importance: 4, tags: ["summer"] },
@@ -51,8 +50,7 @@ describe("consolidating", () => {
 
   it("does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
-    const model = judgingModel(() => "unrelated");
-    const memory = db.memory({ model });
+    const memory = db.memory({ model: judgingModel(() => "unrelated") });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });

@@ -105,8 +105,7 @@ describe("a run", () => {
     await markWork(db.database, key);
     const claim = await takeWork(db.database, key, 1);
     if (!claim) throw new Error("nothing was claimed");
-    const votes = [{ verdict: "same", reason: "Said before." }];
-    const pairs = [{ first, second, similarity: 0.8, votes }];
+    const pairs = [{ first, second, similarity: 0.8, votes: [{ verdict: "same", reason: "Said before." }] }];
     await keepProgress(db.database, claim, { doneUntil: 1, more: false, pairs });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const done = await consolidateNow(memory, { scope });

@@ -75,8 +75,7 @@ describe("conflicts over a slot", () => {
   it("end the same when the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
-    const down = db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config });
-    await playTurns(down, thread, 80);
+    await playTurns(db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config }), thread, 80);
     await db.pool.query(`update "${db.schema}".work set retry_at = now(), attempts = 0 where kind = 'facts'`);
     const model = taskModel({ fact_extraction: knowing(example) });
     const memory = db.memory({ model, config });
@@ -90,8 +89,7 @@ describe("conflicts over a slot", () => {
 
   it("are won by a correction regardless of confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
-    const answers = { ...example, "No, it is Bo": [correction] };
-    const memory = learning(answers);
+    const memory = learning({ ...example, "No, it is Bo": [correction] });
     const thread = newAddress();
     await say(memory, thread, "My name is Alex.");
     await say(memory, thread, "No, it is Bo.");

@@ -25,8 +25,7 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
   const shown = shownBy(await memory.recall(thread));
-  const messages = [new HumanMessage("Hi."), new AIMessage("Hello.")];
-  await memory.remember({ ...thread, messages, shown });
+  await memory.remember({ ...thread, messages: [new HumanMessage("Hi."), new AIMessage("Hello.")], shown });
   return lines;
 }
 

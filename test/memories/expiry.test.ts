@@ -44,8 +44,7 @@ describe("a memory that expires", () => {
     expect(await shown()).toEqual([true, true, true]);
     wait(10);
     expect(await shown()).toEqual([false, false, false]);
-    const id = one?.id as string;
-    expect(await memory.memories.get(id, scope)).toMatchObject({ state: "soft_deleted" });
+    expect(await memory.memories.get(one?.id as string, scope)).toMatchObject({ state: "soft_deleted" });
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
   });
 

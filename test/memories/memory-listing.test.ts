@@ -43,8 +43,7 @@ describe("memories.list", () => {
     expect((await texts("newest"))[0]).toMatch(/^Lives/);
     expect((await texts("oldest"))[0]).toMatch(/number 0 /);
     expect((await texts("updated"))[0]).toMatch(/number 2 /);
-    const important = await memory.memories.list({ scope, sort: "importance" });
-    const values = important.map(({ importance }) => importance);
+    const values = (await memory.memories.list({ scope, sort: "importance" })).map(({ importance }) => importance);
     expect(values).toEqual([...values].sort((one, other) => other - one));
   });
 
@@ -63,8 +62,7 @@ describe("memories.list", () => {
       { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true },
       { scope },
     );
-    const states = ["active", "superseded"] as const;
-    const values = await memory.memories.list({ scope, keys: ["city"], states });
+    const values = await memory.memories.list({ scope, keys: ["city"], states: ["active", "superseded"] });
     expect(values.map(({ value, state }) => [value, state])).toEqual([
       ["Faro", "active"],
       ["Porto", "superseded"],

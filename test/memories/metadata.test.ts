@@ -42,8 +42,7 @@ describe("metadata", () => {
     const memory = db.memory();
     const metadata = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
     const refused = expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("101") });
-    const query = { ...of("ana"), query: "drinks", filters: { metadata } };
-    await expect(memory.query(query)).rejects.toThrow(refused);
+    await expect(memory.query({ ...of("ana"), query: "drinks", filters: { metadata } })).rejects.toThrow(refused);
     await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
   });
 
@@ -72,8 +71,7 @@ describe("metadata", () => {
     const { memoryBlock } = await import("../../src/turns/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
     expect(memoryBlock(recalled)).not.toContain("XYZZY");
-    const full = await memory.query({ ...cleo, query: "tea", return: "full" });
-    expect(JSON.stringify(full)).not.toContain("XYZZY");
+    expect(JSON.stringify(await memory.query({ ...cleo, query: "tea", return: "full" }))).not.toContain("XYZZY");
   });
 
   it("is redacted and survives export and import", async () => {

@@ -15,8 +15,7 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
   const warned: { message: string; fields: LogFields | undefined }[] = [];
   const silent = () => {};
   const warn = (message: string, fields?: LogFields) => void warned.push({ message, fields });
-  const memory = db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } });
-  return { memory, warned };
+  return { memory: db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } }), warned };
 }
 
 /** Checks the warning and the event of the only text in quarantine; their steps. */

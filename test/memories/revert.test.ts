@@ -52,8 +52,7 @@ describe("a version of a memory", () => {
     const dog = (value: string) => ({ text: `The dog is ${value}.`, category: "tasks", key: "dog", value });
     const [rex] = await memory.memories.add(dog("Rex"), user);
     const [bo] = await memory.memories.add(dog("Bo"), user);
-    const trail = await memory.memories.history(rex!.id!, user);
-    const to = trail.at(-1)!.id;
+    const to = (await memory.memories.history(rex!.id!, user)).at(-1)!.id;
     await expect(memory.memories.revert(rex!.id!, { ...user, to })).rejects.toMatchObject({ code: "CONFLICT" });
     expect(await memory.memories.get(rex!.id!, user)).toMatchObject({ state: "superseded" });
     await memory.memories.remove(bo!.id!, user);

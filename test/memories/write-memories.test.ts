@@ -81,8 +81,7 @@ describe("concurrent writers", () => {
         memory.memories.add(writer % 2 === 0 ? texts : texts.toReversed(), user),
       ),
     );
-    const all = await everything(memory, user);
-    expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
+    expect((await everything(memory, user)).map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
   });
 
   it("and turns that were shown the same memories do not deadlock", async () => {
@@ -168,8 +167,7 @@ describe("a batch", () => {
       { text: "the user drinks black coffee every morning" },
       { text: "The user drinks  black coffee every MORNING!" },
     ];
-    const outcomes = await memory.memories.add(drafts, user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
+    expect((await memory.memories.add(drafts, user)).map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });

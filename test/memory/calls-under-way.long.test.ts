@@ -96,8 +96,7 @@ describe("close", () => {
 
   it("waits for calls no longer than its deadline, and passes on their errors", async () => {
     const memory = db.memory();
-    const never = { ...memory, idle: () => new Promise(() => {}) as never };
-    const closing = closeAfterCalls(never, 10);
+    const closing = closeAfterCalls({ ...memory, idle: () => new Promise(() => {}) as never }, 10);
     await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     void closing.idle();
     await closing.close();

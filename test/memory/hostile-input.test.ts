@@ -140,8 +140,7 @@ describe("an argument of the public API", () => {
     memory = db.memory({ model: new OfflineChatModel() });
     const [added] = await memory.memories.add({ text: "Likes tea." }, { scope: sampleScope });
     id = added!.id!;
-    const messages = [new HumanMessage("hi"), new AIMessage("ho")];
-    await memory.record({ scope: sampleScope, threadId: "t", messages });
+    await memory.record({ scope: sampleScope, threadId: "t", messages: [new HumanMessage("hi"), new AIMessage("ho")] });
   });
 
   /** The error of the call with the value in that place. */
@@ -223,8 +222,7 @@ describe("memories shown to a turn or a tool", () => {
   it("count as used, except those of other scopes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
-    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
-    const local = db.memory({ config });
+    const local = db.memory({ config: { categories: { custom: [{ name: "local", level: "app" as const }] } } });
     const ana = { tenantId, userId: "ana", appId: "notes" };
     const add = async (scope: object, draft: object = {}) => {
       const [added] = await local.memories.add({ text: `of ${JSON.stringify(scope)}`, ...draft }, { scope });

@@ -220,8 +220,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await db.pool.query(
       `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
     );
-    const owner = isolated.memory({ role: "owner", model: new OfflineChatModel() });
-    expect(await owner.upkeep()).toBeGreaterThan(0);
+    expect(await isolated.memory({ role: "owner", model: new OfflineChatModel() }).upkeep()).toBeGreaterThan(0);
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
   });
 

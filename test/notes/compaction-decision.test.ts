@@ -34,8 +34,7 @@ it("a decision removes one note that is not pinned, or is invalid", () =>
     expect(read.reason.length).toBeLessThanOrEqual(300);
     if (read.action !== "edit") return;
     expect(read.text.length).toBeLessThanOrEqual(200);
-    const others = all.filter((each) => !about.includes(each));
-    expect(others.map(({ text }) => text)).not.toContain(read.text);
+    expect(all.filter((each) => !about.includes(each)).map(({ text }) => text)).not.toContain(read.text);
   }));
 
 it("a merge with a figure of neither note is invalid", () => {

@@ -24,8 +24,7 @@ async function fullApp(
 }
 
 async function removedOf(memory: ReturnType<typeof db.memory>, scope: object) {
-  const states = ["soft_deleted", "merged"] as const;
-  return memory.memories.list({ scope, kinds: ["note"], states });
+  return memory.memories.list({ scope, kinds: ["note"], states: ["soft_deleted", "merged"] });
 }
 
 describe("the eleventh note of an app", () => {
@@ -58,8 +57,7 @@ describe("the eleventh note of an app", () => {
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([text, ...texts(10).slice(2), fresh]);
     const [merged] = await removedOf(memory, scope);
-    const notes = await memory.memories.list({ scope, kinds: ["note"] });
-    const target = notes.find((note) => note.text === text);
+    const target = (await memory.memories.list({ scope, kinds: ["note"] })).find((note) => note.text === text);
     expect(merged).toMatchObject({ state: "merged", supersededBy: target?.id, text: texts(2)[1] });
     expect(target).toMatchObject({ seenCount: 2 });
     const history = await memory.memories.history(target!.id, { scope });

@@ -32,8 +32,7 @@ describe("the notes of an app", () => {
     const first = await memory.notes.list({ scope, limit: 2 });
     expect(first.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
     expect(first[0]).toMatchObject({ text: texts[2], createdAt: expect.any(Date), updatedAt: expect.any(Date) });
-    const rest = await memory.notes.list({ scope, limit: 2, after: first[1]!.id });
-    expect(textsOf(rest)).toEqual([texts[0]]);
+    expect(textsOf(await memory.notes.list({ scope, limit: 2, after: first[1]!.id }))).toEqual([texts[0]]);
   });
 
   it("are isolated from other apps, other tenants and users", async () => {
@@ -54,8 +53,7 @@ describe("the notes of an app", () => {
   it("are shown under the app's name", async () => {
     const logger = recordingLogger();
     const scope = newApp();
-    const apps = { [scope.appId]: { name: "Calendar\nof Acme" } };
-    const memory = db.memory({ logger, config: { notes: { apps } } });
+    const memory = db.memory({ logger, config: { notes: { apps: { [scope.appId]: { name: "Calendar\nof Acme" } } } } });
     await addNotes(memory, scope, texts);
     const context = (await memory.notes.context({ scope })) ?? "";
     expect(context.split("\n")[0]).toBe("(memories for app: Calendar of Acme)");
@@ -66,8 +64,7 @@ describe("the notes of an app", () => {
   it("are shown up to the app's limit", async () => {
     const scope = newApp();
     const numbered = Array.from({ length: 14 }, (_, at) => `Lesson ${at} is about subject ${at}.`);
-    const apps = { [scope.appId]: { limit: 12 } };
-    const memory = db.memory({ config: { notes: { apps } } });
+    const memory = db.memory({ config: { notes: { apps: { [scope.appId]: { limit: 12 } } } } });
     await addNotes(memory, scope, numbered);
     const lines = (context: string | null) => context?.match(/^\d+\. .*$/gm) ?? [];
     expect(lines(await memory.notes.context({ scope }))).toHaveLength(12);
@@ -83,8 +80,7 @@ describe("the notes of an app", () => {
     await addNotes(memory, scope, texts);
     const contexts = ["planner", "cook", "nobody"].map((agent) => memory.notes.context({ scope, agent }));
     expect((await Promise.all(contexts)).map((context) => context !== null)).toEqual([true, false, false]);
-    const asCook = memory.query({ scope, query: texts[0]!, agent: "cook", kinds: ["note"] });
-    expect(await asCook).toEqual([]);
+    expect(await memory.query({ scope, query: texts[0]!, agent: "cook", kinds: ["note"] })).toEqual([]);
   });
 });
 

@@ -67,8 +67,7 @@ describe("setup", () => {
   it.each(["My-Schema", "select", "with space", "schéma 日本 😀", "per%cent", "$1", "semi;colon", "back\\slash"])(
     "works in a schema named like %j",
     async (name) => {
-      const schema = freshSchema(name);
-      const memory = db.memory({ schema });
+      const memory = db.memory({ schema: freshSchema(name) });
       await memory.setup();
       await memory.record(hello);
       expect((await memory.recall(thread)).lastSeq).toBe(0);
@@ -93,8 +92,7 @@ describe("setup", () => {
     await one.record(hello);
     expect((await other.recall(thread)).lastSeq).toBe(-1);
     expect(await other.threads.list({ scope })).toEqual([]);
-    const foreign = { ...hello, scope: { userId: "ben" } };
-    await expect(other.record(foreign)).resolves.toEqual({ recorded: 1, lastSeq: 0 });
+    await expect(other.record({ ...hello, scope: { userId: "ben" } })).resolves.toEqual({ recorded: 1, lastSeq: 0 });
   });
 
   it("never runs implicitly: without it every call names the command", async () => {
@@ -242,9 +240,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
 
 describe("a migration after the first", () => {
   const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
-    const database = openSchema(schema);
-    const shipped = shippedSchema([...migrationFiles(), ...later]);
-    return migrate(database, { vectors: false, shipped });
+    return migrate(openSchema(schema), { vectors: false, shipped: shippedSchema([...migrationFiles(), ...later]) });
   };
   const openSchema = (schema: string) => createDatabase(db.pool, { schemaName: schema }, async () => {});
 
@@ -265,12 +261,10 @@ describe("a migration after the first", () => {
 
   it("of a set runs where the set is installed", async () => {
     const schema = freshSchema();
-    const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
-    await memory.setup();
+    await db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) }).setup();
     const later = { name: "0005_vector_note", text: "alter table mnemograph.embedding_space add column note text;\n" };
     expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
-    const without = freshSchema();
-    expect(await setUpWith(without, later)).toEqual(core);
+    expect(await setUpWith(freshSchema(), later)).toEqual(core);
   });
 
   it("builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {

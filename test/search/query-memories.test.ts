@@ -157,8 +157,7 @@ describe("memory.query", () => {
       expect(await texts(`${word} letters`, { scope: own })).toEqual(expect.arrayContaining(before));
       const said = new HumanMessage(`What about ${word} then?`);
       await memory.record({ scope: own, threadId: own.userId, messages: [said] });
-      const found = await memory.transcript.search({ scope: own, query: word });
-      expect(found[0]?.text).toBe(said.content);
+      expect((await memory.transcript.search({ scope: own, query: word }))[0]?.text).toBe(said.content);
     }
   });
 

@@ -14,12 +14,10 @@ beforeAll(() => {
 });
 
 const texts = async (scope: Scope, query = "marmot") => {
-  const hits = await memory.query({ scope, query, topK: 200, threshold: 0 });
-  return hits.map((hit) => hit.memory.text).toSorted();
+  return (await memory.query({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.memory.text).toSorted();
 };
 const said = async (scope: Scope, query = "marmot") => {
-  const hits = await memory.transcript.search({ scope, query, topK: 200, threshold: 0 });
-  return hits.map((hit) => hit.text).toSorted();
+  return (await memory.transcript.search({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.text).toSorted();
 };
 
 describe("a search", () => {

@@ -24,8 +24,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   async "keeps when an item was made where its value is replaced"(store) {
     await store.put(["a"], "k", { version: 1 });
-    const first = await store.get(["a"], "k");
-    const createdAt = first?.createdAt.getTime();
+    const createdAt = (await store.get(["a"], "k"))?.createdAt.getTime();
     await new Promise((resolve) => setTimeout(resolve, 5));
     await store.put(["a"], "k", { version: 2 });
     const second = await store.get(["a"], "k");
@@ -97,8 +96,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "compares times as times"(store) {
     await store.put(["t"], "old", { at: "2024-12-31T00:00:00Z" });
     await store.put(["t"], "new", { at: "2025-06-01T00:00:00Z" });
-    const since = { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } };
-    expect(keys(await store.search(["t"], since))).toEqual(["new"]);
+    expect(keys(await store.search(["t"], { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } }))).toEqual(["new"]);
   },
   async "refuses an unknown operator, which would widen what is found"(store) {
     await store.put(["f"], "1", { n: 1 });
@@ -107,8 +105,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "pages, ten where nothing is said"(store) {
     for (let n = 0; n < 12; n++) await store.put(["p"], `k${n}`, { n });
     expect(await store.search(["p"])).toHaveLength(10);
-    const pages = [0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset }));
-    const all = (await Promise.all(pages)).flat();
+    const all = (await Promise.all([0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset })))).flat();
     expect(new Set(keys(all)).size).toBe(12);
     expect(all).toHaveLength(12);
   },

@@ -182,8 +182,7 @@ describe("withinBounds", () => {
       if (taken === input.length) return;
       expect(input[taken]?.begins).toBe(true);
       const next = input.findIndex(({ begins }, index) => index > taken && begins);
-      const more = input.slice(0, next < 0 ? input.length : next);
-      expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+      expect(piecesOf(input.slice(0, next < 0 ? input.length : next), bound)).toBeGreaterThan(bound.mostPieces);
     });
   });
 

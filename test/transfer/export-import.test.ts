@@ -33,8 +33,7 @@ describe("export and import", () => {
     const fresh = await freshSchema();
     const target = fresh.memory();
     expect(await target.import(asText(lines))).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
-    const again = await linesOf(target, scope);
-    expect(withoutHeader(again)).toEqual(withoutHeader(lines));
+    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     const counters = async (schema: string) => {
       const { rows } = await db.pool.query(
         `select revision, turns, memory_count, memory_length, message_count, message_length
@@ -94,15 +93,13 @@ describe("export and import", () => {
         [db.schema, table],
       );
       const known = [...whose, ...Object.values(fields).map((field) => field.name), ...(madeAnew[name] ?? [])];
-      const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
-      expect([name, missing]).toEqual([name, []]);
+      expect([name, rows.map((column) => column.name).filter((column) => !known.includes(column))]).toEqual([name, []]);
     }
   });
 
   it("keep to the scope: a user within an app, an app's own", async () => {
     const [user, app] = [word(), word()];
-    const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
-    const memory = db.memory({ config });
+    const memory = db.memory({ config: { categories: { custom: [{ name: "in_app", level: "app" as const }] } } });
     const inApp = { userId: user, appId: app };
     await memory.memories.add({ text: "Prefers the dark theme here.", category: "in_app" }, { scope: inApp });
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });

@@ -90,8 +90,7 @@ describe("lines of a file", () => {
   };
 
   it("end with line feeds alone, wherever its bytes are parted", async () => {
-    const text = '\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast';
-    const bytes = new TextEncoder().encode(text);
+    const bytes = new TextEncoder().encode('\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast');
     for (let size = 1; size <= bytes.length; size++) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.slice(index * size, (index + 1) * size),

@@ -12,8 +12,7 @@ const db = useTestDatabase();
 /** A reply that says what it took, and why the model stopped. */
 function costing(input_tokens: number, output_tokens: number, content: string, finish_reason = "stop"): AIMessage {
   const reply = new AIMessage({ content, response_metadata: { finish_reason } });
-  const total_tokens = input_tokens + output_tokens;
-  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens } });
+  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens } });
   return reply;
 }
 

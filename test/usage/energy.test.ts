@@ -102,8 +102,7 @@ describe("the energy of a tenant", () => {
   it("is always full without a budget, and calls are still counted", async () => {
     const { memory, tenantId, charge, usage, user } = metered({ capacityUnits: null });
     await charge(1_000);
-    const full = { level: 100, units: null, capacity: null, low: false };
-    expect(await memory.energy.level({ tenantId })).toEqual(full);
+    expect(await memory.energy.level({ tenantId })).toEqual({ level: 100, units: null, capacity: null, low: false });
     expect(await usage.pausedUntil(user())).toBeNull();
     expect(await usedBy(memory, { tenantId })).toMatchObject([{ units: 1_000 }]);
   });
