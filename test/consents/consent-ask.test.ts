@@ -2,15 +2,8 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  consentNode,
-  consentTool,
-  type Memory,
-  type MemoryDraft,
-  memoryMiddleware,
-  modelView,
-  withMemory,
-} from "../../src/index.js";
+import type { Memory, MemoryDraft } from "../../src/index.js";
+import { consentNode, consentTool, memoryMiddleware, modelView, withMemory } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";

@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { choosePairs, mayBeOne, mayMerge, type StoredPair } from "../../src/consolidation/choose-pairs.rule.js";
-import {
-  needsVote,
-  nextToAsk,
-  type PairVote,
-  pairVerdicts,
-  verdictOf,
-} from "../../src/consolidation/pair-votes.rule.js";
+import type { PairVote } from "../../src/consolidation/pair-votes.rule.js";
+import { needsVote, nextToAsk, pairVerdicts, verdictOf } from "../../src/consolidation/pair-votes.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
 import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";

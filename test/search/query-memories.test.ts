@@ -1,12 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  type Memory,
-  type MemoryDraft,
-  type MemoryFilter,
-  type MemoryQuery,
-  memoryQueryTool,
-} from "../../src/index.js";
+import type { Memory, MemoryDraft, MemoryFilter, MemoryQuery } from "../../src/index.js";
+import { memoryQueryTool } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
