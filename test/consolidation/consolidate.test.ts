@@ -86,11 +86,8 @@ describe("consolidating", () => {
       asked.push([one, other].toSorted().join(" "));
       return /cats/.test(one) && /cats/.test(other) ? "same" : "unrelated";
     });
-    const memory = db.memory({
-      model,
-      embeddings: new HashingEmbeddings(),
-      config: { memories: { askSimilarity: 0.3 } },
-    });
+    const config = { memories: { askSimilarity: 0.3 } };
+    const memory = db.memory({ model, embeddings: new HashingEmbeddings(), config });
     await memory.setup();
     const drafts = [
       { text: "The user has 2 cats at home." },

@@ -219,18 +219,13 @@ describe("caps", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user likes tea.", "The user likes rye."]);
     expect(model.calls).toHaveLength(2);
     expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
-    expect(await taskOf(db, thread, "facts")).toMatchObject({
-      done_until: 0,
-      attempts: 0,
-      retry_at: new Date("2030-05-02T10:00:00Z"),
-    });
+    const retry_at = new Date("2030-05-02T10:00:00Z");
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0, retry_at });
 
     now = new Date("2030-05-02T10:00:01Z");
     expect(await memory.upkeep()).toBe(1);
     expect((await textsOf(memory, thread)).at(-1)).toBe("The user likes figs.");
-    expect(await db.memory({ clock: () => now }).stats({ scope: thread.scope })).toMatchObject({
-      written: 3,
-      rejected: 0,
-    });
+    const clock = () => now;
+    expect(await db.memory({ clock }).stats({ scope: thread.scope })).toMatchObject({ written: 3, rejected: 0 });
   });
 });

@@ -25,12 +25,8 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
   expect(others).toEqual([]);
   const events = await memory.events.list({ scope, op: "quarantine" });
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);
-  expect(warned).toEqual([
-    {
-      message: expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/),
-      fields: expect.objectContaining({ memoryIds: [held!.id] }),
-    },
-  ]);
+  const message = expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/);
+  expect(warned).toEqual([{ message, fields: expect.objectContaining({ memoryIds: [held!.id] }) }]);
   expect(JSON.stringify([warned, events])).not.toMatch(/Acme|praise/);
   return [warned[0]?.fields?.step, events[0]?.step];
 }

@@ -36,10 +36,8 @@ describe("a version of a memory", () => {
       old: { text: "The user rows on Sundays.", category: "goals" },
       new: { text: "The user sails on Mondays.", revertOf: first!.id },
     });
-    expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({
-      revision: before + 1,
-      changes: [{ event: "updated", line: "[Knowledge] The user sails on Mondays." }],
-    });
+    const changes = [{ event: "updated", line: "[Knowledge] The user sails on Mondays." }];
+    expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({ revision: before + 1, changes });
     expect((await memory.query({ ...user, query: "sails" }))[0]?.memory.id).toBe(id);
     expect(await memory.query({ ...user, query: "rows on Sundays", threshold: 0.9 })).toEqual([]);
     // And forth again.

@@ -33,13 +33,8 @@ async function memoryOfOwn() {
   const database = inject("databaseUrl") ?? { dataDir };
   const schema = `closing_${randomUUID().slice(0, 8)}`;
   made.push(schema);
-  const memory = createMemory({
-    database,
-    schema,
-    logger: silentLogger,
-    model: new OfflineChatModel(),
-    config: { insights: { enabled: false }, consolidation: { enabled: false } },
-  });
+  const config = { insights: { enabled: false }, consolidation: { enabled: false } };
+  const memory = createMemory({ database, schema, logger: silentLogger, model: new OfflineChatModel(), config });
   await memory.setup();
   return memory;
 }

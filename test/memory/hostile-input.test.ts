@@ -285,9 +285,7 @@ describe("waits beyond the range of timers", () => {
 it("a server without free connections counts as unavailable, and is retried", () => {
   const full = Object.assign(new Error("sorry, too many clients already"), { code: "53300" });
   expect(isConnectionError(full)).toBe(true);
-  expect(toMemoryError(full, "mnemograph")).toMatchObject({
-    code: "DATABASE_UNAVAILABLE",
-    message: expect.stringContaining("no more connections"),
-  });
+  const message = expect.stringContaining("no more connections");
+  expect(toMemoryError(full, "mnemograph")).toMatchObject({ code: "DATABASE_UNAVAILABLE", message });
   expect(isConnectionError(Object.assign(new Error("temp_file_limit"), { code: "53400" }))).toBe(false);
 });

@@ -161,11 +161,8 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   });
 
   it("supports every call, for two tenants at the same time on one pool", async () => {
-    const memory = isolated.memory({
-      model: new OfflineChatModel(),
-      embeddings,
-      config: { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } },
-    });
+    const config = { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } };
+    const memory = isolated.memory({ model: new OfflineChatModel(), embeddings, config });
     const tenants = [word(), word()];
     await Promise.all(tenants.map((tenantId) => liveIn(memory, tenantId)));
 
@@ -204,11 +201,8 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("lets the owner's process do background work of others", async () => {
     const scope = { tenantId: word(), userId: "ana" };
-    const silent = isolated.memory({
-      config: { summaries: { afterSeq: 3 } },
-      model: new OfflineChatModel(),
-      jobs: "background",
-    });
+    const config = { summaries: { afterSeq: 3 } };
+    const silent = isolated.memory({ config, model: new OfflineChatModel(), jobs: "background" });
     const thread = { scope, threadId: scope.tenantId };
     for (const round of [1, 2, 3]) {
       const messages = [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")];

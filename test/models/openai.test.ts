@@ -128,10 +128,8 @@ describe("structured output from an OpenAI endpoint", () => {
         async (written) => {
           const charges: TokenUsage[] = [];
           const cut = await model({ ...options, maxTokens: 30 }, { written, finish: "length" });
-          await expect(ask(cut, 60_000, charges)).rejects.toMatchObject({
-            code: "MODEL_FAILED",
-            message: expect.stringMatching(/token limit.*raise maxTokens/),
-          });
+          const message = expect.stringMatching(/token limit.*raise maxTokens/);
+          await expect(ask(cut, 60_000, charges)).rejects.toMatchObject({ code: "MODEL_FAILED", message });
           // By the report, or by the limit.
           expect(charges).toHaveLength(1);
           expect([7, 30]).toContain(charges[0]?.outputTokens);

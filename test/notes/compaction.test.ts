@@ -188,10 +188,8 @@ describe("an app's limit", () => {
   it("is separate from other apps' and tenants' limits", async () => {
     const model = noteModel();
     const appId = newTalk().scope.appId;
-    const { memory, talk: other } = openTalk(db, {
-      model,
-      config: { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } },
-    });
+    const config = { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } };
+    const { memory, talk: other } = openTalk(db, { model, config });
     for (const talk of [newTalk(appId), newTalk(appId), newTalk(appId), newTalk(appId, "acme")]) {
       await talkAndEnd(memory, talk);
     }

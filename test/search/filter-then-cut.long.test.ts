@@ -27,13 +27,8 @@ const better = (index: number, more: Partial<MemoryDraft> = {}): MemoryDraft => 
   validFrom: new Date("2022-05-25T10:00Z"),
   ...more,
 });
-const wanted: MemoryDraft = {
-  text: wantedText,
-  importance: 1,
-  category: "tasks",
-  agentId: "keeper",
-  validFrom: new Date("2022-05-25T10:00Z"),
-};
+const validFrom = new Date("2022-05-25T10:00Z");
+const wanted: MemoryDraft = { text: wantedText, importance: 1, category: "tasks", agentId: "keeper", validFrom };
 
 /** Ways to have all others out of the way, and which of them also go for a recall. */
 type Way = readonly [string, Partial<MemoryQuery>, { agent?: string } | null];

@@ -77,10 +77,8 @@ it.each(hostile)("a message or memory of %s is stored and found by its other wor
   const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
   const name = text.replaceAll("\u0000", "").slice(0, 4_000);
   const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
-  await memory.record({
-    ...long,
-    messages: [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })],
-  });
+  const messages = [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })];
+  await memory.record({ ...long, messages });
   const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
   expect(hit?.threadId).toBe(long.threadId);
   const plain = name.replaceAll(/\p{Surrogate}/gu, "");

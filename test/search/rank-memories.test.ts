@@ -46,11 +46,8 @@ describe("rankMemories", () => {
     const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
-    const asked = {
-      spans: [{ from: new Date("2023-05-09"), before: new Date("2023-05-10") }],
-      names: (actor: string) => actor === "Ben",
-      threshold: undefined,
-    };
+    const spans = [{ from: new Date("2023-05-09"), before: new Date("2023-05-10") }];
+    const asked = { spans, names: (actor: string) => actor === "Ben", threshold: undefined };
     const all = [
       told("other", 0, { actorId: "Ana" }),
       told("later", 8),

@@ -53,10 +53,8 @@ describe("a search", () => {
     await memory.memories.add({ text: "Ben told the notes app of a marmot." }, { scope: inNotes });
     await memory.memories.add({ text: "The marmot picture is stored here.", category: "local" }, { scope: inNotes });
     await memory.memories.add({ text: "Users ask for marmot emojis.", kind: "note" }, { scope: { appId: "notes" } });
-    await memory.memories.add(
-      { text: "The marmot recipe is stored here.", category: "local" },
-      { scope: { ...user, appId: "mail" } },
-    );
+    const scope = { ...user, appId: "mail" };
+    await memory.memories.add({ text: "The marmot recipe is stored here.", category: "local" }, { scope });
     await memory.memories.add({ text: "Users mail marmot jokes.", kind: "note" }, { scope: { appId: "mail" } });
     await memory.memories.add({ text: "Chloe fears the marmot." }, { scope: { userId: "chloe", appId: "notes" } });
 

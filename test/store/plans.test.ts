@@ -55,16 +55,11 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
     const client = await pool.connect();
     try {
       await client.query(`begin; set local plan_cache_mode = ${mode}; set local jit = off`);
-      const { rows } = await client.query({
-        ...statement,
-        name: undefined,
-        text: `explain (analyze, format json) ${statement.text}`,
-      });
+      const text = `explain (analyze, format json) ${statement.text}`;
+      const { rows } = await client.query({ ...statement, name: undefined, text });
       const tables = planNodes(rows).filter((node) => node["Relation Name"]?.startsWith("store_"));
-      return {
-        rows: Math.max(...tables.map(rowsOf)),
-        scanned: tables.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"]),
-      };
+      const scanned = tables.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"]);
+      return { rows: Math.max(...tables.map(rowsOf)), scanned };
     } finally {
       await client.query("rollback");
       client.release();

@@ -57,13 +57,8 @@ async function addMemories({ memories }: Memory): Promise<void> {
   ];
   // One by one, because memories are linked with earlier ones.
   for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
-  const moved = {
-    ...city,
-    value: "Porto",
-    text: "Lives in Porto.",
-    validFrom: new Date("2026-04-01"),
-    correction: true,
-  };
+  const validFrom = new Date("2026-04-01");
+  const moved = { ...city, value: "Porto", text: "Lives in Porto.", validFrom, correction: true };
   await memories.add(moved, { scope, actor: "planner" });
   await memories.add(
     { text: "The user's preferred name is Anita.", category: "profile", key: "preferred_name", value: "Anita" },

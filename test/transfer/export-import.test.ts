@@ -208,22 +208,15 @@ describe("export and import", () => {
     const before = await countEverything(db);
     // The threads of another tenant are others; the memories' ids are taken.
     for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
-      await expect(memory.import(lines, { scope })).rejects.toMatchObject({
-        code: "ID_TAKEN",
-        message: expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/),
-      });
+      const message = expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/);
+      await expect(memory.import(lines, { scope })).rejects.toMatchObject({ code: "ID_TAKEN", message });
     }
     expect(await countEverything(db)).toEqual(before);
   });
 
   describe("of an invalid export", () => {
-    const header = {
-      type: "header",
-      format: "mnemograph",
-      version: 1,
-      exportedAt: "2026-01-01T00:00:00Z",
-      scope: { userId: "ana" },
-    };
+    const scope = { userId: "ana" };
+    const header = { type: "header", format: "mnemograph", version: 1, exportedAt: "2026-01-01T00:00:00Z", scope };
     const thread = {
       type: "thread",
       threadId: "t",
