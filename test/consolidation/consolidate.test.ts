@@ -73,10 +73,8 @@ describe("consolidating", () => {
       `select r.strength from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref where m.user_id = 'link'`,
     );
     expect(rows).toHaveLength(1);
-    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject([
-      { event: "LINK", new: { reason: "Because of pair 1." } },
-      { event: "ADD" },
-    ]);
+    const expected = [{ event: "LINK", new: { reason: "Because of pair 1." } }, { event: "ADD" }];
+    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject(expected);
   });
 
   it("never merges different figures, and asks about dates, names and negation", async () => {

@@ -53,10 +53,8 @@ describe("a changed owner", () => {
     now = new Date(now.getTime() + 2 * dayMs);
     expect(await memory.upkeep()).toBe(0);
 
-    await memory.memories.add(
-      [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }],
-      { scope },
-    );
+    const drafts = [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }];
+    await memory.memories.add(drafts, { scope });
     expect(await memory.upkeep()).toBe(1);
     await memory.memories.add({ text: "The user enjoys summer hiking in the Alps." }, { scope });
     now = new Date(now.getTime() + dayMs / 2);

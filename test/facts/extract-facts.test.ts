@@ -57,11 +57,8 @@ describe("the extraction of facts", () => {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
     const { name, strict, schema } = format.json_schema;
-    expect([name, strict, Object.keys(schema.properties)]).toEqual([
-      "fact_extraction",
-      true,
-      ["reasoning", "facts", "forget"],
-    ]);
+    const expected = ["fact_extraction", true, ["reasoning", "facts", "forget"]];
+    expect([name, strict, Object.keys(schema.properties)]).toEqual(expected);
     expect(JSON.stringify(schema)).toContain('"enum":["profile","preferences"]');
     for (const object of objectsOf(schema)) {
       expect(object.required.toSorted()).toEqual(Object.keys(object.properties).toSorted());

@@ -39,10 +39,8 @@ describe("output that cannot be used", () => {
         error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
       },
     ]);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_OUTPUT_INVALID",
-      "create error DEAD_LETTER",
-    ]);
+    const expected = ["create error MODEL_OUTPUT_INVALID", "create error DEAD_LETTER"];
+    expect(await eventsOf(db, thread, "extract")).toEqual(expected);
     // Two tries of two answers each.
     expect(model.calls).toHaveLength(4);
     expect(logger.lines.join("\n")).toContain("was given up after 2 tries");

@@ -129,10 +129,8 @@ describe("conflicts over a slot", () => {
     const thread = newAddress();
     await say(memory, thread, "I work as an engineer.");
     await say(memory, thread, "I am also a volunteer firefighter.");
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user works as an engineer.",
-      "The user is also a volunteer firefighter.",
-    ]);
+    const expected = ["The user works as an engineer.", "The user is also a volunteer firefighter."];
+    expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
   it("stay within the targeted slot only if the keys agree", async () => {
@@ -171,10 +169,8 @@ it("facts of low importance are skipped", async () => {
   const thread = newAddress();
   await say(memory, thread, "I sneezed.");
   expect(await textsOf(memory, thread)).toEqual([]);
-  expect(await eventsOf(db, thread, "extract")).toEqual([
-    "classify skipped low_importance",
-    "classify skipped low_importance",
-  ]);
+  const expected = ["classify skipped low_importance", "classify skipped low_importance"];
+  expect(await eventsOf(db, thread, "extract")).toEqual(expected);
 });
 
 describe("caps", () => {
@@ -189,11 +185,8 @@ describe("caps", () => {
     const memory = learning({ "I hike": all }, { writesPerTurn: 3 });
     const thread = newAddress();
     await say(memory, thread, "I hike, bake, paint and sing.");
-    expect((await textsOf(memory, thread)).toSorted()).toEqual([
-      "The user bakes.",
-      "The user paints.",
-      "The user sings.",
-    ]);
+    const expected = ["The user bakes.", "The user paints.", "The user sings."];
+    expect((await textsOf(memory, thread)).toSorted()).toEqual(expected);
     expect((await eventsOf(db, thread, "extract")).slice(3)).toEqual([
       "classify skipped duplicate",
       "classify skipped turn_cap",

@@ -69,11 +69,8 @@ describe("what a user asks to forget", () => {
     const { memory } = forgetting(removal("The user is allergic to nuts.", "Please delete what I told you"), facts);
     const thread = await knowing(memory);
     await say(memory, thread, said);
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user lives in Porto.",
-      "The user likes green tea.",
-      "The user lives in Rome.",
-    ]);
+    const expected = ["The user lives in Porto.", "The user likes green tea.", "The user lives in Rome."];
+    expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
   it("is refused if it waits for consent, and not proposed again", async () => {

@@ -129,10 +129,8 @@ describe("each change", () => {
     await memory.memories.add({ text: "The user likes rye." }, thread);
     const messages = [new HumanMessage("Hi.")];
     await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
-    expect(await headerOf(memory, thread)).toEqual([
-      "Memory updates since rev 1:",
-      "- +created: [Knowledge] The user likes rye. (imp=3)",
-    ]);
+    const expected = ["Memory updates since rev 1:", "- +created: [Knowledge] The user likes rye. (imp=3)"];
+    expect(await headerOf(memory, thread)).toEqual(expected);
     expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
   });
 

@@ -103,10 +103,8 @@ describe("a memory that expires", () => {
     const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);
     await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
     wait(6);
-    const outcomes = await memory.memories.add(
-      [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }],
-      scope,
-    );
+    const drafts = [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }];
+    const outcomes = await memory.memories.add(drafts, scope);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
     const listed = await memory.memories.list(scope);
     expect(listed.map(({ text, expiresAt }) => [text, expiresAt])).toEqual([

@@ -12,10 +12,8 @@ describe("a version of a memory", () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
-    const [added] = await memory.memories.add(
-      { text: "The user sails on Mondays.", importance: 4, confidence: 0.9, tags: ["sport"] },
-      user,
-    );
+    const draft = { text: "The user sails on Mondays.", importance: 4, confidence: 0.9, tags: ["sport"] };
+    const [added] = await memory.memories.add(draft, user);
     const id = added!.id!;
     await memory.memories.update(id, { text: "The user rows on Sundays.", importance: 1, tags: [] }, user);
     await memory.memories.update(id, { category: "goals" }, user);

@@ -39,16 +39,8 @@ describe("the rank of an origin", () => {
     sourceRank({ kind: "fact", origin, trust });
 
   it("falls from operator to user, to given, to inferred or imported", () => {
-    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
-      operator: 4,
-      user: 3,
-      unknown: 2,
-      tool: 2,
-      document: 2,
-      assistant: 1,
-      worker: 1,
-      import: 1,
-    });
+    const expected = { operator: 4, user: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 };
+    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual(expected);
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);

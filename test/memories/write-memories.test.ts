@@ -153,11 +153,8 @@ describe("a batch", () => {
     const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
     const all = await everything(memory, user);
-    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual([
-      "Ana active 1",
-      "Bo superseded 1",
-      "Ana superseded 2",
-    ]);
+    const expected = ["Ana active 1", "Bo superseded 1", "Ana superseded 2"];
+    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual(expected);
   });
 
   it("that repeats a stored statement counts each draft", async () => {

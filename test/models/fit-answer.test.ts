@@ -145,10 +145,8 @@ describe("an answer", () => {
     const steps = z.object({ steps: z.array(z.string()) });
     const read = (given: unknown) => fitAnswer(steps, { steps: given });
     expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({ steps: ["1. Open it.", "2. Close it."] });
-    expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual({
-      value: { steps: ["Open it.", "Close it."] },
-      dropped: 1,
-    });
+    const expected = { value: { steps: ["Open it.", "Close it."] }, dropped: 1 };
+    expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual(expected);
   });
 });
 

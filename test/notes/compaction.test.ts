@@ -149,11 +149,8 @@ describe("the eleventh note of an app", () => {
     const { memories } = await memory.recall({ scope, threadId: randomUUID() });
     expect(memories.notes[0]?.id).toBe(given);
     const [gone] = await removedOf(memory, appOf(talk));
-    expect((await memory.memories.history(gone!.id, { scope: appOf(talk) }))[0]).toMatchObject({
-      event: "DELETE",
-      actor: "worker:note",
-      new: { by: "share" },
-    });
+    const expected = { event: "DELETE", actor: "worker:note", new: { by: "share" } };
+    expect((await memory.memories.history(gone!.id, { scope: appOf(talk) }))[0]).toMatchObject(expected);
   });
 
   it("attacks S2: forgetting a user leaves an operator's note that a conversation of theirs said again", async () => {

@@ -61,11 +61,8 @@ describe("a search", () => {
     const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
     for (const query of ["marmot", today]) {
       expect(await texts(user, query)).toEqual(own);
-      expect(await texts(inNotes, query)).toEqual([
-        ...own,
-        "The marmot picture is stored here.",
-        "Users ask for marmot emojis.",
-      ]);
+      const expected = [...own, "The marmot picture is stored here.", "Users ask for marmot emojis."];
+      expect(await texts(inNotes, query)).toEqual(expected);
       expect(await texts({ ...user, appId: "mail" }, query)).toEqual([
         ...own,
         "The marmot recipe is stored here.",

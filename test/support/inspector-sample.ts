@@ -29,10 +29,8 @@ export async function fillInspectorSample(memory: Memory): Promise<void> {
   await addMemories(memory);
   await talk(memory, "sailing");
   const source = { threadId: "sailing", seqs: [0], quote: "I moved to Porto" };
-  await memory.memories.add(
-    { text: "Moved to Porto in the spring of 2026.", source },
-    { scope: ana, actor: "planner" },
-  );
+  const draft = { text: "Moved to Porto in the spring of 2026.", source };
+  await memory.memories.add(draft, { scope: ana, actor: "planner" });
   const texts = [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)];
   const role = (index: number) => (index % 2 === 0 ? "user" : "assistant");
   const messages = texts.map((content, index) => ({ role: role(index), content, id: `hostile-${index}` }));
