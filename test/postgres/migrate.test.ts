@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
-import { afterAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { createDatabase } from "../../src/postgres/database.js";
 import { migrate } from "../../src/postgres/migrate.js";
@@ -11,26 +11,16 @@ import { locksOf } from "../../src/postgres/migration-locks.rule.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { migrationStatus } from "../../src/postgres/migration-status.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
+const freshSchema = useSchemaNames(db);
 const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
-const made: string[] = [];
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hello" })] };
-
-/** Name of a schema that does not exist yet, dropped after the tests. */
-function freshSchema(name = "fresh"): string {
-  const schema = `${name}_${randomUUID().slice(0, 8)}`;
-  made.push(schema);
-  return schema;
-}
-
-afterAll(async () => {
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
 
 const code = (code: string) => expect.objectContaining({ code });
 const tablesOf = async (schema: string) => {

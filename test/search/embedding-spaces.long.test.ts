@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Embeddings } from "@langchain/core/embeddings";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const made: string[] = [];
-afterAll(async () => {
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
+const schemaName = useSchemaNames(db);
 
 const dimensions = 256;
 
@@ -64,12 +62,10 @@ class Model extends Embeddings {
   }
 }
 
-async function memoryWith(embeddings: Embeddings, schema?: string, config = {}) {
-  const own = schema ?? `space_${randomUUID().slice(0, 8)}`;
-  made.push(own);
-  const memory = db.memory({ schema: own, embeddings, config });
+async function memoryWith(embeddings: Embeddings, schema = schemaName(), config = {}) {
+  const memory = db.memory({ schema, embeddings, config });
   await memory.setup();
-  return { memory, schema: own };
+  return { memory, schema };
 }
 
 const scope = { userId: "ana" };
