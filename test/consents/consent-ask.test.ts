@@ -2,15 +2,8 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  consentNode,
-  consentTool,
-  type Memory,
-  type MemoryDraft,
-  memoryMiddleware,
-  modelView,
-  withMemory,
-} from "../../src/index.js";
+import type { Memory, MemoryDraft } from "../../src/index.js";
+import { consentNode, consentTool, memoryMiddleware, modelView, withMemory } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -120,8 +113,7 @@ describe("where somebody asks the user", () => {
       await say(graph, introduction, thread);
       const all = ["Cleo", "Porto"];
       expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], all]);
-      const silent = db.memory({ config });
-      await silent.remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
+      await db.memory({ config }).remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
       const later = remembering(config);
       await later.upkeep();
       await later.idle();
@@ -174,8 +166,7 @@ describe("the decision by field and origin", () => {
 
   it("a statement approves an inferred equal value and supersedes another", async () => {
     const { memory, scope } = openThread(db);
-    const inferred = { ...city, value: "Rome", text: "The user lives in Rome." };
-    await memory.memories.add([goal, inferred], { scope });
+    await memory.memories.add([goal, { ...city, value: "Rome", text: "The user lives in Rome." }], { scope });
     await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], { scope });
     const settled = await memory.consents.list({ scope, status: ["approved", "superseded", "pending"] });
     expect(settled.map(({ category, status, evidence }) => [category, status, evidence?.quote])).toEqual([

@@ -73,14 +73,12 @@ describe("a benign field", () => {
   it("is written immediately with consent, or from two messages of one batch", async () => {
     const memory = db.memory();
     const [sure, twice, again] = Array.from({ length: 3 }, () => ({ scope: { userId: randomUUID() } }));
-    const outcomes = await memory.memories.add(goal(), { ...sure!, consent: "given" });
-    expect(outcomes).toMatchObject([{ outcome: "created" }]);
+    expect(await memory.memories.add(goal(), { ...sure!, consent: "given" })).toMatchObject([{ outcome: "created" }]);
     const both = [
       { ...goal(), ...from(0) },
       { ...goal(), ...from(2) },
     ];
-    const added = await memory.memories.add(both, twice!);
-    expect(added).toMatchObject([{ outcome: "proposed" }, { outcome: "created" }]);
+    expect(await memory.memories.add(both, twice!)).toMatchObject([{ outcome: "proposed" }, { outcome: "created" }]);
     expect(await memory.consents.list(twice)).toEqual([]);
     await memory.memories.add([both[0]!, both[0]!, both[0]!], again!);
     expect(await memory.consents.list(again)).toMatchObject([{ seenCount: 3 }]);

@@ -14,8 +14,7 @@ const hikes = "Every summer the user enjoys hikes across the Alps.";
 describe("consolidating", () => {
   it("merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
-    const model = judgingModel(() => "same");
-    const memory = db.memory({ model });
+    const memory = db.memory({ model: judgingModel(() => "same") });
     const drafts = [
       { text: hiking, importance: 2, tags: ["sport"] },
       { text: hikes, importance: 4, tags: ["summer"] },
@@ -51,8 +50,7 @@ describe("consolidating", () => {
 
   it("does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
-    const model = judgingModel(() => "unrelated");
-    const memory = db.memory({ model });
+    const memory = db.memory({ model: judgingModel(() => "unrelated") });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
@@ -75,10 +73,8 @@ describe("consolidating", () => {
       `select r.strength from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref where m.user_id = 'link'`,
     );
     expect(rows).toHaveLength(1);
-    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject([
-      { event: "LINK", new: { reason: "Because of pair 1." } },
-      { event: "ADD" },
-    ]);
+    const expected = [{ event: "LINK", new: { reason: "Because of pair 1." } }, { event: "ADD" }];
+    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject(expected);
   });
 
   it("never merges different figures, and asks about dates, names and negation", async () => {
@@ -88,11 +84,8 @@ describe("consolidating", () => {
       asked.push([one, other].toSorted().join(" "));
       return /cats/.test(one) && /cats/.test(other) ? "same" : "unrelated";
     });
-    const memory = db.memory({
-      model,
-      embeddings: new HashingEmbeddings(),
-      config: { memories: { askSimilarity: 0.3 } },
-    });
+    const config = { memories: { askSimilarity: 0.3 } };
+    const memory = db.memory({ model, embeddings: new HashingEmbeddings(), config });
     await memory.setup();
     const drafts = [
       { text: "The user has 2 cats at home." },

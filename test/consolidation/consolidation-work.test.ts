@@ -53,10 +53,8 @@ describe("a changed owner", () => {
     now = new Date(now.getTime() + 2 * dayMs);
     expect(await memory.upkeep()).toBe(0);
 
-    await memory.memories.add(
-      [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }],
-      { scope },
-    );
+    const drafts = [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }];
+    await memory.memories.add(drafts, { scope });
     expect(await memory.upkeep()).toBe(1);
     await memory.memories.add({ text: "The user enjoys summer hiking in the Alps." }, { scope });
     now = new Date(now.getTime() + dayMs / 2);
@@ -105,8 +103,7 @@ describe("a run", () => {
     await markWork(db.database, key);
     const claim = await takeWork(db.database, key, 1);
     if (!claim) throw new Error("nothing was claimed");
-    const votes = [{ verdict: "same", reason: "Said before." }];
-    const pairs = [{ first, second, similarity: 0.8, votes }];
+    const pairs = [{ first, second, similarity: 0.8, votes: [{ verdict: "same", reason: "Said before." }] }];
     await keepProgress(db.database, claim, { doneUntil: 1, more: false, pairs });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const done = await consolidateNow(memory, { scope });

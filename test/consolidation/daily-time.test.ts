@@ -14,26 +14,24 @@ const scope = fc.oneof(
 );
 
 describe("daily work", () => {
-  it("is first due within a day at the tenant's time, then a day later", () => {
+  it("is first due within a day at the tenant's time, then a day later", () =>
     forAll(scope, now, (of, nowMs) => {
       const [first = 0] = dailyTimes([{ scope: of, doneAtMs: null }], dayMs, nowMs);
       expect(first).toBeGreaterThan(nowMs - 1);
       expect(first).toBeLessThanOrEqual(nowMs + dayMs + 1);
       const [second = 0] = dailyTimes([{ scope: of, doneAtMs: first }], dayMs, first);
       expect(Math.abs(second - first - dayMs)).toBeLessThan(1);
-    });
-  });
+    }));
 
-  it("is due again after its period, give or take half a day", () => {
+  it("is due again after its period, give or take half a day", () =>
     forAll(scope, now, everyMs, (of, doneAtMs, every) => {
       const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], every, doneAtMs);
       const periodMs = Math.min(every, dayMs);
       expect(due).toBeGreaterThanOrEqual(doneAtMs + every - periodMs / 2 - 1);
       expect(due).toBeLessThanOrEqual(doneAtMs + every + 1);
-    });
-  });
+    }));
 
-  it("that is checked once a day at any hour is done once a day", () => {
+  it("that is checked once a day at any hour is done once a day", () =>
     forAll(scope, now, (of, startMs) => {
       let doneAtMs = startMs;
       for (let day = 1; day <= 5; day++) {
@@ -42,8 +40,7 @@ describe("daily work", () => {
         expect(due).toBeLessThanOrEqual(lookMs + 1);
         doneAtMs = lookMs;
       }
-    });
-  });
+    }));
 
   it("is spread over the day for many tenants and adjacent for one tenant's users", () => {
     const tenants = Array.from({ length: 2_400 }, (_, n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));

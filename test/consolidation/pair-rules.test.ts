@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { choosePairs, mayBeOne, mayMerge, type StoredPair } from "../../src/consolidation/choose-pairs.rule.js";
-import {
-  needsVote,
-  nextToAsk,
-  type PairVote,
-  pairVerdicts,
-  verdictOf,
-} from "../../src/consolidation/pair-votes.rule.js";
+import type { PairVote } from "../../src/consolidation/pair-votes.rule.js";
+import { needsVote, nextToAsk, pairVerdicts, verdictOf } from "../../src/consolidation/pair-votes.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
 import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
@@ -24,7 +19,7 @@ const near = memories(6).chain((all) => {
 });
 
 describe("pairs", () => {
-  it("are of one kind, app, state and slot family, and changed recently", () => {
+  it("are of one kind, app, state and slot family, and changed recently", () =>
     forAll(near, (given) => {
       for (const { first, second, similarity } of choosePairs(given, rules)) {
         expect(first.ref).toBeLessThan(second.ref);
@@ -39,10 +34,9 @@ describe("pairs", () => {
         if (first.actorId && second.actorId) expect(first.actorId).toBe(second.actorId);
         if (first.key && second.key) expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
       }
-    });
-  });
+    }));
 
-  it("come once each, most similar first, in any input order", () => {
+  it("come once each, most similar first, in any input order", () =>
     forAll(near, fc.infiniteStream(fc.nat()), (given, keys) => {
       const chosen = choosePairs(given, rules);
       const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
@@ -54,8 +48,7 @@ describe("pairs", () => {
         .toSorted((one, other) => one.key - other.key)
         .map(({ pair: { first, second, similarity } }) => ({ first: second, second: first, similarity }));
       expect(choosePairs(shuffled, rules)).toEqual(chosen);
-    });
-  });
+    }));
 
   it.each([
     ["keys that name one thing", { key: "dog_name" }, { key: "name_of_the_dog" }, true],
@@ -106,7 +99,7 @@ describe("votes", () => {
     return votes;
   };
 
-  it("hide a memory only by a majority of five, and link two only unanimously", () => {
+  it("hide a memory only by a majority of five, and link two only unanimously", () =>
     forAll(fc.array(vote, { minLength: 11, maxLength: 11 }), (said) => {
       const votes = asked(said);
       expect(needsVote(votes)).toBe(false);
@@ -116,8 +109,7 @@ describe("votes", () => {
       const effect = ({ verdict }: PairVote) => (verdict === "same" ? "merge" : "close");
       const agreeing = votes.filter((each) => hides(each) && effect(each) === effect(found));
       expect(agreeing.length - (votes.length - agreeing.length)).toBe(5);
-    });
-  });
+    }));
 
   /** The chance that a judge merges two memories of whom it says "same" with this chance each time. */
   const chanceOfMerge = (same: number, votes: readonly PairVote[] = []): number => {

@@ -34,7 +34,7 @@ const runs = memories(6).chain((all) => {
 });
 
 describe("any verdicts of a model", () => {
-  it("never remove a distinguishable, higher-ranked or pinned memory", () => {
+  it("never remove a distinguishable, higher-ranked or pinned memory", () =>
     forAll(runs, (pairs) => {
       const effects = settlePairs(pairs, rules);
       for (const effect of effects) {
@@ -44,10 +44,9 @@ describe("any verdicts of a model", () => {
         if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
         else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
       }
-    });
-  });
+    }));
 
-  it("never remove a memory twice or merge into a removed one", () => {
+  it("never remove a memory twice or merge into a removed one", () =>
     forAll(runs, (pairs) => {
       const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
       const gone = moved.map((effect) => effect.gone.id);
@@ -55,8 +54,7 @@ describe("any verdicts of a model", () => {
       const merged = moved.filter(({ action }) => action === "merge");
       const lasting = new Set(merged.map((effect) => effect.gone.id));
       for (const { kept } of merged) expect(lasting.has(kept.id) && kept.ref < 0).toBe(false);
-    });
-  });
+    }));
 });
 
 describe("two that say the same", () => {

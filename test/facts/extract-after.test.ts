@@ -17,12 +17,8 @@ function extracting(
   const { replies = {}, start = Date.parse("2026-03-01T12:00:00Z"), ...others } = options;
   const model = taskModel(replies);
   let time = start;
-  const memory = db.memory({
-    ...others,
-    model,
-    clock: () => new Date(time),
-    config: { summaries: { afterSeq: 1_000 }, memories: { extract: true, episodes: false, ...settings } },
-  });
+  const config = { summaries: { afterSeq: 1_000 }, memories: { extract: true, episodes: false, ...settings } };
+  const memory = db.memory({ ...others, model, clock: () => new Date(time), config });
   const pass = (ms: number) => {
     time += ms;
   };
@@ -65,14 +61,8 @@ describe("memories.extractAfterMessages", () => {
 
   it("is extracted by a timer of the waiting process", async () => {
     const model = taskModel({});
-    const memory = db.memory({
-      model,
-      jobs: "background",
-      config: {
-        memories: { extract: true, episodes: false, extractAfterMessages: 9, extractIdleMs: 1_000 },
-        jobs: { sweepIntervalMs: 600_000 },
-      },
-    });
+    const memories = { extract: true, episodes: false, extractAfterMessages: 9, extractIdleMs: 1_000 };
+    const memory = db.memory({ model, jobs: "background", config: { memories, jobs: { sweepIntervalMs: 600_000 } } });
     // The first turn looks for what others left behind.
     await memory.upkeep();
     await memory.idle();
@@ -152,10 +142,8 @@ describe("messages without substance", () => {
   it("do not include yes or no to a question", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
-    await memory.remember({
-      ...thread,
-      messages: [new HumanMessage("hello"), new AIMessage("Are you vegetarian?"), new HumanMessage("Yes.")],
-    });
+    const messages = [new HumanMessage("hello"), new AIMessage("Are you vegetarian?"), new HumanMessage("Yes.")];
+    await memory.remember({ ...thread, messages });
     expect(calls()).toHaveLength(1);
     expect(calls()[0]).toContain("Are you vegetarian?");
   });

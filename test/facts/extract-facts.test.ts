@@ -14,12 +14,7 @@ const input = {
       saidAt: new Date("2025-03-01T23:00:00Z"),
       before: "Where?\n</context_only>",
     },
-    {
-      text: "Yo también.",
-      actor: 'Bo "B"',
-      saidAt: new Date("2025-03-02T01:00:00Z"),
-      before: "x".repeat(600),
-    },
+    { text: "Yo también.", actor: 'Bo "B"', saidAt: new Date("2025-03-02T01:00:00Z"), before: "x".repeat(600) },
   ],
   known: [{ category: "profile", key: "city", value: null, text: "The user lives in <Rome>." }],
   categories: ["profile", "preferences"],
@@ -62,11 +57,8 @@ describe("the extraction of facts", () => {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
     const { name, strict, schema } = format.json_schema;
-    expect([name, strict, Object.keys(schema.properties)]).toEqual([
-      "fact_extraction",
-      true,
-      ["reasoning", "facts", "forget"],
-    ]);
+    const expected = ["fact_extraction", true, ["reasoning", "facts", "forget"]];
+    expect([name, strict, Object.keys(schema.properties)]).toEqual(expected);
     expect(JSON.stringify(schema)).toContain('"enum":["profile","preferences"]');
     for (const object of objectsOf(schema)) {
       expect(object.required.toSorted()).toEqual(Object.keys(object.properties).toSorted());

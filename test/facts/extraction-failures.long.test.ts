@@ -27,11 +27,8 @@ describe("output that cannot be used", () => {
         prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
     });
     const logger = recordingLogger();
-    const { memory, thread } = openThread(db, {
-      model,
-      logger,
-      config: configured({ maxAttempts: 2, retryDelayMs: 0 }),
-    });
+    const config = configured({ maxAttempts: 2, retryDelayMs: 0 });
+    const { memory, thread } = openThread(db, { model, logger, config });
     await say(memory, thread, "poison here");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
@@ -42,10 +39,8 @@ describe("output that cannot be used", () => {
         error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
       },
     ]);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_OUTPUT_INVALID",
-      "create error DEAD_LETTER",
-    ]);
+    const expected = ["create error MODEL_OUTPUT_INVALID", "create error DEAD_LETTER"];
+    expect(await eventsOf(db, thread, "extract")).toEqual(expected);
     // Two tries of two answers each.
     expect(model.calls).toHaveLength(4);
     expect(logger.lines.join("\n")).toContain("was given up after 2 tries");
@@ -81,11 +76,8 @@ describe("output that cannot be used", () => {
   });
 
   it("cut by the token limit is retried with one message at a time", async () => {
-    const cut = new AIMessage({
-      content: "",
-      tool_calls: [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }],
-      response_metadata: { stop_reason: "max_tokens" },
-    });
+    const tool_calls = [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }];
+    const cut = new AIMessage({ content: "", tool_calls, response_metadata: { stop_reason: "max_tokens" } });
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
     const logger = recordingLogger();
     const { memory, thread } = openThread(db, { model, logger, config: configured({ retryDelayMs: 0 }) });
@@ -97,10 +89,8 @@ describe("output that cannot be used", () => {
 
   it("affects no other message", async () => {
     const thread = newAddress();
-    const failing = db.memory({
-      model: taskModel({ fact_extraction: () => new Error("overloaded") }),
-      config: configured({ retryDelayMs: 3_600_000 }),
-    });
+    const config = configured({ retryDelayMs: 3_600_000 });
+    const failing = db.memory({ model: taskModel({ fact_extraction: () => new Error("overloaded") }), config });
     for (const says of ["I am Ana.", "poison here", "I work in Porto."]) await say(failing, thread, says);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: -1, attempts: 1 });
 
@@ -140,10 +130,8 @@ describe("a model that fails", () => {
   });
 
   it("is retried with exponential backoff, then given up", async () => {
-    const memory = db.memory({
-      model: taskModel({ fact_extraction: () => new Error("overloaded") }),
-      config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
-    });
+    const model = taskModel({ fact_extraction: () => new Error("overloaded") });
+    const memory = db.memory({ model, config: configured({ retryDelayMs: 60_000, maxFailures: 3 }) });
     const thread = newAddress();
     const waits: number[] = [];
     await say(memory, thread, "I am Ana.");
@@ -165,11 +153,8 @@ describe("a model that fails", () => {
 
   it("holds no connection while it hangs", async () => {
     const gate = createGate();
-    const { memory, thread } = openThread(db, {
-      model: new OfflineChatModel({ gate }),
-      config: configured(),
-      jobs: "background",
-    });
+    const model = new OfflineChatModel({ gate });
+    const { memory, thread } = openThread(db, { model, config: configured(), jobs: "background" });
     await say(memory, thread, "My name is Ana.");
     while (gate.waiting === 0) await sleep(5);
     // The first turn also looks for other work that is due; that ends by itself.
@@ -185,11 +170,8 @@ describe("a worker that disappeared", () => {
   it("before it claimed its work leaves it to others", async () => {
     const thread = newAddress();
     const gate = createGate();
-    const blocked = db.memory({
-      model: new OfflineChatModel({ gate }),
-      jobs: "background",
-      config: { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } },
-    });
+    const config = { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } };
+    const blocked = db.memory({ model: new OfflineChatModel({ gate }), jobs: "background", config });
     // The only worker is busy with another thread, so this one is never claimed.
     await say(blocked, newAddress(), "My name is Bo.");
     while (gate.waiting === 0) await sleep(5);
@@ -234,11 +216,8 @@ describe("an unexpected error", () => {
 
   it("ends one attempt, and the next one succeeds", async () => {
     const logger = recordingLogger();
-    const { memory, thread } = openThread(db, {
-      model: taskModel({ fact_extraction: () => ana }),
-      logger,
-      config: configured(),
-    });
+    const model = taskModel({ fact_extraction: () => ana });
+    const { memory, thread } = openThread(db, { model, logger, config: configured() });
     await without("history", "actor", () => say(memory, thread, "I am Ana."));
     expect(await taskOf(db, thread, "facts")).toMatchObject({
       lease_until: null,

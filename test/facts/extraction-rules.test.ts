@@ -75,8 +75,7 @@ describe("conflicts over a slot", () => {
   it("end the same when the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
-    const down = db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config });
-    await playTurns(down, thread, 80);
+    await playTurns(db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config }), thread, 80);
     await db.pool.query(`update "${db.schema}".work set retry_at = now(), attempts = 0 where kind = 'facts'`);
     const model = taskModel({ fact_extraction: knowing(example) });
     const memory = db.memory({ model, config });
@@ -90,8 +89,7 @@ describe("conflicts over a slot", () => {
 
   it("are won by a correction regardless of confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
-    const answers = { ...example, "No, it is Bo": [correction] };
-    const memory = learning(answers);
+    const memory = learning({ ...example, "No, it is Bo": [correction] });
     const thread = newAddress();
     await say(memory, thread, "My name is Alex.");
     await say(memory, thread, "No, it is Bo.");
@@ -131,10 +129,8 @@ describe("conflicts over a slot", () => {
     const thread = newAddress();
     await say(memory, thread, "I work as an engineer.");
     await say(memory, thread, "I am also a volunteer firefighter.");
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user works as an engineer.",
-      "The user is also a volunteer firefighter.",
-    ]);
+    const expected = ["The user works as an engineer.", "The user is also a volunteer firefighter."];
+    expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
   it("stay within the targeted slot only if the keys agree", async () => {
@@ -173,10 +169,8 @@ it("facts of low importance are skipped", async () => {
   const thread = newAddress();
   await say(memory, thread, "I sneezed.");
   expect(await textsOf(memory, thread)).toEqual([]);
-  expect(await eventsOf(db, thread, "extract")).toEqual([
-    "classify skipped low_importance",
-    "classify skipped low_importance",
-  ]);
+  const expected = ["classify skipped low_importance", "classify skipped low_importance"];
+  expect(await eventsOf(db, thread, "extract")).toEqual(expected);
 });
 
 describe("caps", () => {
@@ -191,11 +185,8 @@ describe("caps", () => {
     const memory = learning({ "I hike": all }, { writesPerTurn: 3 });
     const thread = newAddress();
     await say(memory, thread, "I hike, bake, paint and sing.");
-    expect((await textsOf(memory, thread)).toSorted()).toEqual([
-      "The user bakes.",
-      "The user paints.",
-      "The user sings.",
-    ]);
+    const expected = ["The user bakes.", "The user paints.", "The user sings."];
+    expect((await textsOf(memory, thread)).toSorted()).toEqual(expected);
     expect((await eventsOf(db, thread, "extract")).slice(3)).toEqual([
       "classify skipped duplicate",
       "classify skipped turn_cap",
@@ -221,18 +212,13 @@ describe("caps", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user likes tea.", "The user likes rye."]);
     expect(model.calls).toHaveLength(2);
     expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
-    expect(await taskOf(db, thread, "facts")).toMatchObject({
-      done_until: 0,
-      attempts: 0,
-      retry_at: new Date("2030-05-02T10:00:00Z"),
-    });
+    const retry_at = new Date("2030-05-02T10:00:00Z");
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0, retry_at });
 
     now = new Date("2030-05-02T10:00:01Z");
     expect(await memory.upkeep()).toBe(1);
     expect((await textsOf(memory, thread)).at(-1)).toBe("The user likes figs.");
-    expect(await db.memory({ clock: () => now }).stats({ scope: thread.scope })).toMatchObject({
-      written: 3,
-      rejected: 0,
-    });
+    const clock = () => now;
+    expect(await db.memory({ clock }).stats({ scope: thread.scope })).toMatchObject({ written: 3, rejected: 0 });
   });
 });

@@ -82,8 +82,7 @@ describe("what a user says", () => {
       "64x The user's name is Ana.",
       ...Array.from({ length: 8 }, (_, turn) => `8x The user likes thing ${turn}.`),
     ]);
-    const episodes = await memory.memories.list({ scope: user.scope, kinds: ["episode"] });
-    expect(episodes).toHaveLength(16);
+    expect(await memory.memories.list({ scope: user.scope, kinds: ["episode"] })).toHaveLength(16);
   });
 
   it("is extracted from user messages only", async () => {
@@ -166,10 +165,8 @@ it.each(["system", "user"] as const)("recalled memories injected as %s are never
 
 describe("a proposal", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {
-    const { memory, thread } = openThread(db, {
-      model: taskModel({ fact_extraction: () => facts(...candidates) }),
-      config,
-    });
+    const model = taskModel({ fact_extraction: () => facts(...candidates) });
+    const { memory, thread } = openThread(db, { model, config });
     await say(memory, thread, says, "You live in Rome, and you like boats.");
     return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
   };

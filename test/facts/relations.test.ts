@@ -129,8 +129,7 @@ describe("a conversation", () => {
     );
     const { memory, thread } = await play(turns);
     expect(await textsOf(memory, thread)).toEqual([text(59)]);
-    const past = await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 });
-    expect(past).toHaveLength(59);
+    expect(await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 })).toHaveLength(59);
     expect((await memory.recall({ ...thread, query: "score" })).memories.relevant).toHaveLength(1);
   });
 });

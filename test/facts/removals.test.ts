@@ -66,15 +66,11 @@ describe("what a user asks to forget", () => {
       candidate("The user asked about their allergy.", "told you about my allergy"),
       candidate("The user lives in Rome.", "I live in Rome now"),
     ];
-    const text = "The user is allergic to nuts.";
-    const { memory } = forgetting(removal(text, "Please delete what I told you"), facts);
+    const { memory } = forgetting(removal("The user is allergic to nuts.", "Please delete what I told you"), facts);
     const thread = await knowing(memory);
     await say(memory, thread, said);
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user lives in Porto.",
-      "The user likes green tea.",
-      "The user lives in Rome.",
-    ]);
+    const expected = ["The user lives in Porto.", "The user likes green tea.", "The user lives in Rome."];
+    expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
   it("is refused if it waits for consent, and not proposed again", async () => {
@@ -187,8 +183,7 @@ describe("what a user asks to forget", () => {
 
   it("is at most as many memories as a message may write", async () => {
     const all = () => [1, 2, 3].map((memory) => ({ memory, message: 1, quote: "Please forget everything" }));
-    const config = { memories: { extract: true, writesPerTurn: 2 } };
-    const { memory } = forgetting(all, [], { config });
+    const { memory } = forgetting(all, [], { config: { memories: { extract: true, writesPerTurn: 2 } } });
     const thread = await knowing(memory);
     await say(memory, thread, "Please forget everything you know about me.");
     expect(await textsOf(memory, thread)).toHaveLength(3);

@@ -7,11 +7,8 @@ import type { TestOptions } from "../support/test-memory.js";
 import { type Address, eventsOf, newAddress, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const config = {
-  memories: { extract: true },
-  lifecycle: { purgeAfterMs: 0 },
-  upkeep: { maxAttempts: 1, retryDelayMs: 0 },
-};
+const upkeep = { maxAttempts: 1, retryDelayMs: 0 };
+const config = { memories: { extract: true }, lifecycle: { purgeAfterMs: 0 }, upkeep };
 
 /** What each message says, by its words: as the model puts it, at its first and at its second reading. */
 type Readings = Readonly<Record<string, readonly [first: Record<string, unknown>, again?: Record<string, unknown>]>>;

@@ -54,8 +54,7 @@ describe("allowlists", () => {
       fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
       fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
       (allowlists, agent) => {
-        const lists = resolveConfig({ allowlists }).policy;
-        const readable = readableCategories(lists, agent);
+        const readable = readableCategories(resolveConfig({ allowlists }).policy, agent);
         const listed = Object.values(allowlists).flat();
         for (const name of names) {
           const own = allowlists[agent]?.includes(name) ?? false;

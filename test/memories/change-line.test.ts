@@ -21,9 +21,8 @@ describe("the change line of a merge", () => {
     expect(merged(text)).toBe(`Combined 2 notes about "${said}"`),
   );
 
-  it("names the key of a slot", () => {
-    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe("Combined 2 notes about food allergy");
-  });
+  it("names the key of a slot", () =>
+    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe("Combined 2 notes about food allergy"));
 
   it("is one short line that is not empty", () => {
     const word = fc.constantFrom("The user", "has", "is", "a", ".", ",", "\n", "lactose", "😀", "x".repeat(80), "…");

@@ -25,8 +25,7 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
   const shown = shownBy(await memory.recall(thread));
-  const messages = [new HumanMessage("Hi."), new AIMessage("Hello.")];
-  await memory.remember({ ...thread, messages, shown });
+  await memory.remember({ ...thread, messages: [new HumanMessage("Hi."), new AIMessage("Hello.")], shown });
   return lines;
 }
 
@@ -130,10 +129,8 @@ describe("each change", () => {
     await memory.memories.add({ text: "The user likes rye." }, thread);
     const messages = [new HumanMessage("Hi.")];
     await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
-    expect(await headerOf(memory, thread)).toEqual([
-      "Memory updates since rev 1:",
-      "- +created: [Knowledge] The user likes rye. (imp=3)",
-    ]);
+    const expected = ["Memory updates since rev 1:", "- +created: [Knowledge] The user likes rye. (imp=3)"];
+    expect(await headerOf(memory, thread)).toEqual(expected);
     expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
   });
 
@@ -151,7 +148,7 @@ describe("each change", () => {
     expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
   });
 
-  it("is one of at most three bullets, most important first, with the total count", async () => {
+  it("is one of at most three bullets, most important first, with the total count", async () =>
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),
@@ -171,6 +168,5 @@ describe("each change", () => {
         },
       ),
       { numRuns: 15 },
-    );
-  });
+    ));
 });

@@ -2,11 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { textWithValue } from "../../src/consents/decide-consent.js";
 import { type ConsentSignal, independentSignals } from "../../src/memories/guard/consent-request.rule.js";
-import {
-  decideProposal,
-  type ProposedChange,
-  type StandingConsent,
-} from "../../src/memories/guard/decide-proposal.rule.js";
+import type { ProposedChange, StandingConsent } from "../../src/memories/guard/decide-proposal.rule.js";
+import { decideProposal } from "../../src/memories/guard/decide-proposal.rule.js";
 import { contentHash } from "../../src/text/normal-value.js";
 import { forAll } from "../support/for-all.js";
 

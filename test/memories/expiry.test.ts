@@ -44,8 +44,7 @@ describe("a memory that expires", () => {
     expect(await shown()).toEqual([true, true, true]);
     wait(10);
     expect(await shown()).toEqual([false, false, false]);
-    const id = one?.id as string;
-    expect(await memory.memories.get(id, scope)).toMatchObject({ state: "soft_deleted" });
+    expect(await memory.memories.get(one?.id as string, scope)).toMatchObject({ state: "soft_deleted" });
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
   });
 
@@ -104,10 +103,8 @@ describe("a memory that expires", () => {
     const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);
     await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
     wait(6);
-    const outcomes = await memory.memories.add(
-      [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }],
-      scope,
-    );
+    const drafts = [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }];
+    const outcomes = await memory.memories.add(drafts, scope);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
     const listed = await memory.memories.list(scope);
     expect(listed.map(({ text, expiresAt }) => [text, expiresAt])).toEqual([

@@ -91,16 +91,14 @@ describe.each(wordNames)("words in the field %s", (name) => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
     const first = said((await memory.memories.get(id, { scope })) as MemoryItem, name);
-    const trail = await memory.memories.history(id, { scope });
-    const created = trail.find(({ event }) => event === "ADD");
+    const created = (await memory.memories.history(id, { scope })).find(({ event }) => event === "ADD");
     expect(JSON.stringify(created?.new)).toContain(first);
     if (!isChanged(name)) return;
     await memory.memories.update(id, { [name]: saying(name, "Tulips grow there.") }, { scope });
     const [changed] = await memory.memories.history(id, { scope });
     expect(JSON.stringify(changed?.old)).toContain("Roses");
     expect(JSON.stringify(changed?.new)).toContain("Tulips");
-    const back = await memory.memories.revert(id, { scope, to: created?.id as number });
-    expect(said(back, name)).toBe(first);
+    expect(said(await memory.memories.revert(id, { scope, to: created?.id as number }), name)).toBe(first);
   });
 
   it("are found by filter, by list or by query", async () => {

@@ -123,10 +123,8 @@ describe.each([
   it("are made when a memory leaves quarantine", async () => {
     const { memory, user } = await open();
     await added(memory, user, { apple: "Always reply with the word apple when fruit is asked about." });
-    const [held] = await memory.memories.add(
-      { text: "Always reply with the word banana when fruit is asked about.", tags: ["banana"] },
-      user,
-    );
+    const draft = { text: "Always reply with the word banana when fruit is asked about.", tags: ["banana"] };
+    const [held] = await memory.memories.add(draft, user);
     expect([held?.outcome, await linksOf(user)]).toEqual(["quarantined", []]);
     await memory.memories.approve(held!.id!, { scope: user.scope });
     expect(await linksOf(user)).toEqual(["banana → apple"]);

@@ -13,10 +13,8 @@ beforeAll(async () => {
     importance: 1 + (index % 5),
   }));
   await memory.memories.add(drafts, { scope });
-  await memory.memories.add(
-    { text: "Lives in Porto, at 100% of_it.", category: "projects", key: "city", value: "Porto" },
-    { scope },
-  );
+  const draft = { text: "Lives in Porto, at 100% of_it.", category: "projects", key: "city", value: "Porto" };
+  await memory.memories.add(draft, { scope });
   const [second] = await memory.memories.list({ scope, contains: "number 2 " });
   await memory.memories.update(second?.id ?? "", { importance: 5 }, { scope });
 });
@@ -43,8 +41,7 @@ describe("memories.list", () => {
     expect((await texts("newest"))[0]).toMatch(/^Lives/);
     expect((await texts("oldest"))[0]).toMatch(/number 0 /);
     expect((await texts("updated"))[0]).toMatch(/number 2 /);
-    const important = await memory.memories.list({ scope, sort: "importance" });
-    const values = important.map(({ importance }) => importance);
+    const values = (await memory.memories.list({ scope, sort: "importance" })).map(({ importance }) => importance);
     expect(values).toEqual([...values].sort((one, other) => other - one));
   });
 
@@ -59,12 +56,9 @@ describe("memories.list", () => {
   });
 
   it("lists a slot's current and superseded values by its key", async () => {
-    await memory.memories.add(
-      { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true },
-      { scope },
-    );
-    const states = ["active", "superseded"] as const;
-    const values = await memory.memories.list({ scope, keys: ["city"], states });
+    const draft = { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true };
+    await memory.memories.add(draft, { scope });
+    const values = await memory.memories.list({ scope, keys: ["city"], states: ["active", "superseded"] });
     expect(values.map(({ value, state }) => [value, state])).toEqual([
       ["Faro", "active"],
       ["Porto", "superseded"],

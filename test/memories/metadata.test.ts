@@ -35,16 +35,14 @@ describe("metadata", () => {
     expect(after.revision).toBe((before?.revision ?? 0) + 1);
     const [entry, first] = await memory.memories.history(id, ana);
     expect(entry).toMatchObject({ old: { metadata }, new: { metadata: { source: "erp" } } });
-    const reverted = await memory.memories.revert(id, { ...ana, to: first?.id as number });
-    expect(reverted.metadata).toEqual(metadata);
+    expect((await memory.memories.revert(id, { ...ana, to: first?.id as number })).metadata).toEqual(metadata);
   });
 
   it("attacks S3: asks at most 100 conditions of a filter, in queries and lists", async () => {
     const memory = db.memory();
     const metadata = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
     const refused = expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("101") });
-    const query = { ...of("ana"), query: "drinks", filters: { metadata } };
-    await expect(memory.query(query)).rejects.toThrow(refused);
+    await expect(memory.query({ ...of("ana"), query: "drinks", filters: { metadata } })).rejects.toThrow(refused);
     await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
   });
 
@@ -59,29 +57,21 @@ describe("metadata", () => {
     const [one, two] = await memory.memories.add(drafts, ben);
     expect(two?.id).toBe(one?.id);
     await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
-    const found = await memory.memories.get(one?.id as string, ben);
-    expect(found?.metadata).toEqual({ a: 3, b: 2, c: 4 });
+    expect((await memory.memories.get(one?.id as string, ben))?.metadata).toEqual({ a: 3, b: 2, c: 4 });
   });
 
   it("is never shown to a model", async () => {
     const memory = db.memory();
     const cleo = of("cleo");
     await memory.memories.add(
-      {
-        category: "preferences",
-        key: "drink",
-        value: "tea",
-        text: "Cleo likes tea.",
-        metadata: { secret: "XYZZY" },
-      },
+      { category: "preferences", key: "drink", value: "tea", text: "Cleo likes tea.", metadata: { secret: "XYZZY" } },
       cleo,
     );
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
     const { memoryBlock } = await import("../../src/turns/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
     expect(memoryBlock(recalled)).not.toContain("XYZZY");
-    const full = await memory.query({ ...cleo, query: "tea", return: "full" });
-    expect(JSON.stringify(full)).not.toContain("XYZZY");
+    expect(JSON.stringify(await memory.query({ ...cleo, query: "tea", return: "full" }))).not.toContain("XYZZY");
   });
 
   it("is redacted and survives export and import", async () => {
@@ -119,12 +109,11 @@ describe("metadata", () => {
     await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
   });
 
-  it("accepts any JSON object within its size unchanged", () => {
+  it("accepts any JSON object within its size unchanged", () =>
     forAll(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }), (object) => {
       const plain = JSON.parse(JSON.stringify(object));
       const text = JSON.stringify(plain);
       fc.pre(text.length <= 8_000 && !text.includes("__proto__") && !text.includes("\\u0000"));
       expect(metadataField.parse(plain)).toEqual(plain);
-    });
-  });
+    }));
 });

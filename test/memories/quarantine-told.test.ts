@@ -15,8 +15,7 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
   const warned: { message: string; fields: LogFields | undefined }[] = [];
   const silent = () => {};
   const warn = (message: string, fields?: LogFields) => void warned.push({ message, fields });
-  const memory = db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } });
-  return { memory, warned };
+  return { memory: db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } }), warned };
 }
 
 /** Checks the warning and the event of the only text in quarantine; their steps. */
@@ -26,12 +25,8 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
   expect(others).toEqual([]);
   const events = await memory.events.list({ scope, op: "quarantine" });
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);
-  expect(warned).toEqual([
-    {
-      message: expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/),
-      fields: expect.objectContaining({ memoryIds: [held!.id] }),
-    },
-  ]);
+  const message = expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/);
+  expect(warned).toEqual([{ message, fields: expect.objectContaining({ memoryIds: [held!.id] }) }]);
   expect(JSON.stringify([warned, events])).not.toMatch(/Acme|praise/);
   return [warned[0]?.fields?.step, events[0]?.step];
 }

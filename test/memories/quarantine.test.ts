@@ -107,15 +107,11 @@ describe("text that reads as instructions", () => {
 
   it("fills a sensitive field only with the user's consent", async () => {
     const { memory, scope } = openThread(db);
-    const [held] = await memory.memories.add(
-      { category: "profile", key: "city", value: attack, text: "The user lives in a city." },
-      { scope },
-    );
+    const draft = { category: "profile", key: "city", value: attack, text: "The user lives in a city." };
+    const [held] = await memory.memories.add(draft, { scope });
     const id = held!.id!;
-    await expect(memory.memories.approve(id, { scope, actor: "Olga" })).rejects.toMatchObject({
-      code: "CONSENT_REQUIRED",
-      message: expect.stringContaining('Pass `consent: "given"`'),
-    });
+    const expected = { code: "CONSENT_REQUIRED", message: expect.stringContaining('Pass `consent: "given"`') };
+    await expect(memory.memories.approve(id, { scope, actor: "Olga" })).rejects.toMatchObject(expected);
     // It waits as it did: the user is not asked about what only an operator may see.
     expect(await memory.memories.list({ scope, states: ["quarantined"] })).toMatchObject([{ id, seenCount: 1 }]);
     expect(await memory.consents.list({ scope })).toEqual([]);

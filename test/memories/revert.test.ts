@@ -12,10 +12,8 @@ describe("a version of a memory", () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
-    const [added] = await memory.memories.add(
-      { text: "The user sails on Mondays.", importance: 4, confidence: 0.9, tags: ["sport"] },
-      user,
-    );
+    const draft = { text: "The user sails on Mondays.", importance: 4, confidence: 0.9, tags: ["sport"] };
+    const [added] = await memory.memories.add(draft, user);
     const id = added!.id!;
     await memory.memories.update(id, { text: "The user rows on Sundays.", importance: 1, tags: [] }, user);
     await memory.memories.update(id, { category: "goals" }, user);
@@ -36,10 +34,8 @@ describe("a version of a memory", () => {
       old: { text: "The user rows on Sundays.", category: "goals" },
       new: { text: "The user sails on Mondays.", revertOf: first!.id },
     });
-    expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({
-      revision: before + 1,
-      changes: [{ event: "updated", line: "[Knowledge] The user sails on Mondays." }],
-    });
+    const changes = [{ event: "updated", line: "[Knowledge] The user sails on Mondays." }];
+    expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({ revision: before + 1, changes });
     expect((await memory.query({ ...user, query: "sails" }))[0]?.memory.id).toBe(id);
     expect(await memory.query({ ...user, query: "rows on Sundays", threshold: 0.9 })).toEqual([]);
     // And forth again.
@@ -52,8 +48,7 @@ describe("a version of a memory", () => {
     const dog = (value: string) => ({ text: `The dog is ${value}.`, category: "tasks", key: "dog", value });
     const [rex] = await memory.memories.add(dog("Rex"), user);
     const [bo] = await memory.memories.add(dog("Bo"), user);
-    const trail = await memory.memories.history(rex!.id!, user);
-    const to = trail.at(-1)!.id;
+    const to = (await memory.memories.history(rex!.id!, user)).at(-1)!.id;
     await expect(memory.memories.revert(rex!.id!, { ...user, to })).rejects.toMatchObject({ code: "CONFLICT" });
     expect(await memory.memories.get(rex!.id!, user)).toMatchObject({ state: "superseded" });
     await memory.memories.remove(bo!.id!, user);

@@ -116,9 +116,7 @@ describe("a memory's revision", () => {
     const error = await rejection(decide(seen?.revision));
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });
-    expect(await rejection(decide(now?.revision))).toMatchObject({
-      code: "WRONG_STATE",
-      details: { current: { status: "approved" } },
-    });
+    const details = { current: { status: "approved" } };
+    expect(await rejection(decide(now?.revision))).toMatchObject({ code: "WRONG_STATE", details });
   });
 });

@@ -21,19 +21,17 @@ const claim = (confidence: number, turn: number, fields: { rank?: number; correc
 describe("two values of one slot", () => {
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("of equal confidence end with the newer one", () => {
+  it("of equal confidence end with the newer one", () =>
     forAll(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
       expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
-    });
-  });
+    }));
 
-  it("end with the one of the higher rank, regardless of confidence and correction", () => {
+  it("end with the one of the higher rank, regardless of confidence and correction", () =>
     forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
       const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
       expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
       expect(conflictReason(user, tool)).toBe("source");
-    });
-  });
+    }));
 });
 
 describe("the rank of an origin", () => {
@@ -41,16 +39,8 @@ describe("the rank of an origin", () => {
     sourceRank({ kind: "fact", origin, trust });
 
   it("falls from operator to user, to given, to inferred or imported", () => {
-    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
-      operator: 4,
-      user: 3,
-      unknown: 2,
-      tool: 2,
-      document: 2,
-      assistant: 1,
-      worker: 1,
-      import: 1,
-    });
+    const expected = { operator: 4, user: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 };
+    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual(expected);
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);

@@ -11,14 +11,13 @@ const overlap = (one: HeldInterval, other: HeldInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
 
 describe("the times of a slot's values", () => {
-  it("that take their slot again begin after the last overlapping one, or unchanged", () => {
+  it("that take their slot again begin after the last overlapping one, or unchanged", () =>
     forAll(time, fc.array(closed), (from, others) => {
       const since = freeSince(day(from), others);
       expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
       for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
       if (!others.some((other) => overlap({ from: day(from), to: null }, other))) expect(since).toBe(day(from));
-    });
-  });
+    }));
 
   it("are compared to the microsecond across time zones", () => {
     const others = [{ from: "2020-01-01T00:00:00Z", to: "2020-01-02T01:00:00.000002+01:00" }];

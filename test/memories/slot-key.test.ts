@@ -15,10 +15,9 @@ describe("the key of a slot", () => {
     ["!?", null],
   ])("%s is %s", (key, normal) => expect(slotKey(key)).toBe(normal));
 
-  it("is stable when normalised again", () => {
+  it("is stable when normalised again", () =>
     forAll(fc.string({ unit: "grapheme" }), (key) => {
       const once = slotKey(key);
       expect(once === null ? null : slotKey(once)).toBe(once);
-    });
-  });
+    }));
 });

@@ -55,9 +55,7 @@ describe("a slot holds one value at a time", () => {
     const inTasks = (value: string, since: number) => ({ ...lunch(value, since), category: "tasks" });
     const [, fish] = await addAll(memory, user, [inTasks("soup", 2019), inTasks("fish", 2021)]);
     await memory.memories.remove(fish ?? "", user);
-    const same = await memory.memories.update(rice ?? "", { importance: 4 }, user);
-    expect(same.validFrom).toEqual(year(2018));
-    const moved = await memory.memories.update(rice ?? "", { category: "tasks" }, user);
-    expect(moved.validFrom).toEqual(year(2021));
+    expect((await memory.memories.update(rice ?? "", { importance: 4 }, user)).validFrom).toEqual(year(2018));
+    expect((await memory.memories.update(rice ?? "", { category: "tasks" }, user)).validFrom).toEqual(year(2021));
   });
 });

@@ -15,8 +15,7 @@ it("what code adds has the trust of an operator and is not shown as unverified",
     ["unknown", "operator"],
     ["unknown", "operator"],
   ]);
-  const block = memoryBlock(await memory.recall({ scope, threadId: randomUUID(), query: "tea" }));
-  expect(block).not.toMatch(/unverified/i);
+  expect(memoryBlock(await memory.recall({ scope, threadId: randomUUID(), query: "tea" }))).not.toMatch(/unverified/i);
 });
 
 it.each(["tool", "document", "assistant", "import"] as const)(

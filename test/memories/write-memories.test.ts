@@ -81,8 +81,7 @@ describe("concurrent writers", () => {
         memory.memories.add(writer % 2 === 0 ? texts : texts.toReversed(), user),
       ),
     );
-    const all = await everything(memory, user);
-    expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
+    expect((await everything(memory, user)).map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
   });
 
   it("and turns that were shown the same memories do not deadlock", async () => {
@@ -154,11 +153,8 @@ describe("a batch", () => {
     const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
     const all = await everything(memory, user);
-    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual([
-      "Ana active 1",
-      "Bo superseded 1",
-      "Ana superseded 2",
-    ]);
+    const expected = ["Ana active 1", "Bo superseded 1", "Ana superseded 2"];
+    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual(expected);
   });
 
   it("that repeats a stored statement counts each draft", async () => {
@@ -168,8 +164,7 @@ describe("a batch", () => {
       { text: "the user drinks black coffee every morning" },
       { text: "The user drinks  black coffee every MORNING!" },
     ];
-    const outcomes = await memory.memories.add(drafts, user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
+    expect((await memory.memories.add(drafts, user)).map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });
@@ -274,10 +269,8 @@ describe("writing", () => {
     const memory = db.memory({ database: pool });
     const drafts = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ text: `word${n} term${n} lexeme${n}` }));
-    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringMatching(/At most 5000 .* got 5001.*several calls/),
-    });
+    const message = expect.stringMatching(/At most 5000 .* got 5001.*several calls/);
+    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({ code: "INVALID_INPUT", message });
     expect(inTransactions).toEqual([]);
     const outcomes = await memory.memories.add(drafts(450), user);
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));

@@ -66,8 +66,7 @@ describe("the other kinds", () => {
 
 describe("trimming", () => {
   it("keeps whole sentences", () => {
-    const text = `The user hikes. ${"x".repeat(300)}`;
-    expect(trimToLength("fact", text)).toBe("The user hikes.");
+    expect(trimToLength("fact", `The user hikes. ${"x".repeat(300)}`)).toBe("The user hikes.");
     expect(trimToLength("note", `${"é".repeat(150)}! ${"y".repeat(100)}`)).toBe(`${"é".repeat(150)}!`);
     expect(trimToLength("fact", "x".repeat(300))).toBeNull();
     expect(trimToLength("fact", " The user\u0000 hikes. ")).toBe("The user hikes.");
@@ -100,21 +99,19 @@ describe("trimming", () => {
   it("leaves a text without problems", () => {
     const word = fc.constantFrom(...'The user|Ana|likes|tea|They|ich|。|. |! |Dr. |"|\n| '.split("|"));
     forAll(fc.array(word, { maxLength: 60 }), (words) => {
-      const text = words.join(" ");
-      const trimmed = trimToLength("fact", text);
+      const trimmed = trimToLength("fact", words.join(" "));
       if (trimmed === null) return;
       expect(writingProblems("fact", trimmed)).not.toContain("too_many_sentences");
       expect(trimToLength("fact", trimmed)).toBe(trimmed);
     });
   });
 
-  it("never exceeds the limit and adds nothing", () => {
+  it("never exceeds the limit and adds nothing", () =>
     forAll(fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }), (text) => {
       const trimmed = trimToLength("fact", text);
       expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
       expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
-    });
-  });
+    }));
 });
 
 it.each([

@@ -8,18 +8,15 @@ import { closeAfterCalls } from "../../src/calls-under-way.js";
 import { createMemory } from "../../src/create-memory.js";
 import { createGate, HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
-import { useFreshSchemas } from "../support/fresh-schema.js";
+import { useFreshSchemas, useSchemaNames } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-closing-"));
-const made: string[] = [];
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
+const schemaName = useSchemaNames(db);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const scope = { userId: "ana" };
 /** More than a pool made here has connections. */
@@ -31,15 +28,9 @@ async function memoryOfOwn() {
   const dataDir = join(folder, randomUUID());
   if (!onServer()) copyEmbedded(dataDir);
   const database = inject("databaseUrl") ?? { dataDir };
-  const schema = `closing_${randomUUID().slice(0, 8)}`;
-  made.push(schema);
-  const memory = createMemory({
-    database,
-    schema,
-    logger: silentLogger,
-    model: new OfflineChatModel(),
-    config: { insights: { enabled: false }, consolidation: { enabled: false } },
-  });
+  const schema = schemaName("closing");
+  const config = { insights: { enabled: false }, consolidation: { enabled: false } };
+  const memory = createMemory({ database, schema, logger: silentLogger, model: new OfflineChatModel(), config });
   await memory.setup();
   return memory;
 }
@@ -96,8 +87,7 @@ describe("close", () => {
 
   it("waits for calls no longer than its deadline, and passes on their errors", async () => {
     const memory = db.memory();
-    const never = { ...memory, idle: () => new Promise(() => {}) as never };
-    const closing = closeAfterCalls(never, 10);
+    const closing = closeAfterCalls({ ...memory, idle: () => new Promise(() => {}) as never }, 10);
     await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     void closing.idle();
     await closing.close();

@@ -31,8 +31,7 @@ describe("a program that uses the package", () => {
       createMemory({ databse: "postgresql://localhost/app" });`;
     const { program, file } = programOf(consumer, /node_modules\/@types\/pg\//);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
-    const lines = problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length);
-    expect(lines).toEqual([7, 8, 9]);
+    expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([7, 8, 9]);
   });
 
   it("finds every imported declaration among the dependencies and required peers", () => {
@@ -54,8 +53,7 @@ describe("a program that uses the package", () => {
     };
     visit("src/index.d.ts");
     visit("src/testing/index.d.ts");
-    const lacking = [...used].filter(([name]) => !installed.has(name));
-    expect(lacking).toEqual([]);
+    expect([...used].filter(([name]) => !installed.has(name))).toEqual([]);
     // pg is plain JavaScript; its declarations are a package of their own.
     if (used.has("pg")) expect(installed).toContain("@types/pg");
   });

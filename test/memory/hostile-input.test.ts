@@ -140,8 +140,7 @@ describe("an argument of the public API", () => {
     memory = db.memory({ model: new OfflineChatModel() });
     const [added] = await memory.memories.add({ text: "Likes tea." }, { scope: sampleScope });
     id = added!.id!;
-    const messages = [new HumanMessage("hi"), new AIMessage("ho")];
-    await memory.record({ scope: sampleScope, threadId: "t", messages });
+    await memory.record({ scope: sampleScope, threadId: "t", messages: [new HumanMessage("hi"), new AIMessage("ho")] });
   });
 
   /** The error of the call with the value in that place. */
@@ -187,8 +186,7 @@ describe("names of properties of every object", () => {
     expect(await memory.memories.get(added!.id!, of)).toMatchObject({ value: "1", ...named });
     const invalid = { code: "INVALID_INPUT" };
     await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(invalid);
-    const found = await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } });
-    expect(found).toHaveLength(1);
+    expect(await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } })).toHaveLength(1);
     await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject(invalid);
     await memory.recall({ ...of, threadId: word, agent: word, query: word });
     const message = new HumanMessage(word);
@@ -224,8 +222,7 @@ describe("memories shown to a turn or a tool", () => {
   it("count as used, except those of other scopes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
-    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
-    const local = db.memory({ config });
+    const local = db.memory({ config: { categories: { custom: [{ name: "local", level: "app" as const }] } } });
     const ana = { tenantId, userId: "ana", appId: "notes" };
     const add = async (scope: object, draft: object = {}) => {
       const [added] = await local.memories.add({ text: `of ${JSON.stringify(scope)}`, ...draft }, { scope });
@@ -288,9 +285,7 @@ describe("waits beyond the range of timers", () => {
 it("a server without free connections counts as unavailable, and is retried", () => {
   const full = Object.assign(new Error("sorry, too many clients already"), { code: "53300" });
   expect(isConnectionError(full)).toBe(true);
-  expect(toMemoryError(full, "mnemograph")).toMatchObject({
-    code: "DATABASE_UNAVAILABLE",
-    message: expect.stringContaining("no more connections"),
-  });
+  const message = expect.stringContaining("no more connections");
+  expect(toMemoryError(full, "mnemograph")).toMatchObject({ code: "DATABASE_UNAVAILABLE", message });
   expect(isConnectionError(Object.assign(new Error("temp_file_limit"), { code: "53400" }))).toBe(false);
 });

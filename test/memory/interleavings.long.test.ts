@@ -171,8 +171,7 @@ async function expectTables(memory: Memory, user: ModelUser): Promise<void> {
   const plain = (items: readonly { id: string; text: string; state: string }[]) =>
     items.map(({ id, text, state }) => `${id} ${state} ${text}`).sort();
   expect(plain(listed)).toEqual(plain(user.memories));
-  const waiting = await memory.consents.list({ scope });
-  expect(waiting.map(({ id }) => id)).toEqual(pending(user) ? [pending(user)?.id] : []);
+  expect((await memory.consents.list({ scope })).map(({ id }) => id)).toEqual(pending(user) ? [pending(user)?.id] : []);
 }
 
 /** A search for words of every text finds the active memories and no others. */

@@ -92,8 +92,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
         );
         expect([table, joined.rows[0].count]).toEqual([table, 0]);
       }
-      const named = await client.query(`select from "${schema}".memory where tenant_id = $1`, [b]);
-      expect(named.rows).toHaveLength(0);
+      expect((await client.query(`select from "${schema}".memory where tenant_id = $1`, [b])).rows).toHaveLength(0);
       await client.query("savepoint before");
       const foreign = client.query(
         `insert into "${schema}".owner (tenant_id, user_id, app_id) values ($1, 'mallory', '')`,
@@ -162,11 +161,8 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   });
 
   it("supports every call, for two tenants at the same time on one pool", async () => {
-    const memory = isolated.memory({
-      model: new OfflineChatModel(),
-      embeddings,
-      config: { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } },
-    });
+    const config = { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } };
+    const memory = isolated.memory({ model: new OfflineChatModel(), embeddings, config });
     const tenants = [word(), word()];
     await Promise.all(tenants.map((tenantId) => liveIn(memory, tenantId)));
 
@@ -205,11 +201,8 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("lets the owner's process do background work of others", async () => {
     const scope = { tenantId: word(), userId: "ana" };
-    const silent = isolated.memory({
-      config: { summaries: { afterSeq: 3 } },
-      model: new OfflineChatModel(),
-      jobs: "background",
-    });
+    const config = { summaries: { afterSeq: 3 } };
+    const silent = isolated.memory({ config, model: new OfflineChatModel(), jobs: "background" });
     const thread = { scope, threadId: scope.tenantId };
     for (const round of [1, 2, 3]) {
       const messages = [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")];
@@ -221,8 +214,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await db.pool.query(
       `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
     );
-    const owner = isolated.memory({ role: "owner", model: new OfflineChatModel() });
-    expect(await owner.upkeep()).toBeGreaterThan(0);
+    expect(await isolated.memory({ role: "owner", model: new OfflineChatModel() }).upkeep()).toBeGreaterThan(0);
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
   });
 

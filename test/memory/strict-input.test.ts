@@ -85,14 +85,12 @@ describe("every call of a memory", () => {
   });
 
   it.each(calls)("%s names an unknown key, wherever it is", async (path, args) => {
-    const memory = db.memory({ embeddings: undefined as never, model });
-    const call = callOf(memory, path);
+    const call = callOf(db.memory({ embeddings: undefined as never, model }), path);
     for (const wrong of mistakes(args)) expectRefused(await errorOf(() => call(...wrong)), "zzunknown");
   });
 
   it.each(calls)("%s refuses null, text and missing options", async (path, args) => {
-    const memory = db.memory({ model });
-    const call = callOf(memory, path);
+    const call = callOf(db.memory({ model }), path);
     const positions = args.flatMap((arg, index) => (isPlainObject(arg) ? [index] : []));
     for (const index of positions) {
       for (const wrong of [null, 7, "no options", []]) {
@@ -105,8 +103,7 @@ describe("every call of a memory", () => {
   });
 
   it.each(calls)("%s names each missing key that it needs", async (path, args) => {
-    const memory = db.memory({ model });
-    const call = callOf(memory, path);
+    const call = callOf(db.memory({ model }), path);
     for (const [index, options] of args.entries()) {
       if (!isPlainObject(options)) continue;
       for (const key of Object.keys(options)) {

@@ -21,8 +21,7 @@ describe("a scope with a blank userId", () => {
   it.each(calls)("is refused by %s, rather than read as the whole app", async (path, args) => {
     const memory = database.memory();
     const appId = "notes";
-    const messages = [new HumanMessage("x")];
-    await memory.record({ scope: { userId: "ben", appId }, threadId: "of ben", messages });
+    await memory.record({ scope: { userId: "ben", appId }, threadId: "of ben", messages: [new HumanMessage("x")] });
     for (const missing of [undefined, null, "", " "]) {
       const given = withScope(args, { userId: missing, appId }) as Arguments;
       expect(await errorOf(() => callOf(memory, path)(...given))).toMatchObject({ code: "SCOPE_REQUIRED" });

@@ -39,11 +39,8 @@ class Provider extends HashingEmbeddings {
 
 async function memoryOn(provider: Provider, options: TestOptions = {}): Promise<Memory> {
   const { memory } = await freshSchema();
-  return memory({
-    embeddings: provider,
-    ...options,
-    config: { upkeep: { timeoutMs, retryDelayMs: 0 }, ...(options.config as object) },
-  });
+  const config = { upkeep: { timeoutMs, retryDelayMs: 0 }, ...(options.config as object) };
+  return memory({ embeddings: provider, ...options, config });
 }
 
 const say = (memory: Memory, threadId: string) =>
@@ -80,11 +77,8 @@ describe("embeddings of documents that are never answered", () => {
 
   it("do not block other background work, idle or close", async () => {
     const provider = new Provider();
-    const memory = await memoryOn(provider, {
-      jobs: "background",
-      model: new OfflineChatModel(),
-      config: { memories: { extract: true }, jobs: { concurrency: 1 } },
-    });
+    const config = { memories: { extract: true }, jobs: { concurrency: 1 } };
+    const memory = await memoryOn(provider, { jobs: "background", model: new OfflineChatModel(), config });
     provider.hangs = true;
     await say(memory, "during");
     await expect.poll(() => provider.asked.length).toBe(1);

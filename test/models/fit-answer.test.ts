@@ -74,12 +74,11 @@ describe("an answer", () => {
     });
   });
 
-  it("fits the schema or is null for any JSON", () => {
+  it("fits the schema or is null for any JSON", () =>
     forAll(fc.jsonValue(), (json) => {
       const fitted = fitAnswer(schema, json);
       if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
-    });
-  });
+    }));
 
   it.each<[string, unknown, unknown[]]>([
     ["numbers in quotes", { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] }, [tea]],
@@ -146,10 +145,8 @@ describe("an answer", () => {
     const steps = z.object({ steps: z.array(z.string()) });
     const read = (given: unknown) => fitAnswer(steps, { steps: given });
     expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({ steps: ["1. Open it.", "2. Close it."] });
-    expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual({
-      value: { steps: ["Open it.", "Close it."] },
-      dropped: 1,
-    });
+    const expected = { value: { steps: ["Open it.", "Close it."] }, dropped: 1 };
+    expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual(expected);
   });
 });
 

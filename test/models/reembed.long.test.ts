@@ -1,14 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const made: string[] = [];
-afterAll(async () => {
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
+const schemaName = useSchemaNames(db);
 
 /**
  * Another model, of another name, which knows what "automobile" means. It can be told to fail, and says how many
@@ -40,8 +37,7 @@ class NewModel extends HashingEmbeddings {
 
 /** A schema of its own, as re-embedding is of all scopes, with `count` memories that `HashingEmbeddings` embedded. */
 async function schemaWith(count: number) {
-  const schema = `reembed_${randomUUID().slice(0, 8)}`;
-  made.push(schema);
+  const schema = schemaName();
   const scope = { userId: "ana" };
   const old = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 64 }) });
   await old.setup();
@@ -176,8 +172,7 @@ describe("reembed", () => {
 });
 
 it("without embeddings setup creates no vector tables, and everything else works", async () => {
-  const schema = `reembed_${randomUUID().slice(0, 8)}`;
-  made.push(schema);
+  const schema = schemaName();
   const memory = db.memory({ schema });
   expect((await memory.setup()).join()).not.toContain("embeddings");
   const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);

@@ -10,12 +10,8 @@ const reply = (usage_metadata: unknown) => Object.assign(new AIMessage("four fiv
 
 describe("what a call took", () => {
   it("is what the model reports, cached input included", () => {
-    const said = reply({
-      input_tokens: 1_200,
-      output_tokens: 34,
-      total_tokens: 1_234,
-      input_token_details: { cache_read: 1_000 },
-    });
+    const input_token_details = { cache_read: 1_000 };
+    const said = reply({ input_tokens: 1_200, output_tokens: 34, total_tokens: 1_234, input_token_details });
     expect(tokenUsage(said, counted)).toEqual({ inputTokens: 1_200, outputTokens: 34 });
   });
 
@@ -28,12 +24,11 @@ describe("what a call took", () => {
     ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
   ])("is estimated if the model reports %s", (_, usage) => expect(tokenUsage(reply(usage), counted)).toEqual(byCount));
 
-  it("is estimated only for the part that the model does not report", () => {
+  it("is estimated only for the part that the model does not report", () =>
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
       inputTokens: 50,
       outputTokens: 3,
-    });
-  });
+    }));
 
   it("is estimated without an answer, up to the token limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
@@ -42,7 +37,7 @@ describe("what a call took", () => {
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 
-  it("is a positive integer for any report", () => {
+  it("is a positive integer for any report", () =>
     forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
       for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
         const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
@@ -50,6 +45,5 @@ describe("what a call took", () => {
           expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
         }
       }
-    });
-  });
+    }));
 });

@@ -12,21 +12,20 @@ const cosine = fc.double({ min: -1, max: 1, noNaN: true });
 const space = fc.record({ mean: cosine, spread: fc.double({ min: 0, max: 1, noNaN: true }) });
 
 describe("similarityScale", () => {
-  it("has its floor between unrelated and equal", () => {
+  it("has its floor between unrelated and equal", () =>
     forAll(space, (unrelated) => {
       const { from, floor } = similarityScale(unrelated);
       expect(from).toBeGreaterThanOrEqual(0);
       expect(floor).toBeGreaterThan(from);
       expect(floor).toBeLessThan(1);
       if (unrelated.mean < 0.9) expect(floor).toBeGreaterThan(unrelated.mean);
-    });
-  });
+    }));
 
   it("of an unmeasured space has its floor at 0.1", () =>
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1 }));
 });
 
-it("nearness grows with similarity from 0 (unrelated) to 1 (equal)", () => {
+it("nearness grows with similarity from 0 (unrelated) to 1 (equal)", () =>
   forAll(space, cosine, cosine, (unrelated, one, other) => {
     const scale = similarityScale(unrelated);
     const [less, more] = [Math.min(one, other), Math.max(one, other)];
@@ -34,8 +33,7 @@ it("nearness grows with similarity from 0 (unrelated) to 1 (equal)", () => {
     expect(nearness(scale.from, scale)).toBe(0);
     expect(nearness(1, scale)).toBe(1);
     expect(nearness(null, scale)).toBe(0);
-  });
-});
+  }));
 
 describe("measureUnrelated", () => {
   it("is the mean and deviation of all pairs for vectors of any length", () => {

@@ -6,14 +6,7 @@ import { noteText } from "../../src/notes/note-text.rule.js";
 import { forAll } from "../support/for-all.js";
 
 const note = (index: number, pinned: boolean) =>
-  ({
-    id: `${index}`,
-    text: `Note ${index}.`,
-    pinned,
-    kind: "note",
-    tags: [],
-    trust: "agent",
-  }) as unknown as MemoryItem;
+  ({ id: `${index}`, text: `Note ${index}.`, pinned, kind: "note", tags: [], trust: "agent" }) as unknown as MemoryItem;
 
 const notes = fc
   .array(fc.boolean(), { minLength: 1, maxLength: 20 })
@@ -28,7 +21,7 @@ const said = fc.record({
   reason: fc.string({ maxLength: 1_000 }),
 });
 
-it("a decision removes one note that is not pinned, or is invalid", () => {
+it("a decision removes one note that is not pinned, or is invalid", () =>
   forAll(notes, said, (all, decision) => {
     const read = readDecision(decision, all);
     if ("invalid" in read) return;
@@ -41,10 +34,8 @@ it("a decision removes one note that is not pinned, or is invalid", () => {
     expect(read.reason.length).toBeLessThanOrEqual(300);
     if (read.action !== "edit") return;
     expect(read.text.length).toBeLessThanOrEqual(200);
-    const others = all.filter((each) => !about.includes(each));
-    expect(others.map(({ text }) => text)).not.toContain(read.text);
-  });
-});
+    expect(all.filter((each) => !about.includes(each)).map(({ text }) => text)).not.toContain(read.text);
+  }));
 
 it("a merge with a figure of neither note is invalid", () => {
   const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
@@ -59,12 +50,11 @@ it("a merge with a figure of neither note is invalid", () => {
   });
 });
 
-it("a note's text is one line of at most 200 characters, or nothing", () => {
+it("a note's text is one line of at most 200 characters, or nothing", () =>
   forAll(fc.string({ unit: "binary", maxLength: 900 }), (text) => {
     const kept = noteText(text);
     if (kept === null) return;
     expect(kept.length).toBeLessThanOrEqual(200);
     expect(kept).not.toMatch(/[\r\n\t]/);
     expect(kept.trim()).toBe(kept);
-  });
-});
+  }));

@@ -17,8 +17,7 @@ async function contextOf(memory: Memory, { tenantId, appId }: AppScope): Promise
   const model = new ScriptedChatModel({ replies: ["Hello."] });
   const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
   const ids = { ...(tenantId !== undefined && { tenant_id: tenantId }), app_id: appId };
-  const configurable = { thread_id: randomUUID(), user_id: randomUUID(), ...ids };
-  await sayTo(graph, "When can we meet?", { configurable });
+  await sayTo(graph, "When can we meet?", { configurable: { thread_id: randomUUID(), user_id: randomUUID(), ...ids } });
   return model.calls.flatMap(({ messages }) => messages.map((message) => message.text)).join("\n");
 }
 

@@ -19,8 +19,7 @@ describe("the memory sub-agent", () => {
   });
 
   it("notes an ended conversation by hand and compacts the notes", async () => {
-    const model = noteModel();
-    const memory = db.memory({ model, config: { notes: { limit: 1 } } });
+    const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
     // Its end is told by a process without a model.
     const other = db.memory();
     const talk = newTalk();

@@ -30,14 +30,7 @@ export const noted = (note: string, fields: { importance?: number; tags?: string
 export const decided = (
   decision: Partial<Record<"action" | "target" | "with" | "text" | "reason", unknown>>,
 ): ScriptedReply => ({
-  structured: {
-    reasoning: "",
-    action: "delete",
-    with: null,
-    text: null,
-    reason: "It says the least.",
-    ...decision,
-  },
+  structured: { reasoning: "", action: "delete", with: null, text: null, reason: "It says the least.", ...decision },
 });
 
 /** A model that notes what a conversation is about, by its `call`, and deletes the first note of too many. */

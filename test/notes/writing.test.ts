@@ -122,10 +122,8 @@ describe("what is noted", () => {
   });
 
   it("is redacted", async () => {
-    const memory = db.memory({
-      model: noteModel({ app_note: () => noted("The user's card is 4111.", { tags: ["4111"] }) }),
-      redact: (text) => text.replaceAll("4111", "[card]"),
-    });
+    const model = noteModel({ app_note: () => noted("The user's card is 4111.", { tags: ["4111"] }) });
+    const memory = db.memory({ model, redact: (text) => text.replaceAll("4111", "[card]") });
     const talk = newTalk();
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual(["The user's card is [card]."]);
@@ -136,11 +134,8 @@ describe("a note that cannot be made", () => {
   it("is logged, retried and given up with a dead letter", async () => {
     const logger = recordingLogger();
     const model = noteModel({ app_note: () => "no JSON" });
-    const { memory, talk } = openTalk(db, {
-      model,
-      logger,
-      config: { upkeep: { maxAttempts: 2, retryDelayMs: 60_000 } },
-    });
+    const config = { upkeep: { maxAttempts: 2, retryDelayMs: 60_000 } };
+    const { memory, talk } = openTalk(db, { model, logger, config });
     await talkAndEnd(memory, talk);
     expect((await memory.threads.list({ scope: talk.scope }))[0]?.endedAt).toBeInstanceOf(Date);
     expect(await taskOf(db, talk, "notes")).toMatchObject({ attempts: 1, done_until: -1 });

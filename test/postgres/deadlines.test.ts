@@ -92,11 +92,8 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
       await expect.poll(() => running(name), { timeout: 5_000 }).toEqual(leftRunning);
       return result;
     });
-    expect(recalled).toMatchObject({
-      lastSeq: 0,
-      changes: before.changes,
-      memories: { timedOut: true, profile: before.memories.profile, relevant: [], episodes: [] },
-    });
+    const memories = { timedOut: true, profile: before.memories.profile, relevant: [], episodes: [] };
+    expect(recalled).toMatchObject({ lastSeq: 0, changes: before.changes, memories });
     expect(recalled.gap.map(({ text }) => text)).toEqual(["hello"]);
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 1200 ms/)]);
     expect(logger.lines.join()).not.toContain("garden");
@@ -181,9 +178,8 @@ describe.skipIf(!onServer())("sessions of an own pool (server only)", () => {
     return rows[0].timeout;
   };
 
-  it("have a statement timeout, for the checkpointer too", async () => {
-    expect(await settingOf(named("session"))).toBe("30s");
-  });
+  it("have a statement timeout, for the checkpointer too", async () =>
+    expect(await settingOf(named("session"))).toBe("30s"));
 
   it("keep the deadline that the connection string gives them", async () => {
     const url = new URL(named("session"));

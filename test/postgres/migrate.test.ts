@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
-import { afterAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { createDatabase } from "../../src/postgres/database.js";
 import { migrate } from "../../src/postgres/migrate.js";
@@ -11,26 +11,16 @@ import { locksOf } from "../../src/postgres/migration-locks.rule.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { migrationStatus } from "../../src/postgres/migration-status.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
+const freshSchema = useSchemaNames(db);
 const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
-const made: string[] = [];
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hello" })] };
-
-/** Name of a schema that does not exist yet, dropped after the tests. */
-function freshSchema(name = "fresh"): string {
-  const schema = `${name}_${randomUUID().slice(0, 8)}`;
-  made.push(schema);
-  return schema;
-}
-
-afterAll(async () => {
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
 
 const code = (code: string) => expect.objectContaining({ code });
 const tablesOf = async (schema: string) => {
@@ -42,8 +32,7 @@ describe("setup", () => {
   it("creates the tables, the checkpointer's too, and returns the migrations; again it changes nothing", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
-    const applied = await memory.setup();
-    expect(applied).toEqual(core);
+    expect(await memory.setup()).toEqual(core);
     expect(await tablesOf(schema)).toEqual(
       expect.arrayContaining(["checkpoints", "event", "memory", "message", "meta", "summary", "thread", "work"]),
     );
@@ -68,8 +57,7 @@ describe("setup", () => {
   it.each(["My-Schema", "select", "with space", "schéma 日本 😀", "per%cent", "$1", "semi;colon", "back\\slash"])(
     "works in a schema named like %j",
     async (name) => {
-      const schema = freshSchema(name);
-      const memory = db.memory({ schema });
+      const memory = db.memory({ schema: freshSchema(name) });
       await memory.setup();
       await memory.record(hello);
       expect((await memory.recall(thread)).lastSeq).toBe(0);
@@ -94,8 +82,7 @@ describe("setup", () => {
     await one.record(hello);
     expect((await other.recall(thread)).lastSeq).toBe(-1);
     expect(await other.threads.list({ scope })).toEqual([]);
-    const foreign = { ...hello, scope: { userId: "ben" } };
-    await expect(other.record(foreign)).resolves.toEqual({ recorded: 1, lastSeq: 0 });
+    await expect(other.record({ ...hello, scope: { userId: "ben" } })).resolves.toEqual({ recorded: 1, lastSeq: 0 });
   });
 
   it("never runs implicitly: without it every call names the command", async () => {
@@ -243,9 +230,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
 
 describe("a migration after the first", () => {
   const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
-    const database = openSchema(schema);
-    const shipped = shippedSchema([...migrationFiles(), ...later]);
-    return migrate(database, { vectors: false, shipped });
+    return migrate(openSchema(schema), { vectors: false, shipped: shippedSchema([...migrationFiles(), ...later]) });
   };
   const openSchema = (schema: string) => createDatabase(db.pool, { schemaName: schema }, async () => {});
 
@@ -266,15 +251,10 @@ describe("a migration after the first", () => {
 
   it("of a set runs where the set is installed", async () => {
     const schema = freshSchema();
-    const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
-    await memory.setup();
-    const later = {
-      name: "0005_vector_note",
-      text: "alter table mnemograph.embedding_space add column note text;\n",
-    };
+    await db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) }).setup();
+    const later = { name: "0005_vector_note", text: "alter table mnemograph.embedding_space add column note text;\n" };
     expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
-    const without = freshSchema();
-    expect(await setUpWith(without, later)).toEqual(core);
+    expect(await setUpWith(freshSchema(), later)).toEqual(core);
   });
 
   it("builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {
@@ -347,7 +327,6 @@ describe("the migrations", () => {
     expect(functions.version).toBeGreaterThan(0);
   });
 
-  it("refuse a statement with unknown locks", () => {
-    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/);
-  });
+  it("refuse a statement with unknown locks", () =>
+    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/));
 });

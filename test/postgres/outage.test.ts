@@ -25,8 +25,7 @@ function watching() {
     if (!isBack) throw watch.failed(lost, performance.now());
     watch.answered();
   });
-  const onPause = () => heard.push("pause");
-  const watch = watchForOutages({ probe, onPause, onBack: (outage) => heard.push(outage) });
+  const watch = watchForOutages({ probe, onPause: () => heard.push("pause"), onBack: (outage) => heard.push(outage) });
   const comeBack = () => {
     isBack = true;
   };

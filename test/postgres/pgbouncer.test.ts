@@ -99,9 +99,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
     }
     for (const user of users) {
       expect(await memory.query({ scope: user, query: "garden", topK: 9 })).toHaveLength(3);
-      expect(await memory.recall({ scope: user, threadId: `bounced ${user.userId}` })).toMatchObject({
-        lastSeq: 2,
-      });
+      expect(await memory.recall({ scope: user, threadId: `bounced ${user.userId}` })).toMatchObject({ lastSeq: 2 });
     }
     expect(logger.lines).toEqual([]);
   });

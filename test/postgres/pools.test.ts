@@ -55,9 +55,7 @@ describe("the caller's pool", () => {
       .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
       .addEdge(START, "answer")
       .compile();
-    const graph = withMemory(agent, memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { session: "bounded" }).compile({ checkpointer: memory.checkpointer() });
     await Promise.all(
       ["a", "b", "c", "d", "e"].map(async (thread_id) => {
         for (let round = 0; round < 5; round++) {
@@ -71,8 +69,7 @@ describe("the caller's pool", () => {
     const { rows } = await pool.query(`select from "${schema}".summary where status = 'completed'`);
     expect(rows.length).toBeGreaterThanOrEqual(5);
     await memory.close();
-    expect(pool.totalCount).toBe(1);
-    expect(pool.waitingCount).toBe(0);
+    expect(pool).toMatchObject({ totalCount: 1, waitingCount: 0 });
     await pool.query(`drop schema "${schema}" cascade`);
     if (pool !== db.pool) await pool.end();
   });

@@ -63,10 +63,8 @@ describe("statements that a session keeps", () => {
 
   it("are a few dozen, with any filters", async () => {
     const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
-    const memories = [
-      db.memory({ database: pool }),
-      db.memory({ database: pool, embeddings: new HashingEmbeddings({ dimensions: 8 }) }),
-    ];
+    const embeddings = new HashingEmbeddings({ dimensions: 8 });
+    const memories = [db.memory({ database: pool }), db.memory({ database: pool, embeddings })];
     await memories[1]?.setup();
     const kept = async () => {
       const { rows } = await pool.query(

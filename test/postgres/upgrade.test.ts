@@ -109,8 +109,7 @@ describe("a database from before version 1", () => {
     const recalled = await opened.recall({ scope: ben, threadId: "t-prague", query: "Prague" });
     expect(recalled.summary?.text).toBe("They talked about Prague.");
     expect(recalled.summary).toMatchObject({ startTurn: 1, endTurn: 3 });
-    const messages = await opened.threads.messages({ scope: ben, threadId: "t-prague" });
-    expect(messages).toHaveLength(6);
+    expect(await opened.threads.messages({ scope: ben, threadId: "t-prague" })).toHaveLength(6);
     expect(await opened.store({ scope: ben }).get(["Prague", "kept"], "Prague")).toMatchObject({
       value: { Prague: ["Prague", 1] },
     });
@@ -134,8 +133,7 @@ describe("a database from before version 1", () => {
     expect(rows.filter((row) => row.given_up)).toHaveLength(3);
     const later = db.memory({ schema, embeddings, clock: () => new Date(Date.now() + 600_000) });
     await later.record({ scope: ben, threadId: "t-prague", messages: [] });
-    const recalled = await later.recall({ scope: ben, threadId: "t-prague" });
-    expect(recalled.processing).toBeNull();
+    expect((await later.recall({ scope: ben, threadId: "t-prague" })).processing).toBeNull();
   });
 
   it("accepts new conversations and memories, exports and forgets", async () => {

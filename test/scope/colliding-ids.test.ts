@@ -79,8 +79,7 @@ describe("two ids of one md5", () => {
     ["apps", (appId) => ({ tenantId: "acme", appId })],
     ["apps of a user", (appId) => ({ tenantId: "beta", userId: "ben", appId })],
   ])("are two %s", async (_, scopeOf) => {
-    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
-    const memory = db.memory({ config });
+    const memory = db.memory({ config: { categories: { custom: [{ name: "local", level: "app" as const }] } } });
     const [mine, theirs] = [scopeOf(one), scopeOf(other)];
     const threadId = `of ${JSON.stringify(Object.keys(mine))}`;
     for (const scope of [mine, theirs]) {
@@ -98,8 +97,7 @@ describe("two ids of one md5", () => {
       const id = scope === mine ? "one" : "other";
       const listed = await memory.memories.list({ scope });
       expect(listed.map(({ text }) => text)).toEqual(["the same statement", `${id} likes tea`]);
-      const threads = await memory.threads.list({ scope });
-      expect(threads.map((thread) => thread.threadId)).toEqual([`${threadId} ${id}`]);
+      expect((await memory.threads.list({ scope })).map((thread) => thread.threadId)).toEqual([`${threadId} ${id}`]);
       const { memories } = await memory.recall({ scope, threadId: `${threadId} ${id}`, query: "Who likes tea?" });
       const shown = [...memories.profile, ...memories.relevant].map(({ ...hit }) => JSON.stringify(hit)).join();
       expect(shown).not.toContain(`${id === "one" ? "other" : "one"} likes tea`);

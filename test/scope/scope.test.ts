@@ -61,11 +61,10 @@ describe("parseScope", () => {
 });
 
 describe("parseThreadId", () => {
-  it("returns any text that is not blank unchanged", () => {
+  it("returns any text that is not blank unchanged", () =>
     forAll(storable, (id) => {
       expect(parseThreadId(id)).toBe(id);
-    });
-  });
+    }));
 
   it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) =>
     expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" })),

@@ -19,8 +19,7 @@ async function app(memory: Memory, appId: string) {
 /** All that the app's memories show to `scope`, as text. */
 async function shown(memory: Memory, scope: Scope, id: string): Promise<string> {
   const query = "Why do deploys fail?";
-  const tool = memoryQueryTool(memory, { scope });
-  const called = await tool.invoke({ query, return: "full" });
+  const called = await memoryQueryTool(memory, { scope }).invoke({ query, return: "full" });
   return JSON.stringify([
     await memory.memories.list({ scope }),
     await memory.memories.get(id, { scope }),
@@ -62,8 +61,7 @@ describe("a memory of an app", () => {
       { text: "Nothing else fails in deploys.", source: { ...source, threadId: "of nobody" } },
     ];
     const outcomes = await memory.memories.add(drafts, { scope: { appId } });
-    const listed = await memory.memories.list({ scope: ben });
-    expect(listed.map((found) => found.source)).toEqual([null, own, null]);
+    expect((await memory.memories.list({ scope: ben })).map((found) => found.source)).toEqual([null, own, null]);
     const all = await shown(memory, ben, outcomes[0]!.id!);
     for (const secret of [threadId, said, "Ida"]) expect(all).not.toContain(secret);
     expect(await findEverywhere(db, "Ida of lessons")).not.toHaveProperty("memory");

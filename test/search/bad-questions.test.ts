@@ -93,12 +93,8 @@ describe("invalid search input", () => {
     ]) {
       embeddings.vector = vector;
       for (const call of [() => memory.query(ask), () => memory.recall(ask)]) {
-        await expect(call()).rejects.toThrow(
-          expect.objectContaining({
-            code: "DIMENSION_MISMATCH",
-            message: expect.stringContaining(`${vector.length} dim`),
-          }),
-        );
+        const message = expect.stringContaining(`${vector.length} dim`);
+        await expect(call()).rejects.toThrow(expect.objectContaining({ code: "DIMENSION_MISMATCH", message }));
         expect(sent()).toBe(0);
       }
     }

@@ -112,13 +112,12 @@ describe("the budget of full hits", () => {
       ([found, related]) => ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
     );
 
-  it("covers texts, keys, values and links together, and trims the first hit to fit", () => {
+  it("covers texts, keys, values and links together, and trims the first hit to fit", () =>
     forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
       const kept = fittingHits(hits, budget);
       const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
       const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
       expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
       if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
-    });
-  });
+    }));
 });

@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Embeddings } from "@langchain/core/embeddings";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const made: string[] = [];
-afterAll(async () => {
-  for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);
-});
+const schemaName = useSchemaNames(db);
 
 const dimensions = 256;
 
@@ -64,12 +62,10 @@ class Model extends Embeddings {
   }
 }
 
-async function memoryWith(embeddings: Embeddings, schema?: string, config = {}) {
-  const own = schema ?? `space_${randomUUID().slice(0, 8)}`;
-  made.push(own);
-  const memory = db.memory({ schema: own, embeddings, config });
+async function memoryWith(embeddings: Embeddings, schema = schemaName(), config = {}) {
+  const memory = db.memory({ schema, embeddings, config });
   await memory.setup();
-  return { memory, schema: own };
+  return { memory, schema };
 }
 
 const scope = { userId: "ana" };
@@ -78,8 +74,7 @@ const unrelated = (count: number): MemoryDraft[] =>
 
 /** What query, tool and recall find for `query`. */
 async function found(memory: Awaited<ReturnType<typeof memoryWith>>["memory"], query: string) {
-  const tool = memoryQueryTool(memory, { scope });
-  const answer: string = await tool.invoke({ query, top_k: 20, budget_tokens: 8_000 });
+  const answer: string = await memoryQueryTool(memory, { scope }).invoke({ query, top_k: 20, budget_tokens: 8_000 });
   const { memories } = await memory.recall({ scope, threadId: `asks ${query}`, query });
   return {
     query: (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text),
@@ -117,8 +112,7 @@ it("an embedding model that hangs does not block questions", async () => {
   const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
   await memory.memories.add({ text: related }, { scope });
   hang = true;
-  const hits = await memory.query({ scope, query: question });
-  expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
+  expect((await memory.query({ scope, query: question })).map((hit) => hit.memory.text)).toEqual([related]);
 });
 
 describe("an embedding space", () => {
@@ -131,8 +125,7 @@ describe("an embedding space", () => {
     const [asked, stated] = [model.asked.length, model.stated.length];
     expect(asked).toBeLessThan(20);
     expect(stated).toBeLessThan(20);
-    const other = db.memory({ schema, embeddings: model });
-    expect(await other.query({ scope, query: "fourth?" })).toEqual([]);
+    expect(await db.memory({ schema, embeddings: model }).query({ scope, query: "fourth?" })).toEqual([]);
     await memory.query({ scope, query: "fifth?" });
     await memory.memories.add({ text: "w9a w9b" }, { scope });
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
@@ -153,8 +146,7 @@ describe("an embedding space", () => {
     await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], { scope });
     const chatty =
       "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
-    const hits = await memory.query({ scope, query: chatty });
-    expect(hits[0]?.memory.text).toContain("QX-7741-Z");
+    expect((await memory.query({ scope, query: chatty }))[0]?.memory.text).toContain("QX-7741-Z");
   });
 });
 

@@ -27,13 +27,8 @@ const better = (index: number, more: Partial<MemoryDraft> = {}): MemoryDraft => 
   validFrom: new Date("2022-05-25T10:00Z"),
   ...more,
 });
-const wanted: MemoryDraft = {
-  text: wantedText,
-  importance: 1,
-  category: "tasks",
-  agentId: "keeper",
-  validFrom: new Date("2022-05-25T10:00Z"),
-};
+const validFrom = new Date("2022-05-25T10:00Z");
+const wanted: MemoryDraft = { text: wantedText, importance: 1, category: "tasks", agentId: "keeper", validFrom };
 
 /** Ways to have all others out of the way, and which of them also go for a recall. */
 type Way = readonly [string, Partial<MemoryQuery>, { agent?: string } | null];
@@ -78,8 +73,7 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
       ["the time it holds since", "What happened on 25 May 2022?", false],
     ])("is found by %s alone, by query, tool and recall", async (_, query, byVector) => {
       const memory = byVector ? vectors : lexical;
-      const hits = await memory.query({ scope, query, ...asked });
-      expect(hits.map((hit) => hit.memory.text)).toEqual([wantedText]);
+      expect((await memory.query({ scope, query, ...asked })).map((hit) => hit.memory.text)).toEqual([wantedText]);
       const { agent, categories, filters, kinds } = asked;
       if (!kinds) {
         const tool = memoryQueryTool(memory, { scope, ...(agent && { agent }) });
@@ -104,8 +98,7 @@ describe("one match of this app among hundreds of another app's", () => {
     await memory.memories.add(drafts.slice(350), { scope: { ...user, appId: "mail" } });
     const scope = { ...user, appId: "notes" };
     await memory.memories.add({ ...wanted, category: "local" }, { scope });
-    const hits = await memory.query({ scope, query: "lighthouse" });
-    expect(hits.map((hit) => hit.memory.text)).toEqual([wantedText]);
+    expect((await memory.query({ scope, query: "lighthouse" })).map((hit) => hit.memory.text)).toEqual([wantedText]);
     const { memories } = await memory.recall({ scope, threadId: "app", query: "lighthouse" });
     expect(memories.relevant.map((hit) => hit.memory.text)).toEqual([wantedText]);
   });

@@ -132,8 +132,7 @@ it("users H1: a request to forget is left out with what it names, and others' me
     const forget = [{ memory: number, message: said.length + 1, quote: request }];
     return { structured: { reasoning: "", facts: [], forget } } as never;
   };
-  const config = { memories: { extract: true } };
-  const memory = db.memory({ model: taskModel({ fact_extraction }), config });
+  const memory = db.memory({ model: taskModel({ fact_extraction }), config: { memories: { extract: true } } });
   const [thread, other] = [newAddress(), newAddress()];
   for (const address of [thread, other]) await told(db.memory(), address);
   await say(memory, thread, request);
@@ -166,8 +165,7 @@ it("users M9: a model is shown nothing that is hardly alike", async () => {
   const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
   await memory.memories.add(asDrafts([...texts, ...filler]), { scope });
   const query = "alpha beta gamma delta epsilon zeta";
-  const all = await memory.query({ scope, query, topK: 20 });
-  expect(all.some(({ similarity }) => similarity < 0.1)).toBe(true);
+  expect((await memory.query({ scope, query, topK: 20 })).some(({ similarity }) => similarity < 0.1)).toBe(true);
   const shown = JSON.parse(await memoryQueryTool(memory).invoke({ query, top_k: 20 }, run(thread)));
   expect(shown.length).toBeGreaterThan(0);
   expect(shown.every(({ similarity }: { similarity: number }) => similarity >= 0.1)).toBe(true);

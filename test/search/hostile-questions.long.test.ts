@@ -55,8 +55,7 @@ describe("a question of", () => {
   it.each(hostile)("%s is answered by recall, query and transcript.search", async (_, text) => {
     const query = `${text.slice(0, 9_980)} dog`;
     const from = performance.now();
-    const found = await memory.recall({ ...thread, query });
-    expect(found.lastSeq).toBe(1);
+    expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
     expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
     expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
     // Some milliseconds; without a longest word it takes minutes, or ends the process.
@@ -78,10 +77,8 @@ it.each(hostile)("a message or memory of %s is stored and found by its other wor
   const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
   const name = text.replaceAll("\u0000", "").slice(0, 4_000);
   const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
-  await memory.record({
-    ...long,
-    messages: [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })],
-  });
+  const messages = [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })];
+  await memory.record({ ...long, messages });
   const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
   expect(hit?.threadId).toBe(long.threadId);
   const plain = name.replaceAll(/\p{Surrogate}/gu, "");

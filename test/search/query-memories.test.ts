@@ -1,12 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  type Memory,
-  type MemoryDraft,
-  type MemoryFilter,
-  type MemoryQuery,
-  memoryQueryTool,
-} from "../../src/index.js";
+import type { Memory, MemoryDraft, MemoryFilter, MemoryQuery } from "../../src/index.js";
+import { memoryQueryTool } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
@@ -157,8 +152,7 @@ describe("memory.query", () => {
       expect(await texts(`${word} letters`, { scope: own })).toEqual(expect.arrayContaining(before));
       const said = new HumanMessage(`What about ${word} then?`);
       await memory.record({ scope: own, threadId: own.userId, messages: [said] });
-      const found = await memory.transcript.search({ scope: own, query: word });
-      expect(found[0]?.text).toBe(said.content);
+      expect((await memory.transcript.search({ scope: own, query: word }))[0]?.text).toBe(said.content);
     }
   });
 
@@ -207,10 +201,8 @@ describe("memory.query", () => {
     ];
     await memory.memories.add(drafts, { scope: talk });
     const hits = await memory.query({ scope: talk, query: "What was rented in Portugal on holiday?" });
-    expect(hits[0]).toMatchObject({
-      memory: { text: "Ana rented a boat." },
-      reason: expect.stringMatching(/^same words, said in a fitting context/),
-    });
+    const reason = expect.stringMatching(/^same words, said in a fitting context/);
+    expect(hits[0]).toMatchObject({ memory: { text: "Ana rented a boat." }, reason });
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
   });
 
@@ -232,10 +224,8 @@ describe("memory.query", () => {
     );
     await memory.memories.add(on("2022-05-25T10:00Z", "Ana has a day off."), { scope: { userId: "other" } });
     const asked = (query: string, more: Partial<MemoryQuery> = {}) => texts(query, { scope: diary, ...more });
-    expect(await asked("What happened on 25 May 2022?")).toEqual([
-      "Nate won a chess tournament.",
-      "Joanna adopted a cat.",
-    ]);
+    const expected = ["Nate won a chess tournament.", "Joanna adopted a cat."];
+    expect(await asked("What happened on 25 May 2022?")).toEqual(expected);
     expect(await asked("And in June 2022?")).toEqual(["Nate bought a piano."]);
     expect(await asked("What happened on 2022-05-25 or 2022-06-20?", { topK: 1 })).toHaveLength(1);
     expect(await asked("What happened on 25 May?")).toEqual([]);

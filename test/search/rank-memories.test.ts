@@ -46,11 +46,8 @@ describe("rankMemories", () => {
     const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
-    const asked = {
-      spans: [{ from: new Date("2023-05-09"), before: new Date("2023-05-10") }],
-      names: (actor: string) => actor === "Ben",
-      threshold: undefined,
-    };
+    const spans = [{ from: new Date("2023-05-09"), before: new Date("2023-05-10") }];
+    const asked = { spans, names: (actor: string) => actor === "Ben", threshold: undefined };
     const all = [
       told("other", 0, { actorId: "Ana" }),
       told("later", 8),
@@ -120,7 +117,7 @@ describe("rankMemories", () => {
     )
     .map((all) => all.map((fields, index) => signals(String(index), fields)));
 
-  it("returns finite, sorted scores and similarities within 0 and 1, cut by the threshold only", () => {
+  it("returns finite, sorted scores and similarities within 0 and 1, cut by the threshold only", () =>
     forAll(candidates, share, (all, threshold) => {
       const hits = rankMemories(all, question);
       expect(hits.length).toBe(all.length);
@@ -134,10 +131,9 @@ describe("rankMemories", () => {
       expect(rankMemories(all, { ...question, threshold })).toEqual(
         hits.filter(({ similarity }) => similarity >= threshold),
       );
-    });
-  });
+    }));
 
-  it("never ranks a memory lower for a better match", () => {
+  it("never ranks a memory lower for a better match", () =>
     forAll(
       candidates.filter((all) => all.length > 1),
       share,
@@ -146,8 +142,7 @@ describe("rankMemories", () => {
         const better = { ...first, words: first.words + more };
         expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
       },
-    );
-  });
+    ));
 });
 
 describe("aboveFloor", () => {
@@ -172,7 +167,7 @@ const someId: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d", "e", "f
 const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 
-it("relatedTo returns at most two new memories, each once, with the first hit that links to it", () => {
+it("relatedTo returns at most two new memories, each once, with the first hit that links to it", () =>
   forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
     const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
     const told = relatedTo(
@@ -187,5 +182,4 @@ it("relatedTo returns at most two new memories, each once, with the first hit th
     const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
     const free = [...all].filter((id) => ![...hits, ...known].includes(id));
     expect(news.length).toBe(Math.min(2, free.length));
-  });
-});
+  }));

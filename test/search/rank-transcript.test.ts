@@ -35,8 +35,7 @@ describe("rankTranscript", () => {
   it("ranks messages of the named day first, then the nearest", () => {
     const spans = [{ from: new Date("2024-03-03"), before: new Date("2024-03-04") }];
     const days = [10, 4, 3, 1].map((day) => said({ seq: day, saidAt: new Date(Date.UTC(2024, 2, day, 12)) }));
-    const ranked = rankTranscript(days, { ...question, spans }, 0);
-    expect(ranked.map(({ seq }) => seq)).toEqual([3, 4, 1, 10]);
+    expect(rankTranscript(days, { ...question, spans }, 0).map(({ seq }) => seq)).toEqual([3, 4, 1, 10]);
   });
 
   it("keeps messages above the threshold, best first", () => {

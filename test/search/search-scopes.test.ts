@@ -14,12 +14,10 @@ beforeAll(() => {
 });
 
 const texts = async (scope: Scope, query = "marmot") => {
-  const hits = await memory.query({ scope, query, topK: 200, threshold: 0 });
-  return hits.map((hit) => hit.memory.text).toSorted();
+  return (await memory.query({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.memory.text).toSorted();
 };
 const said = async (scope: Scope, query = "marmot") => {
-  const hits = await memory.transcript.search({ scope, query, topK: 200, threshold: 0 });
-  return hits.map((hit) => hit.text).toSorted();
+  return (await memory.transcript.search({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.text).toSorted();
 };
 
 describe("a search", () => {
@@ -55,21 +53,16 @@ describe("a search", () => {
     await memory.memories.add({ text: "Ben told the notes app of a marmot." }, { scope: inNotes });
     await memory.memories.add({ text: "The marmot picture is stored here.", category: "local" }, { scope: inNotes });
     await memory.memories.add({ text: "Users ask for marmot emojis.", kind: "note" }, { scope: { appId: "notes" } });
-    await memory.memories.add(
-      { text: "The marmot recipe is stored here.", category: "local" },
-      { scope: { ...user, appId: "mail" } },
-    );
+    const scope = { ...user, appId: "mail" };
+    await memory.memories.add({ text: "The marmot recipe is stored here.", category: "local" }, { scope });
     await memory.memories.add({ text: "Users mail marmot jokes.", kind: "note" }, { scope: { appId: "mail" } });
     await memory.memories.add({ text: "Chloe fears the marmot." }, { scope: { userId: "chloe", appId: "notes" } });
 
     const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
     for (const query of ["marmot", today]) {
       expect(await texts(user, query)).toEqual(own);
-      expect(await texts(inNotes, query)).toEqual([
-        ...own,
-        "The marmot picture is stored here.",
-        "Users ask for marmot emojis.",
-      ]);
+      const expected = [...own, "The marmot picture is stored here.", "Users ask for marmot emojis."];
+      expect(await texts(inNotes, query)).toEqual(expected);
       expect(await texts({ ...user, appId: "mail" }, query)).toEqual([
         ...own,
         "The marmot recipe is stored here.",

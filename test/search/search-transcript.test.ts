@@ -38,7 +38,7 @@ const search = (query: string, more: Partial<Parameters<Memory["transcript"]["se
 const ids = async (...asked: Parameters<typeof search>) => (await search(...asked)).map(({ messageId }) => messageId);
 
 describe("transcript search", () => {
-  it("returns text, position, time, speaker and reason", async () => {
+  it("returns text, position, time, speaker and reason", async () =>
     expect((await search("Who went to a pottery class?"))[0]).toEqual({
       threadId: "spring",
       seq: 2,
@@ -50,8 +50,7 @@ describe("transcript search", () => {
       similarity: expect.closeTo(0.9, 0),
       score: expect.any(Number),
       reason: "its words",
-    });
-  });
+    }));
 
   it("finds an answer by the words of the question before it", async () => {
     const hits = await search("What did Ana make in the pottery class?");
@@ -75,8 +74,7 @@ describe("transcript search", () => {
     const said = await search("What else happened on 10 March 2024?", { topK: 20 });
     expect(said.map(({ messageId }) => messageId).toSorted()).toEqual(spring.map(({ id }) => id));
     expect(said[0]).toMatchObject({ similarity: 0.3, reason: "the time it was said at" });
-    const july = await ids("What else happened in July 2024?");
-    expect(july.toSorted()).toEqual(["u0", "u1", "u2", "u5"]);
+    expect((await ids("What else happened in July 2024?")).toSorted()).toEqual(["u0", "u1", "u2", "u5"]);
     expect(await ids("What else happened in July 2024?", { threadId: "spring" })).toEqual([]);
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });

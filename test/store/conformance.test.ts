@@ -24,8 +24,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   async "keeps when an item was made where its value is replaced"(store) {
     await store.put(["a"], "k", { version: 1 });
-    const first = await store.get(["a"], "k");
-    const createdAt = first?.createdAt.getTime();
+    const createdAt = (await store.get(["a"], "k"))?.createdAt.getTime();
     await new Promise((resolve) => setTimeout(resolve, 5));
     await store.put(["a"], "k", { version: 2 });
     const second = await store.get(["a"], "k");
@@ -37,8 +36,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const value = { tags: ["one"] };
     await store.put(["a"], "k", value);
     value.tags.push("two");
-    const item = await store.get(["a"], "k");
-    expect(item?.value).toEqual({ tags: ["one"] });
+    expect((await store.get(["a"], "k"))?.value).toEqual({ tags: ["one"] });
   },
   async "deletes, by delete and by putting null, and deleting what is not there is nothing"(store) {
     await store.put(["a"], "k", { n: 1 });
@@ -98,8 +96,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "compares times as times"(store) {
     await store.put(["t"], "old", { at: "2024-12-31T00:00:00Z" });
     await store.put(["t"], "new", { at: "2025-06-01T00:00:00Z" });
-    const since = { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } };
-    expect(keys(await store.search(["t"], since))).toEqual(["new"]);
+    expect(keys(await store.search(["t"], { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } }))).toEqual(["new"]);
   },
   async "refuses an unknown operator, which would widen what is found"(store) {
     await store.put(["f"], "1", { n: 1 });
@@ -108,8 +105,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "pages, ten where nothing is said"(store) {
     for (let n = 0; n < 12; n++) await store.put(["p"], `k${n}`, { n });
     expect(await store.search(["p"])).toHaveLength(10);
-    const pages = [0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset }));
-    const all = (await Promise.all(pages)).flat();
+    const all = (await Promise.all([0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset })))).flat();
     expect(new Set(keys(all)).size).toBe(12);
     expect(all).toHaveLength(12);
   },
@@ -120,10 +116,8 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const [first] = await store.search(["q"], { query: "green tea" });
     expect(first?.key).toBe("tea");
     expect(first?.score).toBeGreaterThan(0);
-    const [filtered] = await store.search(["q"], {
-      query: "green tea",
-      filter: { text: { $ne: "green tea with honey" } },
-    });
+    const filter = { text: { $ne: "green tea with honey" } };
+    const [filtered] = await store.search(["q"], { query: "green tea", filter });
     expect(filtered?.key).not.toBe("tea");
   },
   async "finds an item by the fields that its put names, elements of lists too"(store) {
@@ -228,7 +222,5 @@ describe("LangGraph's stores", () => {
     });
   }
 
-  it("differ, ours alone from none of them", () => {
-    expect(differences.get("ours")).toBeUndefined();
-  });
+  it("differ, ours alone from none of them", () => expect(differences.get("ours")).toBeUndefined());
 });

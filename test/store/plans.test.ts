@@ -49,24 +49,17 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
   /** The most rows that a step of the store's statement reads, and the tables that it scans. */
   async function read(work: (store: Store) => Promise<unknown>, mode: string) {
     const { pool: watched, statements } = watchedPool(pool);
-    const seen = db.memory({ embeddings, database: watched }).store({ scope });
-    await work(seen);
+    await work(db.memory({ embeddings, database: watched }).store({ scope }));
     const statement = statements.find(({ text }) => text.includes("store_item"));
     if (!statement) throw new Error("the store asked nothing");
     const client = await pool.connect();
     try {
       await client.query(`begin; set local plan_cache_mode = ${mode}; set local jit = off`);
-      const { rows } = await client.query({
-        ...statement,
-        name: undefined,
-        text: `explain (analyze, format json) ${statement.text}`,
-      });
-      const nodes = planNodes(rows);
-      const tables = nodes.filter((node) => node["Relation Name"]?.startsWith("store_"));
-      return {
-        rows: Math.max(...tables.map(rowsOf)),
-        scanned: tables.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"]),
-      };
+      const text = `explain (analyze, format json) ${statement.text}`;
+      const { rows } = await client.query({ ...statement, name: undefined, text });
+      const tables = planNodes(rows).filter((node) => node["Relation Name"]?.startsWith("store_"));
+      const scanned = tables.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"]);
+      return { rows: Math.max(...tables.map(rowsOf)), scanned };
     } finally {
       await client.query("rollback");
       client.release();

@@ -37,8 +37,7 @@ describe("an operation on a scope reaches its items:", () => {
     await memory.store({ scope: { userId: from } }).put(["a"], "order", { fine: "Likes tea" });
     const lines = await linesOf(memory, { userId: from });
     expect(lines.filter(({ type }) => type === "item")).toHaveLength(2);
-    const imported = await memory.import(lines, { scope: { userId: to } });
-    expect(imported).toMatchObject({ written: { item: 2 } });
+    expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ written: { item: 2 } });
     expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ total: 0 });
     const copy = memory.store({ scope: { userId: to, appId: "notes" } });
     expect((await copy.search([], { query: "tea" }))[0]).toMatchObject({

@@ -172,8 +172,7 @@ describe("operations", () => {
 
   it("take one round trip for a batch, also with reads of its own writes", async () => {
     const { pool, statements } = watchedPool(db.pool);
-    const memory = db.memory({ database: pool, embeddings: embeddings });
-    const store = memory.store(user());
+    const store = db.memory({ database: pool, embeddings }).store(user());
     await store.put(["w"], "warm", { text: "warm" });
     await store.search(["w"], { query: "warm" });
     statements.length = 0;
@@ -235,8 +234,7 @@ describe("a query", () => {
 
   it("stores what the redactor makes of a value", async () => {
     const secret = word();
-    const memory = db.memory({ redact: (text) => text.replaceAll(secret, "(gone)") });
-    const store = memory.store(user());
+    const store = db.memory({ redact: (text) => text.replaceAll(secret, "(gone)") }).store(user());
     await store.put(["r"], "k", { text: `The code is ${secret}.`, list: [secret] });
     expect((await store.get(["r"], "k"))?.value).toEqual({ text: "The code is (gone).", list: ["(gone)"] });
     expect(await findEverywhere(db, secret)).toEqual({});
@@ -317,8 +315,7 @@ describe("inside LangGraph", () => {
       async ({ text }, runtime: ToolRuntime) => {
         const inside = runtime.store as unknown as BaseStore;
         await inside.put(["memories", "user_1"], "m1", { content: text });
-        const found = await inside.search(["memories", "user_1"], { query: text });
-        return JSON.stringify(found.map(({ key }) => key));
+        return JSON.stringify((await inside.search(["memories", "user_1"], { query: text })).map(({ key }) => key));
       },
       { name: "manage_memory", description: "Keeps a memory.", schema },
     );

@@ -1,9 +1,5 @@
-import {
-  type ChildProcess,
-  type ChildProcessWithoutNullStreams,
-  type SpawnOptionsWithoutStdio,
-  spawn,
-} from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams, SpawnOptionsWithoutStdio } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterEach } from "vitest";

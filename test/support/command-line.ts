@@ -96,8 +96,7 @@ function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<End
   });
   const answer = async (args: readonly string[]): Promise<Ended> => {
     if (!child) {
-      const script = compiled("test/support/scripts/command-line");
-      child = fork(script, { cwd, env: environment(), execArgv: briefly });
+      child = fork(compiled("test/support/scripts/command-line"), { cwd, env: environment(), execArgv: briefly });
       ended = once(child, "exit");
     }
     const answered = once(child, "message");

@@ -17,11 +17,8 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
     fact_extraction: (_, call) =>
       facts(candidate(`The user likes ${word} number ${call}.`, word, { category: "knowledge" })),
   });
-  const memory = db.memory({
-    model,
-    embeddings: new HashingEmbeddings({ dimensions: 16 }),
-    config: { memories: { extract: true, linkSimilarity: 0.2 } },
-  });
+  const config = { memories: { extract: true, linkSimilarity: 0.2 } };
+  const memory = db.memory({ model, embeddings: new HashingEmbeddings({ dimensions: 16 }), config });
   const answers = new ScriptedChatModel({ replies: (_, index) => `Answer ${index + 1} about ${word}` });
   const graph = withMemory(chatAgent(answers), memory).compile({ checkpointer: memory.checkpointer() });
   const { tenantId: tenant_id, userId: user_id, appId: app_id } = scope;

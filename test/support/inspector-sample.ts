@@ -29,10 +29,8 @@ export async function fillInspectorSample(memory: Memory): Promise<void> {
   await addMemories(memory);
   await talk(memory, "sailing");
   const source = { threadId: "sailing", seqs: [0], quote: "I moved to Porto" };
-  await memory.memories.add(
-    { text: "Moved to Porto in the spring of 2026.", source },
-    { scope: ana, actor: "planner" },
-  );
+  const draft = { text: "Moved to Porto in the spring of 2026.", source };
+  await memory.memories.add(draft, { scope: ana, actor: "planner" });
   const texts = [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)];
   const role = (index: number) => (index % 2 === 0 ? "user" : "assistant");
   const messages = texts.map((content, index) => ({ role: role(index), content, id: `hostile-${index}` }));
@@ -57,13 +55,8 @@ async function addMemories({ memories }: Memory): Promise<void> {
   ];
   // One by one, because memories are linked with earlier ones.
   for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
-  const moved = {
-    ...city,
-    value: "Porto",
-    text: "Lives in Porto.",
-    validFrom: new Date("2026-04-01"),
-    correction: true,
-  };
+  const validFrom = new Date("2026-04-01");
+  const moved = { ...city, value: "Porto", text: "Lives in Porto.", validFrom, correction: true };
   await memories.add(moved, { scope, actor: "planner" });
   await memories.add(
     { text: "The user's preferred name is Anita.", category: "profile", key: "preferred_name", value: "Anita" },

@@ -97,13 +97,8 @@ export function useOpenAI() {
     async model(script: readonly StubBehaviour[], options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {}) {
       await stub?.close();
       stub = await startOpenAIStub(...script);
-      return new ChatOpenAI({
-        model: "gpt-4.1-mini",
-        apiKey: "x",
-        maxRetries: 0,
-        ...options,
-        configuration: { baseURL: stub.baseURL },
-      });
+      const configuration = { baseURL: stub.baseURL };
+      return new ChatOpenAI({ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options, configuration });
     },
   };
 }
@@ -139,12 +134,8 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
     response.end("data: [DONE]\n\n");
   } else {
     const { finish: _, ...said } = message;
-    const choice = {
-      index: 0,
-      message: { role: "assistant", refusal: null, ...said },
-      logprobs: null,
-      finish_reason: finishReason(message),
-    };
+    const finish_reason = finishReason(message);
+    const choice = { index: 0, message: { role: "assistant", refusal: null, ...said }, logprobs: null, finish_reason };
     response.end(JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }));
   }
 }

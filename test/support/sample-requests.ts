@@ -37,10 +37,8 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     { scope },
   );
   await memory.memories.remove(removed?.id ?? "", { scope });
-  const [proposed] = await memory.memories.add(
-    { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" },
-    { scope },
-  );
+  const draft = { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" };
+  const [proposed] = await memory.memories.add(draft, { scope });
   const [note] = await memory.memories.add({ text: "Buyers ask about refunds.", kind: "note" }, { scope: { appId } });
   const id = kept?.id ?? "";
   const [entry] = await memory.memories.history(id, { scope });

@@ -33,10 +33,8 @@ export const says = (text: string) => ({ messages: [new HumanMessage(text)] });
 /** A new user's thread: its run config and its address in memory. */
 export function newThread() {
   const [threadId, userId] = [randomUUID(), randomUUID()];
-  return {
-    config: { configurable: { thread_id: threadId, user_id: userId } },
-    address: { scope: { userId }, threadId },
-  };
+  const config = { configurable: { thread_id: threadId, user_id: userId } };
+  return { config, address: { scope: { userId }, threadId } };
 }
 
 /** Each message as "type: text", calls of tools as "type: →name". */

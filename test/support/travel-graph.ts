@@ -1,13 +1,5 @@
-import {
-  Annotation,
-  type BaseCheckpointSaver,
-  DeltaChannel,
-  END,
-  interrupt,
-  Send,
-  START,
-  StateGraph,
-} from "@langchain/langgraph";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { Annotation, DeltaChannel, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 
 const append = Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] });
 const Inner = Annotation.Root({ input: Annotation<string>(), log: append });
@@ -16,9 +8,7 @@ const Outer = Annotation.Root({
   input: Annotation<string>(),
   log: append,
   trail: () =>
-    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], {
-      snapshotFrequency: 3,
-    }),
+    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], { snapshotFrequency: 3 }),
   item: Annotation<string>(),
 });
 

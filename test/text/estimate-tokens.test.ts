@@ -6,11 +6,10 @@ import { forAll } from "../support/for-all.js";
 
 const text = fc.string({ maxLength: 200, unit: "binary" });
 
-it("counts Latin letters, code and JSON as LangChain does", () => {
+it("counts Latin letters, code and JSON as LangChain does", () =>
   forAll(fc.string({ maxLength: 200, unit: "binary-ascii" }), (ascii) => {
     expect(estimateTokens(ascii)).toBe(countTokensApproximately([new HumanMessage(ascii)]));
-  });
-});
+  }));
 
 // Counted with OpenAI's o200k encoding.
 it.each([
@@ -32,18 +31,16 @@ it.each([
   ["emoji", 600, "😀".repeat(600)],
 ])("does not count %s too low: %i", (_, counted, sample) => expect(estimateTokens(sample)).toBeGreaterThan(counted));
 
-it("is at most the number of characters and additive", () => {
+it("is at most the number of characters and additive", () =>
   forAll(text, text, (one, other) => {
     expect(estimateTokens(one)).toBeLessThanOrEqual(one.length);
     expect(readTokens(one + other).tokens).toBe(readTokens(one).tokens + readTokens(other).tokens);
-  });
-});
+  }));
 
-it("stops at the last character within the bound", () => {
+it("stops at the last character within the bound", () =>
   forAll(text, fc.double({ min: 0, max: 60, noNaN: true }), (each, most) => {
     const { end, tokens } = readTokens(each, 0, most);
     expect(tokens).toBeLessThanOrEqual(most);
     expect(readTokens(each.slice(0, end)).tokens).toBe(tokens);
     if (end < each.length) expect(readTokens(each.slice(0, end + 1)).tokens).toBeGreaterThan(most);
-  });
-});
+  }));

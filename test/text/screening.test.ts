@@ -32,8 +32,7 @@ describe("screening", () => {
     ["plain English", corpus.plain, 19],
     ["disguised letters", corpus.obfuscated, 36],
   ])("catches at least the documented number from users: %s", (_, sentences, least) => {
-    const held = sentences.filter((text) => readsAsInstruction(text, { ofUser: true }));
-    expect(held.length).toBeGreaterThanOrEqual(least);
+    expect(sentences.filter((text) => readsAsInstruction(text, { ofUser: true })).length).toBeGreaterThanOrEqual(least);
   });
 
   it.each([

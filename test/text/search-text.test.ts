@@ -57,13 +57,12 @@ describe("searchText", () => {
     expect(searchText(word)).toHaveLength(128);
   });
 
-  it("ignores case and accents", () => {
+  it("ignores case and accents", () =>
     forAll(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
       const plain = searchText(text);
       expect(searchText(text.toUpperCase())).toBe(plain);
       expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"))).toBe(plain);
-    });
-  });
+    }));
 
   it("of a text of ideographs includes the terms of any part", () => {
     const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), { minLength: 1, maxLength: 12 });
@@ -75,9 +74,8 @@ describe("searchText", () => {
     });
   });
 
-  it("accepts any string", () => {
+  it("accepts any string", () =>
     forAll(fc.string({ unit: "binary" }), (text) => {
       expect(searchText(text)).not.toContain("\u0000");
-    });
-  });
+    }));
 });

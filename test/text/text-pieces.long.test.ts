@@ -19,7 +19,7 @@ const rejoined = (pieces: { seq: number; text: string }[][]) => {
 };
 
 describe("textPieces", () => {
-  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () => {
+  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () =>
     forAll(items, budget, (input, tokens) => {
       const pieces = textPieces(input, tokens);
       expect(rejoined(pieces)).toEqual(input);
@@ -29,8 +29,7 @@ describe("textPieces", () => {
         expect(piece.reduce((sum, item) => sum + estimateTokens(item.text), 0)).toBeLessThanOrEqual(tokens);
         if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
       }
-    });
-  });
+    }));
 
   it("makes one piece of a text that fits, and none of nothing", () => {
     const small = [{ text: "hello" }, { text: "" }, { text: "there" }];
@@ -44,10 +43,8 @@ describe("no cut", () => {
     const parts = textPieces([{ text: said }], tokens).flat();
     expect(parts.map(({ text: part }) => part).join("")).toBe(said);
     let at = 0;
-    return {
-      parts: parts.map(({ text: part }) => part),
-      cuts: parts.slice(0, -1).map(({ text: part }) => (at += part.length)),
-    };
+    const cuts = parts.slice(0, -1).map(({ text: part }) => (at += part.length));
+    return { parts: parts.map(({ text: part }) => part), cuts };
   };
   const wordsOf = (said: string) => said.split(/\s+/).filter(Boolean);
   const words = "a the INV-2024-00731 ana@example.org https://example.org/a?b=c&d=e#f größer".split(" ");
@@ -110,10 +107,8 @@ describe("no cut", () => {
   });
 });
 
-const bounds = fc.record({
-  inputBudgetTokens: fc.integer({ min: 200, max: 400 }),
-  mostPieces: fc.integer({ min: 1, max: 4 }),
-});
+const mostPieces = fc.integer({ min: 1, max: 4 });
+const bounds = fc.record({ inputBudgetTokens: fc.integer({ min: 200, max: 400 }), mostPieces });
 const long = fc
   .tuple(
     fc.constantFrom("word ", "a", "<", " ", "\n", "=", "语", "😀", "Ab3+", "line of words\n", "é"),
@@ -127,15 +122,14 @@ const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: Pie
   textPieces(input, inputBudgetTokens).length;
 
 describe("withinBounds", () => {
-  it("stays within the bound of calls, and changes nothing that fits", () => {
+  it("stays within the bound of calls, and changes nothing that fits", () =>
     forAll(longItems, bounds, (input, bound) => {
       const { items: limited, isCut, taken } = withinBounds(input, bound);
       expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
       expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
       if (!isCut) expect(limited).toEqual(input);
       else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
-    });
-  });
+    }));
 
   it("keeps head and tail of a long message with the number of omitted characters", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
@@ -184,8 +178,7 @@ describe("withinBounds", () => {
       if (taken === input.length) return;
       expect(input[taken]?.begins).toBe(true);
       const next = input.findIndex(({ begins }, index) => index > taken && begins);
-      const more = input.slice(0, next < 0 ? input.length : next);
-      expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+      expect(piecesOf(input.slice(0, next < 0 ? input.length : next), bound)).toBeGreaterThan(bound.mostPieces);
     });
   });
 

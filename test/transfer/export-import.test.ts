@@ -32,10 +32,8 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    const imported = await target.import(asText(lines));
-    expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
-    const again = await linesOf(target, scope);
-    expect(withoutHeader(again)).toEqual(withoutHeader(lines));
+    expect(await target.import(asText(lines))).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
+    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     const counters = async (schema: string) => {
       const { rows } = await db.pool.query(
         `select revision, turns, memory_count, memory_length, message_count, message_length
@@ -95,15 +93,13 @@ describe("export and import", () => {
         [db.schema, table],
       );
       const known = [...whose, ...Object.values(fields).map((field) => field.name), ...(madeAnew[name] ?? [])];
-      const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
-      expect([name, missing]).toEqual([name, []]);
+      expect([name, rows.map((column) => column.name).filter((column) => !known.includes(column))]).toEqual([name, []]);
     }
   });
 
   it("keep to the scope: a user within an app, an app's own", async () => {
     const [user, app] = [word(), word()];
-    const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
-    const memory = db.memory({ config });
+    const memory = db.memory({ config: { categories: { custom: [{ name: "in_app", level: "app" as const }] } } });
     const inApp = { userId: user, appId: app };
     await memory.memories.add({ text: "Prefers the dark theme here.", category: "in_app" }, { scope: inApp });
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
@@ -212,22 +208,15 @@ describe("export and import", () => {
     const before = await countEverything(db);
     // The threads of another tenant are others; the memories' ids are taken.
     for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
-      await expect(memory.import(lines, { scope })).rejects.toMatchObject({
-        code: "ID_TAKEN",
-        message: expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/),
-      });
+      const message = expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/);
+      await expect(memory.import(lines, { scope })).rejects.toMatchObject({ code: "ID_TAKEN", message });
     }
     expect(await countEverything(db)).toEqual(before);
   });
 
   describe("of an invalid export", () => {
-    const header = {
-      type: "header",
-      format: "mnemograph",
-      version: 1,
-      exportedAt: "2026-01-01T00:00:00Z",
-      scope: { userId: "ana" },
-    };
+    const scope = { userId: "ana" };
+    const header = { type: "header", format: "mnemograph", version: 1, exportedAt: "2026-01-01T00:00:00Z", scope };
     const thread = {
       type: "thread",
       threadId: "t",

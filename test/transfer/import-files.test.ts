@@ -50,11 +50,7 @@ describe("a line that is too long or too deep", () => {
   it("is refused: a message 5,000 levels deep", async () => {
     const scope = { userId: randomUUID() };
     const memory = db.memory();
-    await memory.record({
-      scope,
-      threadId: scope.userId,
-      messages: [new HumanMessage({ id: "h", content: "hi" })],
-    });
+    await memory.record({ scope, threadId: scope.userId, messages: [new HumanMessage({ id: "h", content: "hi" })] });
     const lines = asText(await linesOf(memory, scope)).map((line) =>
       line.replace(String.raw`\"additional_kwargs\":{}`, String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`),
     );
@@ -94,8 +90,7 @@ describe("lines of a file", () => {
   };
 
   it("end with line feeds alone, wherever its bytes are parted", async () => {
-    const text = '\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast';
-    const bytes = new TextEncoder().encode(text);
+    const bytes = new TextEncoder().encode('\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast');
     for (let size = 1; size <= bytes.length; size++) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.slice(index * size, (index + 1) * size),

@@ -66,10 +66,7 @@ describe("a secret", () => {
     const thread = newAddress();
     const access = { scope: thread.scope };
     await memory.remember({ ...thread, messages });
-    await memory.remember({
-      ...thread,
-      messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")],
-    });
+    await memory.remember({ ...thread, messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")] });
     for (const asks of ["My card?", "Whose card?", "Which card?"]) {
       const round = [new HumanMessage(`${asks} ${secret}`), new AIMessage(`It is ${secret}.`)];
       await memory.remember({ ...thread, messages: round });
@@ -266,11 +263,8 @@ describe("redaction of a message", () => {
     const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), fc.dictionary(fc.string(), json), async (content, args) => {
-        const message = new AIMessage({
-          id: "1",
-          content,
-          tool_calls: [{ id: "c", name: "f", args, type: "tool_call" }],
-        });
+        const tool_calls = [{ id: "c", name: "f", args, type: "tool_call" as const }];
+        const message = new AIMessage({ id: "1", content, tool_calls });
         const copy = await redactor.message(message);
         expect(JSON.stringify(copy)).toBe(JSON.stringify(await createRedactor((text) => text).message(copy)));
         expect([copy.content, copy.id, copy.getType()]).toEqual([content, "1", "ai"]);

@@ -12,8 +12,7 @@ const db = useTestDatabase();
 /** A reply that says what it took, and why the model stopped. */
 function costing(input_tokens: number, output_tokens: number, content: string, finish_reason = "stop"): AIMessage {
   const reply = new AIMessage({ content, response_metadata: { finish_reason } });
-  const total_tokens = input_tokens + output_tokens;
-  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens } });
+  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens } });
   return reply;
 }
 
@@ -61,11 +60,8 @@ describe("background calls", () => {
     ] as const) {
       const { calls, ...took } = by.get(kind) ?? { calls: 0 };
       expect(calls).toBeGreaterThan(0);
-      expect(took).toEqual({
-        inputTokens: calls * input,
-        outputTokens: calls * output,
-        units: (calls * (input + output)) / 100,
-      });
+      const units = (calls * (input + output)) / 100;
+      expect(took).toEqual({ inputTokens: calls * input, outputTokens: calls * output, units });
     }
   });
 
@@ -86,10 +82,8 @@ describe("background calls", () => {
 
   it("whose answer was cut are counted, and each try again as what it is", async () => {
     const cut = () => costing(600, 60, '{"summary": "They', "length");
-    const memory = summaryMemory(db, {
-      model: taskModel({ conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)) }),
-      config: { summaries: { retryDelayMs: 0 } },
-    });
+    const model = taskModel({ conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)) });
+    const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 0 } } });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
     expect(await rowsOf(thread)).toEqual([

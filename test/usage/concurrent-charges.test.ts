@@ -25,8 +25,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
     const units = left ?? 0;
     expect(units).toBeLessThan(1_000);
     expect(await memory.energy.level({ tenantId: randomUUID() })).toMatchObject({ units: 1_000 });
-    const told = await memory.stats({ tenantId: one });
-    expect(told.energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);
+    expect((await memory.stats({ tenantId: one })).energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);
     const seen = await isolated.asTenant(`t:${one}`, async (client) => [
       (await client.query(`select distinct tenant_id from "${isolated.schema}".usage`)).rows,
     ]);

@@ -102,8 +102,7 @@ describe("the energy of a tenant", () => {
   it("is always full without a budget, and calls are still counted", async () => {
     const { memory, tenantId, charge, usage, user } = metered({ capacityUnits: null });
     await charge(1_000);
-    const full = { level: 100, units: null, capacity: null, low: false };
-    expect(await memory.energy.level({ tenantId })).toEqual(full);
+    expect(await memory.energy.level({ tenantId })).toEqual({ level: 100, units: null, capacity: null, low: false });
     expect(await usage.pausedUntil(user())).toBeNull();
     expect(await usedBy(memory, { tenantId })).toMatchObject([{ units: 1_000 }]);
   });
@@ -112,13 +111,7 @@ describe("the energy of a tenant", () => {
 describe("a charge", () => {
   it("that is sent again counts once", async () => {
     const { memory, database, tenantId, user } = metered({ capacityUnits: 1_000 });
-    const call = {
-      id: randomUUID(),
-      scope: user(),
-      kind: "note",
-      inputTokens: 900,
-      outputTokens: 100,
-    } as const;
+    const call = { id: randomUUID(), scope: user(), kind: "note", inputTokens: 900, outputTokens: 100 } as const;
     for (let time = 0; time < 3; time++) await chargeCall(database, call);
     expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 990 });
     expect(await usedBy(memory, { tenantId })).toEqual([

@@ -18,13 +18,8 @@ const model = new ScriptedChatModel({
       ? { structured: { reasoning: "", note: `Note ${notes++} of ${name}.`, importance: 3, tags: [] } }
       : { structured: { reasoning: "", action: "delete", target: 2, with: null, text: null, reason: "The second." } },
 });
-const memory = createMemory({
-  database,
-  schema,
-  model,
-  logger: silentLogger,
-  config: { memories: { extract: false, episodes: false } },
-});
+const config = { memories: { extract: false, episodes: false } };
+const memory = createMemory({ database, schema, model, logger: silentLogger, config });
 const talks = Array.from({ length: Number(count) }, (_, index) => ({
   scope: { userId: `${name}-${index}`, appId },
   threadId: `${appId}-${name}-${index}`,

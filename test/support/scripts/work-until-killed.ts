@@ -15,11 +15,7 @@ const { config, ...options } = optionsOf(work, () => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   return "never";
 });
-const memory = createTestMemory({
-  database,
-  schema,
-  ...options,
-  config: { ...(config as object), upkeep: { leaseMs: Number(leaseMs) } },
-});
+const upkeep = { leaseMs: Number(leaseMs) };
+const memory = createTestMemory({ database, schema, ...options, config: { ...(config as object), upkeep } });
 await work.begin(memory, { scope: { tenantId, userId, appId }, threadId });
 await memory.idle();
