@@ -22,12 +22,7 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
   // All count as omitted until they are chosen.
   const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
-  let shown: Recalled = {
-    ...found,
-    changes: { ...found.changes, count: 0, top: [] },
-    consents: [],
-    memories: none,
-  };
+  let shown: Recalled = { ...found, changes: { ...found.changes, count: 0, top: [] }, consents: [], memories: none };
   for (const step of steps) {
     const next = { ...shown, ...step };
     if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
@@ -50,11 +45,7 @@ function wholeTokens(tokens: number): number {
   return Math.ceil(tokens - 1e-6);
 }
 
-interface Pick {
-  readonly part: ShownPart;
-  readonly place: number;
-  readonly shown: RecalledMemories[ShownPart][number];
-}
+type Pick = { readonly part: ShownPart; readonly place: number; readonly shown: RecalledMemories[ShownPart][number] };
 
 function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: number): RecalledMemories {
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({

@@ -10,14 +10,7 @@ import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { clipped } from "../text/storable-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
-import {
-  durationOf,
-  type EarlierAdditions,
-  noMemories,
-  partOf,
-  type Recalled,
-  type ShownMemories,
-} from "./recalled.js";
+import { durations, type EarlierAdditions, noMemories, partOf, type Recalled, type ShownMemories } from "./recalled.js";
 
 /** All memories as one text, also what earlier turns of the epoch were shown; null if there are none. */
 export function memoryBlock(recalled: Recalled): string | null {
@@ -209,7 +202,7 @@ export function shownBy(recalled: Recalled): ShownContext {
   // The block was stored when the epoch opened.
   const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
   const found = [...memories.relevant, ...memories.episodes];
-  const recallMs = durationOf(recalled);
+  const recallMs = durations.get(recalled);
   return {
     revision: changes.revision,
     memoryIds: Object.values(used).flat(),

@@ -84,11 +84,7 @@ export interface SpanReport {
 }
 
 /** Span name after "mnemograph.", and the step of its events. */
-export interface Observed {
-  readonly name: string;
-  readonly step: EventStep;
-  readonly op: string;
-}
+export type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
 
 export const spans = {
   recall: { name: "recall", step: "recall", op: "search" },

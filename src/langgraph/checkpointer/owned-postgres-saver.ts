@@ -85,13 +85,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (!place) return;
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const [, stored] = await readCheckpoints(this.#db, place, {
-      ns: ns ?? undefined,
-      id: id || undefined,
-      before: before?.configurable?.checkpoint_id,
-      filter,
-      limit,
-    });
+    const range = { ns: ns ?? undefined, id: id || undefined, before: before?.configurable?.checkpoint_id };
+    const [, stored] = await readCheckpoints(this.#db, place, { ...range, filter, limit });
     for (const each of stored) yield this.#tupleOf(place, each);
   }
 
