@@ -87,9 +87,7 @@ function tokensOf(messages: readonly BaseMessage[]): number {
   let tokens = 0;
   for (const message of messages) {
     tokens += readTokens(spokenText(message)).tokens;
-    for (const part of otherParts(message)) {
-      tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
-    }
+    for (const part of otherParts(message)) tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
   }
   return tokens;
 }

@@ -30,10 +30,7 @@ export function standingBlock(recalled: Recalled): string | null {
 }
 
 /** What each turn of the epoch adds before its user's message, by message id; undefined for the current one. */
-export function additionsOf(
-  recalled: Recalled,
-  block = standingBlock(recalled),
-): ReadonlyMap<string | undefined, string> {
+export function additionsOf(recalled: Recalled, block = standingBlock(recalled)) {
   const opening = block === null ? `${memoryPreface}\n\n` : "";
   const textOf = (sections: readonly string[]) =>
     sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
@@ -44,7 +41,7 @@ export function additionsOf(
     ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
   const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
-  return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
+  return new Map<string | undefined, string>(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
 }
 
 /** Delimited: no memory can close the block or imitate its parts. */

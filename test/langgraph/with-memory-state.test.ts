@@ -164,9 +164,8 @@ describe("an agent with schemas of its own", () => {
       { configurable, context: { tone: "kind", userId: "ana" } },
     );
     expect(lines(result.messages)).toEqual(["human: hi", "human: kind ana"]);
-    expect(await memory.threads.list({ scope: { userId: "ana" } })).toMatchObject([
-      { threadId: configurable.thread_id },
-    ]);
+    const threads = await memory.threads.list({ scope: { userId: "ana" } });
+    expect(threads).toMatchObject([{ threadId: configurable.thread_id }]);
     await expect(
       graph.invoke({ messages: [new HumanMessage("hi")] }, { configurable, context: { tone: "rude" } as never }),
     ).rejects.toThrow(/tone/);

@@ -109,9 +109,7 @@ describe("streams", () => {
       const chunks = await streamed(graph, input(), { ...newThread(), streamMode: "messages", subgraphs });
       return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks).length;
     };
-    for (const subgraphs of [false, true]) {
-      expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
-    }
+    for (const subgraphs of [false, true]) expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
   });
 
   it("and states have only the agent's own keys, and nothing recalled", async () => {

@@ -81,7 +81,7 @@ export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: Readon
       return isMarked || recalled.has(id) ? (own.get(id) ?? true) : false;
     });
     const isNext = (at: number) =>
-      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) === placeAt(at - 1) + 1;
+      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) - placeAt(at - 1) === 1;
     const placeAt = (at: number) => places.get(list[at]?.id) ?? Number.NaN;
     return ({ id }, at) => {
       const left = isLeft[at];
@@ -140,8 +140,7 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new
 
 /** The messages of `view` behind a placeholder; a summary may cover the first of them by now. */
 function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
-  const placeOf = (known: string | undefined) =>
-    known === undefined ? -1 : view.findIndex((shown) => shown.id === known);
+  const placeOf = (of: string | undefined) => (of === undefined ? -1 : view.findIndex((shown) => shown.id === of));
   const start = placeOf(id);
   if (message && isPlaceholder(message)) return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
   const anew = view[start];

@@ -83,8 +83,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.omitted ?? recalled.summary)?.endMessageId ?? null;
   // A bounded state keeps all system messages, however old.
-  const talkOf = (messages: readonly BaseMessage[]) =>
-    messages.filter((message) => !isSystem(message) || message.id === end);
+  const talkOf = (all: readonly BaseMessage[]) => all.filter((message) => !isSystem(message) || message.id === end);
   const othersSummary = said.findLastIndex(isOthersSummary);
   const talk =
     othersSummary >= 0

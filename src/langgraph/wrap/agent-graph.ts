@@ -58,9 +58,8 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
         `or name the key of its messages: { messagesKey: "…" }. It has ${keys.join(", ")}`,
     );
   }
-  if (!mergesById(messages)) {
+  if (!mergesById(messages))
     throw invalid(`\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`);
-  }
   if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
   return graph as AgentGraph;

@@ -111,9 +111,8 @@ describe("a fork from an older checkpoint", () => {
     const edits = await Promise.all(
       texts.map((text) => graph.updateState(from, { messages: [new HumanMessage(text)] })),
     );
-    for (const [index, edit] of edits.entries()) {
+    for (const [index, edit] of edits.entries())
       expect(await say("on", edit)).toEqual([...rounds("q0"), texts[index], ...rounds("on")]);
-    }
   });
 
   it("works on a thread of LangGraph's checkpointer, which can go on with it again", async () => {
