@@ -20,8 +20,8 @@ function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID(
   return { memory: database.memory({ defaultScope }), defaultScope };
 }
 
-it.each(["memory.checkpointer()", "a saver of the server"])(
-  "the default scope applies to a run without ids (%s)",
+it.each(["memory.checkpointer()", "a server's saver"])(
+  "a run without ids has the default scope (%s)",
   async (saver) => {
     const { memory, defaultScope } = withDefault();
     await memory.memories.add(favouriteDish, { scope: defaultScope });

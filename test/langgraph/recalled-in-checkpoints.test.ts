@@ -112,35 +112,32 @@ const injections: InjectAs[] = ["system", "user"];
 
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each([...ways, "copies"] as const)("%s", (kind) => {
-    it.each(injections)(
-      "is shown what is recalled, before and after an interrupt, and keeps none of it (as %s)",
-      async (injectAs) => {
-        const memory = database.memory();
-        const thread = await resumedThread(memory);
-        const checkpointer = savers[saverName]!(memory);
-        const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
+    it.each(injections)("is shown recalled text, also after an interrupt, and keeps none (as %s)", async (injectAs) => {
+      const memory = database.memory();
+      const thread = await resumedThread(memory);
+      const checkpointer = savers[saverName]!(memory);
+      const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
 
-        const stopped = await say(graph, "Where do I live?", thread);
-        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
-        expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-        const { tasks } = await graph.getState(thread, { subgraphs: true });
-        expect(JSON.stringify(tasks)).not.toMatch(secrets);
+      const stopped = await say(graph, "Where do I live?", thread);
+      expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+      const { tasks } = await graph.getState(thread, { subgraphs: true });
+      expect(JSON.stringify(tasks)).not.toMatch(secrets);
 
-        const done = await graph.invoke(new Command({ resume: "this one" }), thread);
-        const [before, after] = model.calls.map(shownIn);
-        expect(before!.join()).toContain(remembered);
-        expect(before!.join()).toContain(saidEarlier);
-        const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
-        // What nodes of one's own recalled is gone with the first run.
-        expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
-        expect(lines(done.messages)).toEqual([...round, "ai: done"]);
-        const rows = await kept(checkpointer, thread);
-        expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
-        expect(rows.filter((text) => secrets.test(text))).toEqual([]);
-        const { gap } = await memory.recall(addressOf(thread));
-        expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
-      },
-    );
+      const done = await graph.invoke(new Command({ resume: "this one" }), thread);
+      const [before, after] = model.calls.map(shownIn);
+      expect(before!.join()).toContain(remembered);
+      expect(before!.join()).toContain(saidEarlier);
+      const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
+      // What nodes of one's own recalled is gone with the first run.
+      expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
+      expect(lines(done.messages)).toEqual([...round, "ai: done"]);
+      const rows = await kept(checkpointer, thread);
+      expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
+      expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+      const { gap } = await memory.recall(addressOf(thread));
+      expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
+    });
   });
 });
 

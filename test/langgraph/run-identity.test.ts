@@ -129,15 +129,12 @@ describe("the scope of a run", () => {
     }
   });
 
-  it.each(places.map((place) => [place.key, place] as const))(
-    "is refused for a value that is no id in %s",
-    (_, place) => {
-      const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
-      const named = user.map((each) => ({ place: each, value: "ana" }));
-      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
-        refused(configOf([...named, { place, value }]));
-    },
-  );
+  it.each(places.map((place) => [place.key, place] as const))("is refused if %s is no id", (_, place) => {
+    const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
+    const named = user.map((each) => ({ place: each, value: "ana" }));
+    for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
+      refused(configOf([...named, { place, value }]));
+  });
 
   it("of an authenticated user has the server's tenant, or none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };

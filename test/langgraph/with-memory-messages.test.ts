@@ -52,20 +52,17 @@ it("tool messages stay in the outer state, parallel calls and errors too, and ar
   expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
 });
 
-it.each(["system", "user"] as const)(
-  "recalled messages are not recorded or summarised again (as %s)",
-  async (injectAs) => {
-    const summarizer = summarizing();
-    const memory = database.memory({ model: summarizer, config: everyRound });
-    const { model, graph, thread } = agentWithMemory(memory, { injectAs });
-    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-    expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
-    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
-    const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
-    expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
-    expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
-  },
-);
+it.each(["system", "user"] as const)("recalled messages are not recorded or summarised (as %s)", async (injectAs) => {
+  const summarizer = summarizing();
+  const memory = database.memory({ model: summarizer, config: everyRound });
+  const { model, graph, thread } = agentWithMemory(memory, { injectAs });
+  for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+  expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
+  expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
+  const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
+  expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
+  expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
+});
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { type Memory, withMemory } from "../../../src/index.js";
 import type { TurnOptions } from "../../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { answering, chatAgent, historyOf, lines, say } from "../conversation.js";
+import { answering, chatAgent, historyOf, lines, oneNode, say } from "../conversation.js";
 import { agentIn, type Way, ways } from "../ways.js";
 
 const database = useTestDatabase();
@@ -101,10 +101,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
 describe("memory.checkpointer()", () => {
   const pausing = (memory: Memory, checkpointer: BaseCheckpointSaver = memory.checkpointer()) =>
     withMemory(
-      new StateGraph(MessagesAnnotation)
-        .addNode("ask", () => ({ messages: [new AIMessage(`you said ${interrupt("what?")}`)] }))
-        .addEdge(START, "ask")
-        .compile(),
+      oneNode("ask", () => ({ messages: [new AIMessage(`you said ${interrupt("what?")}`)] })),
       memory,
     ).compile({ checkpointer });
 
