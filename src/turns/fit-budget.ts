@@ -13,10 +13,9 @@ import { memoryParts, noMemories, type Recalled, type RecalledMemories } from ".
 export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
+  const { changes } = found;
   const steps = [
-    ...found.changes.top.map((_, index) => ({
-      changes: { ...found.changes, top: found.changes.top.slice(0, index + 1) },
-    })),
+    ...changes.top.map((_, index) => ({ changes: { ...changes, top: changes.top.slice(0, index + 1) } })),
     ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
   ];
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);

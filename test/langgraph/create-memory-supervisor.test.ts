@@ -114,12 +114,8 @@ describe("a supervisor", () => {
     const asked = (messages[1] as AIMessage).tool_calls?.map(({ id }) => id);
     const answers = messages.slice(2, -1) as ToolMessage[];
     expect(answers.map(({ tool_call_id }) => tool_call_id).sort()).toEqual(asked?.sort());
-    expect(answers.map(({ text }) => text).sort()).toEqual([
-      "First. Finished.",
-      "Second. Finished.",
-      "noon",
-      "the plan",
-    ]);
+    const texts = answers.map(({ text }) => text).sort();
+    expect(texts).toEqual(["First. Finished.", "Second. Finished.", "noon", "the plan"]);
     expect(executor.calls.map(shown).sort()).toEqual([["human: First."], ["human: Second."]]);
     expect(shown(model.calls[1])).toHaveLength(1 + 1 + 1 + 4);
   });

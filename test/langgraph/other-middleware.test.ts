@@ -101,11 +101,8 @@ describe("users M2: what other middleware wrote", () => {
   ])("users M2: %s", async (_, message, role, learned) => {
     const { memory } = learning();
     const { scope, threadId } = addressOf(newThread());
-    await memory.remember({
-      scope,
-      threadId,
-      messages: [message, new HumanMessage("I do not know."), new AIMessage("Ok.")],
-    });
+    const messages = [message, new HumanMessage("I do not know."), new AIMessage("Ok.")];
+    await memory.remember({ scope, threadId, messages });
     const [recorded] = await memory.threads.messages({ scope, threadId });
     expect(recorded!.role).toBe(role);
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);

@@ -75,9 +75,8 @@ async function kept(saver: BaseCheckpointSaver, { configurable }: ReturnType<typ
          where thread_id = $1 and blob is not null`,
     ),
   ];
-  const found = await Promise.all(
-    queries.map((query) => database.pool.query<{ text: string }>(query, [configurable.thread_id])),
-  );
+  const rowsOf = (query: string) => database.pool.query<{ text: string }>(query, [configurable.thread_id]);
+  const found = await Promise.all(queries.map(rowsOf));
   return found.flatMap(({ rows }) => rows.map(({ text }) => text));
 }
 
@@ -150,11 +149,8 @@ describe("an agent with memory", () => {
       replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
     });
     const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({ checkpointer });
-    const chunks = await streamed(
-      graph,
-      { messages: [new HumanMessage("Where do I live?")] },
-      { ...thread, streamMode: ["values", "updates"], subgraphs: true },
-    );
+    const input = { messages: [new HumanMessage("Where do I live?")] };
+    const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs: true });
     expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
     expect(inspect(chunks, { depth: 20 })).not.toMatch(secrets);
     await graph.invoke(new Command({ resume: "first" }), thread);

@@ -86,11 +86,8 @@ describe("a ledger", () => {
   it.each(Object.keys(made) as (keyof typeof made)[])(
     "prompt 1: only grows by %s too, with one system message",
     async (way) => {
-      const memory = db.memory({
-        model: new OfflineChatModel(),
-        jobs: "inline",
-        config: { preset: "ledger", context: { tailTokens: 300 } },
-      });
+      const config = { preset: "ledger", context: { tailTokens: 300 } } as const;
+      const memory = db.memory({ model: new OfflineChatModel(), jobs: "inline", config });
       const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it. ".repeat(3) });
       const graph = (await made[way](memory, model)) as unknown as AnyGraph;
       const userId = `user of ${way}`;
@@ -213,10 +210,8 @@ describe("a ledger", () => {
   it("prompt 4: a new thread's first prompt has messages that await fact extraction, once", async () => {
     const { memory, model, agent, scope } = talk({ memories: { extract: true } }, undefined, "full", "background");
     const ask = async (text: string, threadId: string) => {
-      await agent.invoke(
-        { messages: [new HumanMessage(text)] },
-        { configurable: { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId } },
-      );
+      const configurable = { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId };
+      await agent.invoke({ messages: [new HumanMessage(text)] }, { configurable });
       return promptOf(model);
     };
     await ask("My cat is called Zerberus.", "first");
@@ -241,11 +236,8 @@ describe("a ledger", () => {
   it("prompt 3: with every-round each turn has a block of its own", async () => {
     const memory = db.memory();
     const thread = { scope: { userId: "every round" }, threadId: "every round" };
-    await memory.record({
-      ...thread,
-      messages: [new HumanMessage("Hello")],
-      shown: { revision: 0, memoryIds: [], parts: {}, firstSeq: 0 },
-    });
+    const shown = { revision: 0, memoryIds: [], parts: {}, firstSeq: 0 };
+    await memory.record({ ...thread, messages: [new HumanMessage("Hello")], shown });
     expect((await memory.recall(thread)).epoch.isNew).toBe(true);
   });
 });

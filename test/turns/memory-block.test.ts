@@ -137,6 +137,7 @@ describe("the memory block", () => {
   const notShown =
     "[12 earlier messages are not shown: they are too many, and no summary has them. They are kept, and a search of the transcript finds them.]";
 
+  const omitted = { messages: 12 } as never;
   it.each<[string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]>([
     ["nothing at all", {}, []],
     ["a fact", { drafts: [nuts] }, [long, known, ofMemory]],
@@ -145,11 +146,7 @@ describe("the memory block", () => {
     ["a procedure", { drafts: [steps] }, []],
     ["an episode", { drafts: [met], query: "nuts" }, [long, fits.replace(/\n.*allergic.*/, ""), ofMemory]],
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
-    [
-      "messages without a summary",
-      { more: { omitted: { messages: 12 } as never } },
-      [memoryPreface, `# Recent Conversation\n${notShown}`],
-    ],
+    ["messages without a summary", { more: { omitted } }, [memoryPreface, `# Recent Conversation\n${notShown}`]],
     ["a change", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
     ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
     ["the same of the user and of the app", { drafts: [nuts, { ...nuts, app: true }] }, [long, known, ofMemory]],

@@ -35,9 +35,8 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
     );
   }
   const isLoose = schema.def.catchall !== undefined;
-  const known = z.strictObject(
-    Object.fromEntries(Object.keys(schema.shape).map((key) => [key, z.unknown().optional()])),
-  );
+  const keys = Object.keys(schema.shape);
+  const known = z.strictObject(Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])));
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
     let isParsed = isLoose;
     try {
