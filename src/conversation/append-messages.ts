@@ -22,10 +22,7 @@ export interface AppendedTurn extends ThreadAddress {
 }
 
 /** Extraction is due after this many user messages, or after this silence. */
-export interface ExtractAfter {
-  readonly messages: number;
-  readonly idleMs: number;
-}
+export type ExtractAfter = { readonly messages: number; readonly idleMs: number };
 
 export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 

@@ -1,17 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
+import { nobody, ownNamePrefix, type ThreadAddress } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
 const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
 /** CTEs `known_thread`, `known_owner` and `its_owner`, created if new, empty while another transaction creates it. */
-export function threadAndOwner(
-  db: Connection,
-  { scope, threadId }: { readonly scope: Scope; readonly threadId: string },
-  counts = noCounts,
-): Sql {
+export function threadAndOwner(db: Connection, { scope, threadId }: ThreadAddress, counts = noCounts): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const owner = ownerColumns(scope);
@@ -41,32 +37,23 @@ export interface OwnedThread {
   readonly checkpointThreadId: string | null;
 }
 
-interface Row {
-  id: string;
-  owned: boolean;
-  name: string | null;
-}
+type Row = { id: string; owned: boolean; name: string | null };
 
 /** Null for another scope's thread. One round trip. @throws MemoryError `BUSY` */
-export async function claimThread(
-  db: Connection,
-  { scope, threadId }: { scope: Scope; threadId: string },
-): Promise<OwnedThread | null> {
+export async function claimThread(db: Connection, address: ThreadAddress): Promise<OwnedThread | null> {
   // 23503: the owner was forgotten after the snapshot; the next try creates it again.
-  const claimed = await retryOn(["23503"], () => tryClaim(db, scope, threadId), {
+  const claimed = await retryOn(["23503"], () => tryClaim(db, address), {
     // Competing claims are committed by the next try.
     most: 21,
     stepMs: 5,
-    busy: `Thread "${threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
+    busy: `Thread "${address.threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
   });
   return claimed.owned ? ownedThread(claimed) : null;
 }
 
 /** Undefined without a thread, null for another scope's. */
-export async function findThread(
-  db: Connection,
-  { scope, threadId }: { scope: Scope; threadId: string },
-): Promise<OwnedThread | null | undefined> {
+export async function findThread(db: Connection, address: ThreadAddress): Promise<OwnedThread | null | undefined> {
+  const { scope, threadId } = address;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [found] = await db.query<Row>(sql`
     select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
@@ -76,7 +63,7 @@ export async function findThread(
   return found.owned ? ownedThread(found) : null;
 }
 
-async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | typeof collided> {
+async function tryClaim(db: Connection, { scope, threadId }: ThreadAddress): Promise<Row | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [claimed] = await db.query<Row>(

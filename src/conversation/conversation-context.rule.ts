@@ -83,11 +83,7 @@ function distinct<Item>(state: readonly Item[], idOf: (item: Item) => string | u
 }
 
 /** A node may have reordered recorded messages. */
-function inOrder<Item>(
-  gap: readonly Item[],
-  state: readonly Item[],
-  idOf: (item: Item) => string | undefined,
-): readonly Item[] {
+function inOrder<Item>(gap: readonly Item[], state: readonly Item[], idOf: (item: Item) => string | undefined) {
   const places = new Map(gap.map((message, place) => [idOf(message), place]));
   places.delete(undefined);
   const placeOf = (message: Item) => places.get(idOf(message));

@@ -8,10 +8,7 @@ const endedReason = "uninstalled";
 /** Conversations ended by one statement, which locks them for some milliseconds. */
 const atOnce = 500;
 
-export interface EndedThreads {
-  readonly count: number;
-  readonly due: readonly ThreadRef[];
-}
+export type EndedThreads = { readonly count: number; readonly due: readonly ThreadRef[] };
 
 /** Ends all open conversations of an app. With `leaveNotes` their pending notes become due. */
 export async function endAppThreads(

@@ -3,14 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
-import {
-  parseScoped,
-  parseThreadId,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
@@ -53,8 +46,7 @@ export async function endThread(
   input: EndThread,
   leavesNote: boolean,
 ): Promise<Ending> {
-  const { scope, afterTurn, ...end } = parseScoped(endSchema, input, "end of a conversation");
-  const threadId = parseThreadId(end.threadId);
+  const { scope, threadId, afterTurn, ...end } = parseAddressed(endSchema, input, "end of a conversation");
   const line = onOneLine(visibleText(await redactor.text(end.reason ?? ""))).trim();
   const reason = line === "" ? null : clipped(line, mostReasonCharacters);
   const ending = { scope, threadId, reason, afterTurn, leavesNote };

@@ -5,10 +5,7 @@ import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { isMaterial } from "./forgotten-messages.js";
 
-export interface SaidIn {
-  readonly agentId?: string | null | undefined;
-  readonly runId?: string | null | undefined;
-}
+export type SaidIn = { readonly agentId?: string | null | undefined; readonly runId?: string | null | undefined };
 
 /** The agent and run, if all of `said` share them. */
 export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
@@ -23,10 +20,7 @@ export function common<Value>(values: readonly Value[]): Value | undefined {
 }
 
 /** Counted from 1, inclusive. */
-export interface TurnRange {
-  readonly start: number;
-  readonly end: number;
-}
+export type TurnRange = { readonly start: number; readonly end: number };
 
 export async function findThreadMessages(
   db: Connection,

@@ -1,14 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseScoped,
-  parseThreadId,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
@@ -52,9 +45,8 @@ const listSchema = z
 
 /** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
-  const asked = parseScoped(listSchema, input, "page of messages");
-  const { scope, limit, before, after, mostCharacters } = asked;
-  const threadId = parseThreadId(asked.threadId);
+  const asked = parseAddressed(listSchema, input, "page of messages");
+  const { scope, threadId, limit, before, after, mostCharacters } = asked;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<{ owned: boolean; message: MessageJson | null }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as message

@@ -94,11 +94,7 @@ const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
 /** Locks threads against recording, not against memories that refer to them. */
-export async function lockErasableThreads(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<ErasableThread[]> {
+export function lockErasableThreads(tx: Connection, scope: ErasureScope, limit: number): Promise<ErasableThread[]> {
   return tx.query<ErasableThread & Record<string, unknown>>(sql`
     select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);

@@ -68,11 +68,8 @@ export function lastOfPlaceholder({ id, response_metadata }: BaseMessage): strin
 }
 
 export function isPlaceholder(message: BaseMessage): boolean {
-  return (
-    message.getType() === "system" &&
-    message.response_metadata?.[key] === omitted &&
-    message.content === placeholderText
-  );
+  const isMarked = message.response_metadata?.[key] === omitted;
+  return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
 /** Verified texts and marks: each value of each checkpoint asks again. Parts of content may change. */
@@ -138,10 +135,7 @@ export function memoryEnd(type: string, text: string): number {
   return hasBlock ? text.lastIndexOf(blockEnd) + blockEnd.length : 0;
 }
 
-const ownWords: ReadonlyMap<string, (text: string) => string> = new Map([
-  ["human", withoutContext],
-  ["system", withoutBlocks],
-]);
+const ownWords = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));
 
 /** A copy with the same id, without memory; null if all of it was recalled. */
 export function saidMessage(message: BaseMessage): BaseMessage | null {

@@ -3,10 +3,7 @@ import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
 
-export interface RecentMessages {
-  readonly messages: readonly BaseMessage[];
-  readonly shortened: readonly string[];
-}
+export type RecentMessages = { readonly messages: readonly BaseMessage[]; readonly shortened: readonly string[] };
 
 /** The last whole turns that fit. A single longer one loses its first tool calls, then the middle of its texts. */
 export function recentMessages(covered: readonly BaseMessage[], mostTokens: number): RecentMessages {
@@ -90,9 +87,7 @@ function tokensOf(messages: readonly BaseMessage[]): number {
   let tokens = 0;
   for (const message of messages) {
     tokens += readTokens(spokenText(message)).tokens;
-    for (const part of otherParts(message)) {
-      tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
-    }
+    for (const part of otherParts(message)) tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
   }
   return tokens;
 }

@@ -5,8 +5,7 @@ import { MemoryError } from "../errors.js";
 import type { Runtime } from "../runtime.js";
 import {
   isDelegatedThread,
-  parseScoped,
-  parseThreadId,
+  parseAddressed,
   scopeField,
   type ThreadAddress,
   threadField,
@@ -111,16 +110,10 @@ export interface RecordConfig {
   };
 }
 
-export interface RecordedTurn extends RecordedThread {
-  readonly messages: readonly BaseMessage[];
-}
+export type RecordedTurn = RecordedThread & { readonly messages: readonly BaseMessage[] };
 
 /** Redacts `messages`; yields to the event loop between them. */
-export async function newMessages(
-  redactor: Redactor,
-  messages: readonly BaseMessage[],
-  threadId?: string,
-): Promise<NewMessage[]> {
+export async function newMessages(redactor: Redactor, messages: readonly BaseMessage[], threadId?: string) {
   const redacted = await Promise.all(messages.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
@@ -137,8 +130,8 @@ export async function record(
   input: RecordInput,
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
-  const { scope, messages: given, saidAt, shown, ...turn } = parseScoped(turnSchema, input, "turn");
-  const threadId = parseThreadId(turn.threadId);
+  const { messages: given, ...turn } = parseAddressed(turnSchema, input, "turn");
+  const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
@@ -148,16 +141,11 @@ export async function record(
   const mayHaveFacts = messages.some((message) => opensTurn(message) && isSubstantive(messageText(message), true));
   const unique = new Map(messages.map((message) => [message.id, message]));
   const thread = await recordMessages(db, {
-    scope,
-    threadId,
+    ...turn,
     messages: await newMessages(redactor, [...unique.values()], threadId),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
-    saidAt,
-    agentId: turn.agentId,
-    runId: turn.runId,
-    shown,
     extract: !isDelegated && mayHaveFacts ? due.extract : undefined,
     note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });

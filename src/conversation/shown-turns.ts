@@ -1,14 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseScoped,
-  parseThreadId,
-  scopeField,
-  type ThreadAddress,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 
@@ -113,13 +106,9 @@ export const turnsPageSchema = z.strictObject({
 
 /** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
-  const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
-  const threadId = parseThreadId(asked.threadId);
+  const { scope, threadId, limit, before } = parseAddressed(turnsPageSchema, input, "page of turns");
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{
-    owned: boolean;
-    turn: (Omit<ShownTurn, "at"> & { readonly at: number }) | null;
-  }>(sql`
+  const rows = await db.query<{ owned: boolean; turn: (Omit<ShownTurn, "at"> & { readonly at: number }) | null }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,

@@ -109,6 +109,14 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
+/** `parseScoped` for a thread. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
+export function parseAddressed<
+  Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly threadId: typeof threadField },
+>(schema: z.ZodObject<Shape>, input: unknown, what: string) {
+  const parsed = parseScoped(schema, input, what);
+  return { ...parsed, threadId: parseThreadId((parsed as { threadId?: unknown }).threadId) };
+}
+
 /** Separates a conversation's id and an agent in the thread ids of agents' tasks. */
 export const delegatedMark = "/mnemograph:delegated/";
 

@@ -99,11 +99,7 @@ export async function limitSummary(
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
 
-export interface ClaimedSummary {
-  readonly summaryId: number;
-  readonly claim: Claim;
-  readonly window: SummaryWindow;
-}
+export type ClaimedSummary = { readonly summaryId: number; readonly claim: Claim; readonly window: SummaryWindow };
 
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one. The row
@@ -118,13 +114,7 @@ export async function claimSummary(
 ): Promise<ClaimedSummary | null> {
   const { schema } = db;
   // The insert reads `expired`, so that the expired row leaves the index first.
-  const [row] = await db.query<{
-    id: string;
-    start_seq: number;
-    work: string;
-    lease: string;
-    done: string;
-  }>(sql`
+  const [row] = await db.query<{ id: string; start_seq: number; work: string; lease: string; done: string }>(sql`
     with base as (
       select s.id, s.start_seq, s.end_seq from ${schema}.summary s
       where s.thread_ref = ${threadRef} and s.status = 'completed'

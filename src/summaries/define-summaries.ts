@@ -9,11 +9,7 @@ import { makeSummary, summaryText } from "./make-summary.js";
 import { isTurnOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
-export interface Summarized {
-  summary: string | null;
-  dropped: number;
-  generationTimeMs: number;
-}
+export type Summarized = { summary: string | null; dropped: number; generationTimeMs: number };
 
 /** Summarises a claimed thread: load → summarize → validate → save. */
 export function defineSummaries(deps: SummaryRuntime) {

@@ -12,10 +12,7 @@ import { foldPieces } from "../text/text-pieces.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
 import type { SummaryOptions } from "./summary-window.rule.js";
 
-export interface SummaryText {
-  readonly text: string;
-  readonly dropped: number;
-}
+export type SummaryText = { readonly text: string; readonly dropped: number };
 
 /** Visible text without headings or instructions, cut at a sentence. @throws MemoryError `MODEL_OUTPUT_INVALID` */
 export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
@@ -82,11 +79,7 @@ function previousBlock({ startSeq, endSeq, text }: NonNullable<SummaryWork["base
   return block("previous_summary", [escapeMarkup(text)], { covers: `${startSeq}-${endSeq}` });
 }
 
-function messagesBlock(
-  tag: string,
-  messages: readonly SummaryMessage[],
-  attributes: { readonly before?: number } = {},
-): string {
+function messagesBlock(tag: string, messages: readonly SummaryMessage[], attributes: { before?: number } = {}) {
   const lines = messages.flatMap(({ seq, role, actor, day, text }, at) => {
     const said = element("message", { seq, role, name: actor }, withoutMemoryBlocks(text));
     return day === messages[at - 1]?.day ? [said] : [element("date", {}, day), said];

@@ -44,11 +44,7 @@ export async function startSummary(
   if (reason) return skipped(deps.logger, reason, threadId);
 
   const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, turnStarts, talk.earliestSeq);
-  const claimed = await claimSummary(deps.db, {
-    threadRef: thread.threadRef,
-    window,
-    leaseMs: deps.summaries.leaseMs,
-  });
+  const claimed = await claimSummary(deps.db, { threadRef: thread.threadRef, window, leaseMs: deps.summaries.leaseMs });
   if (!claimed) return skipped(deps.logger, "already_running", threadId);
   const { summaryId } = claimed;
   deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
@@ -61,11 +57,7 @@ export async function startSummary(
 }
 
 /** Whether the last turn waits for tools: by `messages`, just recorded, else by the transcript. */
-export async function isTurnOpen(
-  db: Connection,
-  threadRef: number,
-  messages: readonly BaseMessage[],
-): Promise<boolean> {
+export async function isTurnOpen(db: Connection, threadRef: number, messages: readonly BaseMessage[]) {
   const showsLastCall = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
   return hasPendingToolCalls(showsLastCall ? messages : await findLastCall(db, threadRef));
 }

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
+import { parseAddressed, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
 export interface Summary {
@@ -41,8 +41,7 @@ const pageSchema = z.strictObject({
 export function createSummariesApi(db: Connection): SummariesApi {
   return {
     async list(page) {
-      const { scope, threadId: given, limit, before } = parseScoped(pageSchema, page, "page of summaries");
-      const threadId = parseThreadId(given);
+      const { scope, threadId, limit, before } = parseAddressed(pageSchema, page, "page of summaries");
       const { tenantId, userId, appId } = scopeColumns(scope);
       // float8 holds every bigint that a sequence reaches.
       const latest = await db.query<Summary & Record<string, unknown>>(sql`

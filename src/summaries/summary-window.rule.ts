@@ -51,10 +51,7 @@ export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason
   return null;
 }
 
-export interface SummaryWindow {
-  readonly startSeq: number;
-  readonly endSeq: number;
-}
+export type SummaryWindow = { readonly startSeq: number; readonly endSeq: number };
 
 /** At most `windowMessages` messages, from a turn's start: calls stay with results. The last turn is always whole. */
 export function summaryWindow(

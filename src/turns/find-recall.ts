@@ -57,11 +57,7 @@ export interface RecallSearch {
   readonly unread: number;
 }
 
-export interface RecalledChange {
-  readonly rev: number;
-  readonly event: ChangeEvent;
-  readonly line: string;
-}
+export type RecalledChange = { readonly rev: number; readonly event: ChangeEvent; readonly line: string };
 
 export interface RecallResult {
   /** Undefined for a new thread, null for another scope's: then nothing else was read. */
@@ -103,6 +99,7 @@ interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
 export async function findRecall(db: Connection, search: RecallSearch, timeoutMs: number): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
   const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
+  const { change_count, known, is_cut, ...rest } = others;
   const byRef = memoriesByRef(memories);
   const listOf = (name: ListedMemories[0]) =>
     (listed.find(([list]) => list === name)?.[1] ?? []).flatMap((ref) => byRef.get(ref) ?? []);
@@ -111,15 +108,12 @@ export async function findRecall(db: Connection, search: RecallSearch, timeoutMs
     revision: revision ?? 0,
     // A new thread has no changes: all existing memories are new to it.
     revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmed_to ?? 0),
-    changeCount: others.change_count,
-    changes: others.changes,
-    consents: others.consents,
-    unread: others.unread,
-    broad: others.broad,
+    ...rest,
+    changeCount: change_count,
     profile: listOf("profile"),
     rest: listOf("fallback"),
-    knownCount: others.known ?? 0,
-    knownCut: others.is_cut ?? false,
+    knownCount: known ?? 0,
+    knownCut: is_cut ?? false,
     notes: listOf("note"),
     candidates: candidatesOf(found, byRef),
     shown: new Map([...byRef.values()].map((memory) => [memory.id, memory])),

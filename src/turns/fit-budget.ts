@@ -13,21 +13,15 @@ import { memoryParts, noMemories, type Recalled, type RecalledMemories } from ".
 export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
+  const { changes } = found;
   const steps = [
-    ...found.changes.top.map((_, index) => ({
-      changes: { ...found.changes, top: found.changes.top.slice(0, index + 1) },
-    })),
+    ...changes.top.map((_, index) => ({ changes: { ...changes, top: changes.top.slice(0, index + 1) } })),
     ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
   ];
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
   // All count as omitted until they are chosen.
   const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
-  let shown: Recalled = {
-    ...found,
-    changes: { ...found.changes, count: 0, top: [] },
-    consents: [],
-    memories: none,
-  };
+  let shown: Recalled = { ...found, changes: { ...found.changes, count: 0, top: [] }, consents: [], memories: none };
   for (const step of steps) {
     const next = { ...shown, ...step };
     if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
@@ -50,11 +44,7 @@ function wholeTokens(tokens: number): number {
   return Math.ceil(tokens - 1e-6);
 }
 
-interface Pick {
-  readonly part: ShownPart;
-  readonly place: number;
-  readonly shown: RecalledMemories[ShownPart][number];
-}
+type Pick = { readonly part: ShownPart; readonly place: number; readonly shown: RecalledMemories[ShownPart][number] };
 
 function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: number): RecalledMemories {
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({

@@ -10,14 +10,7 @@ import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { clipped } from "../text/storable-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
-import {
-  durationOf,
-  type EarlierAdditions,
-  noMemories,
-  partOf,
-  type Recalled,
-  type ShownMemories,
-} from "./recalled.js";
+import { durations, type EarlierAdditions, noMemories, partOf, type Recalled, type ShownMemories } from "./recalled.js";
 
 /** All memories as one text, also what earlier turns of the epoch were shown; null if there are none. */
 export function memoryBlock(recalled: Recalled): string | null {
@@ -37,10 +30,7 @@ export function standingBlock(recalled: Recalled): string | null {
 }
 
 /** What each turn of the epoch adds before its user's message, by message id; undefined for the current one. */
-export function additionsOf(
-  recalled: Recalled,
-  block = standingBlock(recalled),
-): ReadonlyMap<string | undefined, string> {
+export function additionsOf(recalled: Recalled, block = standingBlock(recalled)) {
   const opening = block === null ? `${memoryPreface}\n\n` : "";
   const textOf = (sections: readonly string[]) =>
     sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
@@ -51,7 +41,7 @@ export function additionsOf(
     ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
   const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
-  return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
+  return new Map<string | undefined, string>(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
 }
 
 /** Delimited: no memory can close the block or imitate its parts. */
@@ -209,7 +199,7 @@ export function shownBy(recalled: Recalled): ShownContext {
   // The block was stored when the epoch opened.
   const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
   const found = [...memories.relevant, ...memories.episodes];
-  const recallMs = durationOf(recalled);
+  const recallMs = durations.get(recalled);
   return {
     revision: changes.revision,
     memoryIds: Object.values(used).flat(),

@@ -43,10 +43,7 @@ let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
 /** Runs `work` in an OpenTelemetry span, if there is a provider. Reports error codes: messages quote prompts. */
-export async function withSpan<Result>(
-  name: string,
-  work: (set: SetAttributes | null) => Promise<Result>,
-): Promise<Result> {
+export async function withSpan<Result>(name: string, work: (set: SetAttributes | null) => Promise<Result>) {
   if (api === undefined) {
     loading ??= import("@opentelemetry/api").catch(() => null);
     api = await loading;
@@ -84,11 +81,7 @@ export interface SpanReport {
 }
 
 /** Span name after "mnemograph.", and the step of its events. */
-export interface Observed {
-  readonly name: string;
-  readonly step: EventStep;
-  readonly op: string;
-}
+export type Observed = { readonly name: string; readonly step: EventStep; readonly op: string };
 
 export const spans = {
   recall: { name: "recall", step: "recall", op: "search" },

@@ -10,8 +10,7 @@ import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
   isDelegatedThread,
-  parseScoped,
-  parseThreadId,
+  parseAddressed,
   scopeField,
   type ThreadAddress,
   threadField,
@@ -28,7 +27,7 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
+import { durations, type Recalled, selectMemories } from "./recalled.js";
 
 export interface RecallInput extends ThreadAddress {
   /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
@@ -73,8 +72,8 @@ type RecallRuntime = SearchRuntime &
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
-  const { scope, state = [], ...asks } = parseScoped(inputSchema, input, "recall");
-  const threadId = parseThreadId(asks.threadId);
+  const { state = [], ...asks } = parseAddressed(inputSchema, input, "recall");
+  const { threadId, scope } = asks;
   const { appId } = scope;
   const { retrieval, policy, notes } = deps.config;
   const mode = asks.mode ?? "active";
@@ -84,8 +83,6 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const held = new Map(state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])));
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
-    scope,
-    threadId,
     query,
     categories,
     question: read,
@@ -126,7 +123,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     const fields = { threadId, step: "recall", appId, notes: shownNotes };
     deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
   }
-  noteDuration(fitting, performance.now() - startedAt);
+  durations.set(fitting, performance.now() - startedAt);
   return fitting;
 }
 
@@ -175,10 +172,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
   };
 }
 
-function categoriesShown(
-  { categories }: CategoryPolicy,
-  names: readonly string[],
-): Pick<RecallSearch["known"], "lengths" | "shownWhole"> {
+function categoriesShown({ categories }: CategoryPolicy, names: readonly string[]) {
   const isWhole = (name: string) => categories.get(name)?.context === "all";
   return {
     shownWhole: names.filter(isWhole),

@@ -32,10 +32,7 @@ export interface RecalledMemories {
 }
 
 /** What an earlier turn of the epoch added before its user's message. */
-export interface EarlierAdditions {
-  readonly messageId: string;
-  readonly memories: ShownMemories;
-}
+export type EarlierAdditions = { readonly messageId: string; readonly memories: ShownMemories };
 
 export type ShownMemories = Readonly<Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>>;
 
@@ -92,15 +89,8 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
 }
 
-const durations = new WeakMap<Recalled, number>();
-
-export function noteDuration(recalled: Recalled, milliseconds: number): void {
-  durations.set(recalled, milliseconds);
-}
-
-export function durationOf(recalled: Recalled): number | undefined {
-  return durations.get(recalled);
-}
+/** Milliseconds that each recall took. */
+export const durations = new WeakMap<Recalled, number>();
 
 export const noMemories: RecalledMemories = {
   profile: [],

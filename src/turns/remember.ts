@@ -20,9 +20,7 @@ export interface Remembered {
 
 type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary";
 
-export interface DueJob extends Job {
-  readonly inMs?: number;
-}
+export type DueJob = Job & { readonly inMs?: number };
 
 /** One round trip, one more for a summary, and one more for an episode. The caller starts the work in `due`. */
 export async function remember(

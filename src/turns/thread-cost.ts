@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { type ListShown, turnsPageSchema } from "../conversation/shown-turns.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, threadForbidden } from "../scope/scope.js";
+import { parseAddressed, threadForbidden } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { frameBytes } from "./memory-block.js";
@@ -53,8 +53,7 @@ const lineBytes = 6;
 
 /** One round trip. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function threadCost(db: Connection, input: ListShown): Promise<ThreadCost> {
-  const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
-  const threadId = parseThreadId(asked.threadId);
+  const { scope, threadId, limit, before } = parseAddressed(turnsPageSchema, input, "page of turns");
   const { tenantId, userId, appId } = scopeColumns(scope);
   // No call takes more than seven digits. Some clients report zeros for unknown counts.
   const reported = (path: string, first = "[1-9]") =>

@@ -30,11 +30,8 @@ describe("invisible text", () => {
       tags: ["tag"],
       actorId: "Ana",
     });
-    await memory.memories.update(
-      kept!.id,
-      { value: `warm${hidden}`, text: `The next task is warm${hidden}.` },
-      { scope },
-    );
+    const changes = { value: `warm${hidden}`, text: `The next task is warm${hidden}.` };
+    await memory.memories.update(kept!.id, changes, { scope });
     const stored = JSON.stringify([
       await memory.memories.list({ scope }),
       await memory.consents.list({ scope }),

@@ -60,11 +60,8 @@ describe("the consent node", () => {
     expect(model.calls).toEqual([]);
     expect((await graph.getState(thread)).next).toEqual(["memory.consent"]);
 
-    const decisions = [
-      { id: porto, decision: "approve" },
-      { id: they, decision: "refuse" },
-    ];
-    const done = await resume({ decisions });
+    const approved = { id: porto, decision: "approve" };
+    const done = await resume({ decisions: [approved, { id: they, decision: "refuse" }] });
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
@@ -109,9 +106,8 @@ describe("the consent node", () => {
       expect(value.proposals).toMatchObject([{ id }]);
     }
     expect(await valuesOf(memory, thread)).toEqual([]);
-    expect(await memory.consents.list({ scope: addressOf(other).scope })).toMatchObject([
-      { id: foreign, status: "pending" },
-    ]);
+    const theirs = await memory.consents.list({ scope: addressOf(other).scope });
+    expect(theirs).toMatchObject([{ id: foreign, status: "pending" }]);
     const done = await resume(JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }));
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(await valuesOf(memory, thread)).toEqual(["Faro"]);

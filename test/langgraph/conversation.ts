@@ -59,9 +59,8 @@ export function say(graph: unknown, text: string, config: object) {
 /** Each message as "type: text"; tool calls as "ai: (tool)". */
 export function lines(messages: readonly BaseMessage[]): string[] {
   return messages.map((message) => {
-    const calls =
-      "tool_calls" in message && Array.isArray(message.tool_calls) ? (message.tool_calls as { name: string }[]) : [];
-    const called = calls.map((call) => `(${call.name})`).join(" ");
+    const { tool_calls = [] } = message as { tool_calls?: { name: string }[] };
+    const called = tool_calls.map(({ name }) => `(${name})`).join(" ");
     return `${message.getType()}: ${[message.text, called].filter(Boolean).join(" ")}`;
   });
 }
@@ -110,13 +109,19 @@ export function summarizing(): ScriptedChatModel {
 /** Settings that show only unsummarised messages beside a summary. */
 export const summaryAlone = { summaries: { keepRecentMessages: 0 } };
 
-/** A compiled agent of one node, "chat". */
-export function chatAgent(model: ScriptedChatModel) {
+type Chat = typeof MessagesAnnotation;
+
+/** A compiled agent of one node. */
+export function oneNode(name: string, node: (state: Chat["State"]) => Chat["Update"] | Promise<Chat["Update"]>) {
   return new StateGraph(MessagesAnnotation)
-    .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-    .addEdge(START, "chat")
+    .addNode(name, node)
+    .addEdge(START, name as never)
     .compile();
 }
+
+/** A compiled agent of one node, "chat". */
+export const chatAgent = (model: ScriptedChatModel) =>
+  oneNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }));
 
 /** A compiled agent that calls its tools in a loop: nodes "chat" and "tools". */
 export function toolAgent(replies: readonly ScriptedReply[], tools: ConstructorParameters<typeof ToolNode>[0]) {

@@ -21,37 +21,34 @@ async function known(memory: Memory) {
 }
 
 describe("memory of a supervisor", () => {
-  test.each(["configurable", "context"])(
-    "each agent queries with its own allowlist, for the user of the run's %s",
-    async (where) => {
-      const memory = db.memory({ config: { allowlists } });
-      const { configurable } = await known(memory);
-      await known(memory);
-      const model = scripted(query({ query: "release" }), delegates(["planner", "Plan the release."]), "Ok.");
-      const planner = scripted(
-        query({ query: "release", categories: ["preferences"] }),
-        query({ query: "release", user_id: "ben" }),
-        query({ query: "release" }),
-        "the plan",
-      );
-      const graph = await supervise({ memory, model, planner: { model: planner } });
-      const { thread_id, user_id: userId } = configurable;
-      const run = where === "context" ? { configurable: { thread_id }, context: { userId } } : { configurable };
-      await graph.invoke(says("Release it."), run as never);
+  test.each(["configurable", "context"])("agents query by their own allowlists, for the user in %s", async (where) => {
+    const memory = db.memory({ config: { allowlists } });
+    const { configurable } = await known(memory);
+    await known(memory);
+    const model = scripted(query({ query: "release" }), delegates(["planner", "Plan the release."]), "Ok.");
+    const planner = scripted(
+      query({ query: "release", categories: ["preferences"] }),
+      query({ query: "release", user_id: "ben" }),
+      query({ query: "release" }),
+      "the plan",
+    );
+    const graph = await supervise({ memory, model, planner: { model: planner } });
+    const { thread_id, user_id: userId } = configurable;
+    const run = where === "context" ? { configurable: { thread_id }, context: { userId } } : { configurable };
+    await graph.invoke(says("Release it."), run as never);
 
-      const asked = shown(planner.calls[3]);
-      expect(asked[2]).toBe(
-        'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
-          "instructions, app_notes, procedural, relationship_dynamic.",
-      );
-      const hits = (text: string | undefined) =>
-        (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map((hit) => hit.text);
-      expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
-      expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
-      const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
-      expect(hits(supervisorAsked[0])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
-    },
-  );
+    const asked = shown(planner.calls[3]);
+    expect(asked[2]).toBe(
+      'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
+        "instructions, app_notes, procedural, relationship_dynamic.",
+    );
+    const hits = (text: string | undefined) =>
+      (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map((hit) => hit.text);
+    expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
+    expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
+    const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
+    expect(hits(supervisorAsked[0])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
+  });
 
   test("users low: only the supervisor, not a subagent, is advised to ask the user", async () => {
     const { config } = newThread();

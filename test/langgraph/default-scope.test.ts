@@ -20,8 +20,8 @@ function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID(
   return { memory: database.memory({ defaultScope }), defaultScope };
 }
 
-it.each(["memory.checkpointer()", "a saver of the server"])(
-  "the default scope applies to a run without ids (%s)",
+it.each(["memory.checkpointer()", "a server's saver"])(
+  "a run without ids has the default scope (%s)",
   async (saver) => {
     const { memory, defaultScope } = withDefault();
     await memory.memories.add(favouriteDish, { scope: defaultScope });
@@ -63,17 +63,15 @@ it("the default scope does not apply to a run with a user, a tenant or an authen
     const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
     await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
   }
-  await expect(say(graph, "hi", { configurable: { thread_id: ana.thread_id } })).rejects.toMatchObject({
-    code: "THREAD_FORBIDDEN",
-  });
+  const nobodys = say(graph, "hi", { configurable: { thread_id: ana.thread_id } });
+  await expect(nobodys).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
   expect(model.calls).toHaveLength(1);
 });
 
 it("an invalid default scope is refused, and any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });
-  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"]) {
+  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"])
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
-  }
   expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(coded("INVALID_INPUT"));
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });

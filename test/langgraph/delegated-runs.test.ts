@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -10,7 +9,17 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, addressOf, answering, chatAgent, knownThread, lines, newThread, say } from "./conversation.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  chatAgent,
+  knownThread,
+  lines,
+  newThread,
+  oneNode,
+  say,
+} from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const db = useTestDatabase();
@@ -53,52 +62,46 @@ async function delegated(thread: ReturnType<typeof newThread>) {
 }
 
 describe("users H3: an agent in a tool of an agent", () => {
-  it.each([...ways, "no memory"] as const)(
-    "users H3: recalls, and its task is not recorded as the user's (%s)",
-    async (way) => {
-      const memory = learning();
-      const thread = await knownThread(memory);
-      const sub = new ScriptedChatModel({ replies: ["Place A.", "Place B."] });
-      const subagent = createAgent({ model: sub, tools: [], middleware: [memoryMiddleware(memory)] });
-      const model = new ScriptedChatModel({
-        replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
-      });
-      const tools = [askTool(subagent)];
-      const main = way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
-      for (const question of ["Restaurants in Lisbon please", "And another?"]) await say(main, question, thread);
+  it.each([...ways, "no memory"] as const)("users H3: recalls, and records no task as the user's (%s)", async (way) => {
+    const memory = learning();
+    const thread = await knownThread(memory);
+    const sub = new ScriptedChatModel({ replies: ["Place A.", "Place B."] });
+    const subagent = createAgent({ model: sub, tools: [], middleware: [memoryMiddleware(memory)] });
+    const model = new ScriptedChatModel({
+      replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
+    });
+    const tools = [askTool(subagent)];
+    const main = way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
+    for (const question of ["Restaurants in Lisbon please", "And another?"]) await say(main, question, thread);
 
-      expect(sub.calls.map(({ messages }) => lines(messages))).toEqual([
-        [expect.stringContaining("zanzibar"), `human: ${task}`],
-        [expect.stringContaining("zanzibar"), "human: Another in Lisbon."],
-      ]);
-      for (const { messages } of model.calls) expect(lines(messages)).not.toContain(`human: ${task}`);
-      expect(await delegated(thread)).toEqual([
-        `other: ${task}`,
-        "assistant: Place A.",
-        "other: Another in Lisbon.",
-        "assistant: Place B.",
-      ]);
-      expect(await usersLines(memory, thread)).toEqual(
-        way === "no memory" ? [] : ["user: Restaurants in Lisbon please", "user: And another?"],
-      );
-      const { scope } = addressOf(thread);
-      expect((await memory.memories.list({ scope })).map(({ key }) => key)).toEqual(["dish"]);
-      const talks = (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
-      expect(talks).toEqual(way === "no memory" ? [] : [thread.configurable.thread_id]);
-    },
-  );
+    expect(sub.calls.map(({ messages }) => lines(messages))).toEqual([
+      [expect.stringContaining("zanzibar"), `human: ${task}`],
+      [expect.stringContaining("zanzibar"), "human: Another in Lisbon."],
+    ]);
+    for (const { messages } of model.calls) expect(lines(messages)).not.toContain(`human: ${task}`);
+    expect(await delegated(thread)).toEqual([
+      `other: ${task}`,
+      "assistant: Place A.",
+      "other: Another in Lisbon.",
+      "assistant: Place B.",
+    ]);
+    expect(await usersLines(memory, thread)).toEqual(
+      way === "no memory" ? [] : ["user: Restaurants in Lisbon please", "user: And another?"],
+    );
+    const { scope } = addressOf(thread);
+    expect((await memory.memories.list({ scope })).map(({ key }) => key)).toEqual(["dish"]);
+    const talks = (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
+    expect(talks).toEqual(way === "no memory" ? [] : [thread.configurable.thread_id]);
+  });
 
   it("users H3: does not treat its task as the user's request, with memory's tool and no middleware", async () => {
     const memory = db.memory();
     const thread = newThread();
     const text = "The user is vegan.";
     const args = { action: "add", category: "knowledge", text, quote: text };
-    const sub = new ScriptedChatModel({
-      replies: [
-        { toolCalls: [{ name: "memory_manage", args }] },
-        (messages: { text: string }[]) => messages.at(-1)!.text,
-      ].map((reply) => reply as never),
-    });
+    const call = { toolCalls: [{ name: "memory_manage", args }] };
+    const repeat = (messages: { text: string }[]) => messages.at(-1)!.text;
+    const sub = new ScriptedChatModel({ replies: [call, repeat as never] });
     const subagent = createAgent({ model: sub, tools: [memoryManageTool(memory)] });
     const model = new ScriptedChatModel({ replies: [asksFor(task), "Done."] });
     const tools = [askTool(subagent)];
@@ -133,19 +136,14 @@ describe("users H3: a graph with memory in another's node", () => {
     const thread = await knownThread(memory);
     const [worker, model] = [answering(), answering()];
     const inner = createAgent({ model: worker, tools: [], middleware: [memoryMiddleware(memory)] });
-    const outer = new StateGraph(MessagesAnnotation)
-      .addNode("work", async () => {
-        await inner.invoke({ messages: [new HumanMessage(task)] });
-        await inner.invoke({ messages: [new HumanMessage("Once more.")] });
-        return { messages: [await model.invoke("now")] };
-      })
-      .addEdge(START, "work")
-      .compile();
+    const outer = oneNode("work", async () => {
+      await inner.invoke({ messages: [new HumanMessage(task)] });
+      await inner.invoke({ messages: [new HumanMessage("Once more.")] });
+      return { messages: [await model.invoke("now")] };
+    });
     await say(withMemory(outer, memory).compile(), "Restaurants please", thread);
-    expect(worker.calls.map(({ messages }) => lines(messages).slice(1))).toEqual([
-      [`human: ${task}`],
-      ["human: Once more."],
-    ]);
+    const tasks = worker.calls.map(({ messages }) => lines(messages).slice(1));
+    expect(tasks).toEqual([[`human: ${task}`], ["human: Once more."]]);
     expect(await usersLines(memory, thread)).toEqual(["user: Restaurants please"]);
     expect(await delegated(thread)).toContain(`other: ${task}`);
   });
@@ -154,12 +152,9 @@ describe("users H3: a graph with memory in another's node", () => {
     const memory = learning();
     const thread = newThread();
     const inner = withMemory(chatAgent(answering()), memory).compile();
-    const shared = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
+    const shared = oneNode("inner", inner as never);
     const outer = withMemory(shared, memory).compile();
-    for (const graph of [outer, shared]) {
-      await say(graph, "question 1", thread);
-      await say(graph, "question 2", thread);
-    }
+    for (const graph of [outer, shared]) for (const n of [1, 2]) await say(graph, `question ${n}`, thread);
     expect(await usersLines(memory, thread)).toEqual([1, 2, 1, 2].map((round) => `user: question ${round}`));
     expect(await delegated(thread)).toEqual([]);
   });

@@ -1,12 +1,12 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph, type StateSchema } from "@langchain/langgraph";
+import type { StateSchema } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, lines, newThread, say, summarizing } from "./conversation.js";
+import { addressOf, answering, lines, newThread, oneNode, say, summarizing } from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -91,7 +91,7 @@ describe("memoryMiddleware", () => {
         await again();
         return {};
       };
-      const all = new StateGraph(MessagesAnnotation).addNode("all", talking).addEdge(START, "all").compile();
+      const all = oneNode("all", talking);
       await all.invoke({ messages: [] });
     }
     for (const [index, { name }] of threads.entries()) {

@@ -104,9 +104,8 @@ describe("memory.query", () => {
   });
 
   it("lets an agent without an allowlist read nothing when others have one", async () => {
-    expect(await ask("stranger", { categories: ["tasks"] })).toContain(
-      "It may read: instructions, app_notes, procedural",
-    );
+    const refused = await ask("stranger", { categories: ["tasks"] });
+    expect(refused).toContain("It may read: instructions, app_notes, procedural");
     expect(await ask("stranger", {})).toContain("No memory fits");
   });
 

@@ -34,37 +34,32 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
   it.each([
     ["before", true],
     ["after", false],
-  ])(
-    "users M3: its summary is shown unchanged, listed %s memory, and memory makes no more summaries",
-    async (_, first) => {
-      const { memory, model: worker } = learning();
-      const model = answering();
-      const both = [summarization(), memoryMiddleware(memory)] as const;
-      const middleware = first ? both : both.toReversed();
-      const agent = createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() } as never);
-      const thread = newThread();
-      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+  ])("users M3: its summary is shown unchanged, listed %s memory, which makes no more", async (_, first) => {
+    const { memory, model: worker } = learning();
+    const model = answering();
+    const both = [summarization(), memoryMiddleware(memory)] as const;
+    const middleware = first ? both : both.toReversed();
+    const agent = createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() } as never);
+    const thread = newThread();
+    for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
-      const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
-      expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
-      expect(prompts[5]).toContain(fromSummary);
-      expect(prompts[5]!.at(-1)).toBe("human: question 6");
-      expect(model.calls.filter(startsWithAnswer)).toEqual([]);
-      const { scope, threadId } = addressOf(thread);
-      const messages = await memory.threads.messages({ scope, threadId });
-      expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
-        [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
-      );
-      expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([
-        fromSummary,
-      ]);
-      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-      // Of the two turns before LangChain's summary.
-      expect(worker.prompts("conversation_summary")).toHaveLength(2);
-      const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
-      expect(events).toEqual(["create skipped others_summary"]);
-    },
-  );
+    const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
+    expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
+    expect(prompts[5]).toContain(fromSummary);
+    expect(prompts[5]!.at(-1)).toBe("human: question 6");
+    expect(model.calls.filter(startsWithAnswer)).toEqual([]);
+    const { scope, threadId } = addressOf(thread);
+    const messages = await memory.threads.messages({ scope, threadId });
+    expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
+    );
+    expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([fromSummary]);
+    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+    // Of the two turns before LangChain's summary.
+    expect(worker.prompts("conversation_summary")).toHaveLength(2);
+    const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
+    expect(events).toEqual(["create skipped others_summary"]);
+  });
 
   it("users M2: its summary of a thread from before memory is shown, and not recorded as the user's", async () => {
     const { memory, model: worker } = learning();
@@ -106,11 +101,8 @@ describe("users M2: what other middleware wrote", () => {
   ])("users M2: %s", async (_, message, role, learned) => {
     const { memory } = learning();
     const { scope, threadId } = addressOf(newThread());
-    await memory.remember({
-      scope,
-      threadId,
-      messages: [message, new HumanMessage("I do not know."), new AIMessage("Ok.")],
-    });
+    const messages = [message, new HumanMessage("I do not know."), new AIMessage("Ok.")];
+    await memory.remember({ scope, threadId, messages });
     const [recorded] = await memory.threads.messages({ scope, threadId });
     expect(recorded!.role).toBe(role);
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);

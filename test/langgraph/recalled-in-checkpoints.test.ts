@@ -75,9 +75,8 @@ async function kept(saver: BaseCheckpointSaver, { configurable }: ReturnType<typ
          where thread_id = $1 and blob is not null`,
     ),
   ];
-  const found = await Promise.all(
-    queries.map((query) => database.pool.query<{ text: string }>(query, [configurable.thread_id])),
-  );
+  const rowsOf = (query: string) => database.pool.query<{ text: string }>(query, [configurable.thread_id]);
+  const found = await Promise.all(queries.map(rowsOf));
   return found.flatMap(({ rows }) => rows.map(({ text }) => text));
 }
 
@@ -112,35 +111,32 @@ const injections: InjectAs[] = ["system", "user"];
 
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each([...ways, "copies"] as const)("%s", (kind) => {
-    it.each(injections)(
-      "is shown what is recalled, before and after an interrupt, and keeps none of it (as %s)",
-      async (injectAs) => {
-        const memory = database.memory();
-        const thread = await resumedThread(memory);
-        const checkpointer = savers[saverName]!(memory);
-        const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
+    it.each(injections)("is shown recalled text, also after an interrupt, and keeps none (as %s)", async (injectAs) => {
+      const memory = database.memory();
+      const thread = await resumedThread(memory);
+      const checkpointer = savers[saverName]!(memory);
+      const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
 
-        const stopped = await say(graph, "Where do I live?", thread);
-        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
-        expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-        const { tasks } = await graph.getState(thread, { subgraphs: true });
-        expect(JSON.stringify(tasks)).not.toMatch(secrets);
+      const stopped = await say(graph, "Where do I live?", thread);
+      expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+      const { tasks } = await graph.getState(thread, { subgraphs: true });
+      expect(JSON.stringify(tasks)).not.toMatch(secrets);
 
-        const done = await graph.invoke(new Command({ resume: "this one" }), thread);
-        const [before, after] = model.calls.map(shownIn);
-        expect(before!.join()).toContain(remembered);
-        expect(before!.join()).toContain(saidEarlier);
-        const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
-        // What nodes of one's own recalled is gone with the first run.
-        expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
-        expect(lines(done.messages)).toEqual([...round, "ai: done"]);
-        const rows = await kept(checkpointer, thread);
-        expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
-        expect(rows.filter((text) => secrets.test(text))).toEqual([]);
-        const { gap } = await memory.recall(addressOf(thread));
-        expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
-      },
-    );
+      const done = await graph.invoke(new Command({ resume: "this one" }), thread);
+      const [before, after] = model.calls.map(shownIn);
+      expect(before!.join()).toContain(remembered);
+      expect(before!.join()).toContain(saidEarlier);
+      const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
+      // What nodes of one's own recalled is gone with the first run.
+      expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
+      expect(lines(done.messages)).toEqual([...round, "ai: done"]);
+      const rows = await kept(checkpointer, thread);
+      expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
+      expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+      const { gap } = await memory.recall(addressOf(thread));
+      expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
+    });
   });
 });
 
@@ -153,11 +149,8 @@ describe("an agent with memory", () => {
       replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
     });
     const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({ checkpointer });
-    const chunks = await streamed(
-      graph,
-      { messages: [new HumanMessage("Where do I live?")] },
-      { ...thread, streamMode: ["values", "updates"], subgraphs: true },
-    );
+    const input = { messages: [new HumanMessage("Where do I live?")] };
+    const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs: true });
     expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
     expect(inspect(chunks, { depth: 20 })).not.toMatch(secrets);
     await graph.invoke(new Command({ resume: "first" }), thread);

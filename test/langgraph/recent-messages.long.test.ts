@@ -42,9 +42,8 @@ describe("“change the second function you just wrote”, once the summary has 
     });
     const graph = await agentIn(way, { memory, model, ...options });
     const thread = newThread();
-    for (const text of ["question 1", "question 2", "question 3", "write two functions"]) {
+    for (const text of ["question 1", "question 2", "question 3", "write two functions"])
       await say(graph, text, thread);
-    }
     const { summary: latest, gap } = await memory.recall(addressOf(thread));
     expect([latest?.endSeq, gap]).toEqual([7, []]);
     await say(graph, "change the second function you just wrote", thread);

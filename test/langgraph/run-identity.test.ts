@@ -8,10 +8,7 @@ import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
 type Values = Record<string, unknown>;
 
 /** A place for an id: its path in a run's config. */
-interface Place {
-  readonly key: string;
-  readonly id: "userId" | "tenantId" | "appId";
-}
+type Place = { readonly key: string; readonly id: "userId" | "tenantId" | "appId" };
 
 const spellings = { userId: "user_id", tenantId: "tenant_id", appId: "app_id" } as const;
 const ids = ["userId", "tenantId", "appId"] as const;
@@ -92,8 +89,8 @@ describe("the scope of a run", () => {
     fc.assert(
       fc.property(naming, (named) => {
         const config = configOf(named);
-        const given = (id: Place["id"]) =>
-          named.filter(({ place, value }) => place.id === id && typeof value === "string");
+        const given = (of: Place["id"]) =>
+          named.filter(({ place: { id }, value }) => id === of && typeof value === "string");
         const ambiguous = ids.some((id) => new Set(given(id).map(({ value }) => value)).size > 1);
         if (ambiguous) {
           expect(refused(config)).toMatch(/ambiguous/);
@@ -106,13 +103,8 @@ describe("the scope of a run", () => {
           expect(refused(config)).toMatch(/ambiguous/);
           return;
         }
-        const expected = Object.fromEntries(
-          ids.flatMap((id) =>
-            given(id)
-              .slice(0, 1)
-              .map(({ value }) => [id, value]),
-          ),
-        );
+        const firsts = ids.map((id) => [id, given(id)[0]?.value]);
+        const expected = Object.fromEntries(firsts.filter(([, value]) => value !== undefined));
         if (expected.userId === undefined && expected.appId === undefined) {
           expect(refused(config)).toMatch(/Name its user/);
           expectDefault(config, expected.tenantId === undefined);
@@ -129,28 +121,20 @@ describe("the scope of a run", () => {
   it("is refused with the keys that differ, for every pair of places", () => {
     for (const one of places) {
       for (const other of places.filter(({ id, key }) => id === one.id && key !== one.key)) {
-        const message = refused(
-          configOf([
-            { place: one, value: "ana" },
-            { place: other, value: "eve" },
-          ]),
-        );
+        const named = Object.entries({ ana: one, eve: other }).map(([value, place]) => ({ place, value }));
+        const message = refused(configOf(named));
         expect(message).toContain(one.key);
         expect(message).toContain(other.key);
       }
     }
   });
 
-  it.each(places.map((place) => [place.key, place] as const))(
-    "is refused for a value that is no id in %s",
-    (_, place) => {
-      const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
-      const named = user.map((each) => ({ place: each, value: "ana" }));
-      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
-        refused(configOf([...named, { place, value }]));
-      }
-    },
-  );
+  it.each(places.map((place) => [place.key, place] as const))("is refused if %s is no id", (_, place) => {
+    const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
+    const named = user.map((each) => ({ place: each, value: "ana" }));
+    for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
+      refused(configOf([...named, { place, value }]));
+  });
 
   it("of an authenticated user has the server's tenant, or none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };

@@ -58,9 +58,8 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
   it("stalls at most three turns up to their deadlines; later turns go on without memory until it answers", async () => {
     const { proxy, memory, logger } = await throughProxy();
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({
-      checkpointer: new MemorySaver(),
-    }) as unknown as AnyGraph;
+    const compiled = withMemory(chatAgent(model), memory).compile({ checkpointer: new MemorySaver() });
+    const graph = compiled as unknown as AnyGraph;
     const thread = newThread();
     const turn = (text: string) =>
       streamed(graph, { messages: [new HumanMessage(text)] }, { ...thread, streamMode: "custom" });

@@ -21,7 +21,7 @@ const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
 
 describe.each(ways)("an agent that has memory by %s", (way) => {
   it.each(Object.keys(sessions))(
-    "is shown the summary and later messages in a %s session; the transcript has all",
+    "is shown summary and later messages (%s); the transcript has all",
     async (session) => {
       const config = { summaries: { keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });
@@ -72,33 +72,30 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     expect(await transcript(database, thread)).toEqual(all);
   });
 
-  it.each(["system", "user"] as const)(
-    "is shown the same memory in every call of a turn with tools, recalled once (as %s)",
-    async (injectAs) => {
-      const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
-      const memory = database.memory({ model: summarizing(), config });
-      const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
-      const model = new ScriptedChatModel({ replies });
-      const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
-      const thread = newThread();
-      await say(graph, "question 1", thread);
-      const input = { messages: [new HumanMessage("question 2")] };
-      expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
-        { type: "memory.recall", status: "ok" },
-        { type: "memory.remember", status: "ok", recorded: 7 },
-      ]);
-      const round = [
-        ...(injectAs === "system"
-          ? [expect.stringContaining("summary 1"), "human: question 2"]
-          : ["human: [Previous context: summary 1]\n\nquestion 2"]),
-        ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
-      ];
-      expect(shownIn(model.calls[3])).toEqual(round);
-      expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
-      const { messages } = await say(graph, "question 3", thread);
-      expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
-      expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
-      expect(await transcript(database, thread)).toHaveLength(11);
-    },
-  );
+  it.each(["system", "user"] as const)("is shown one recall in all calls of a turn (as %s)", async (injectAs) => {
+    const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
+    const memory = database.memory({ model: summarizing(), config });
+    const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
+    const model = new ScriptedChatModel({ replies });
+    const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
+    const thread = newThread();
+    await say(graph, "question 1", thread);
+    const input = { messages: [new HumanMessage("question 2")] };
+    expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
+      { type: "memory.recall", status: "ok" },
+      { type: "memory.remember", status: "ok", recorded: 7 },
+    ]);
+    const round = [
+      ...(injectAs === "system"
+        ? [expect.stringContaining("summary 1"), "human: question 2"]
+        : ["human: [Previous context: summary 1]\n\nquestion 2"]),
+      ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
+    ];
+    expect(shownIn(model.calls[3])).toEqual(round);
+    expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
+    const { messages } = await say(graph, "question 3", thread);
+    expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
+    expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
+    expect(await transcript(database, thread)).toHaveLength(11);
+  });
 });

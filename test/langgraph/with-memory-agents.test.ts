@@ -7,7 +7,7 @@ import { z } from "zod";
 import { memoryStateFields, withMemory } from "../../src/index.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { agentWithMemory, answering, chatAgent, lines, newThread, rounds, say } from "./conversation.js";
+import { agentWithMemory, answering, chatAgent, lines, newThread, oneNode, rounds, say } from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -56,12 +56,9 @@ describe("agents", () => {
 
   it("keep the ids of messages, and replace a message by its id", async () => {
     const memory = database.memory();
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("edit", ({ messages }) => ({
-        messages: [new HumanMessage({ id: messages.at(-1)!.id!, content: "edited" })],
-      }))
-      .addEdge(START, "edit")
-      .compile();
+    const agent = oneNode("edit", ({ messages }) => ({
+      messages: [new HumanMessage({ id: messages.at(-1)!.id!, content: "edited" })],
+    }));
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await say(graph, "first", thread);
@@ -85,6 +82,7 @@ describe("withMemory refuses, with the reason,", () => {
       .addNode("chat", () => ({}))
       .addEdge(START, "chat")
       .compile();
+  const piledUp = Annotation<BaseMessage[]>({ reducer: (a, b) => a.concat(b), default: () => [] });
   const refused = (message: RegExp) =>
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
 
@@ -97,19 +95,10 @@ describe("withMemory refuses, with the reason,", () => {
     ],
     [
       "messages that only pile up",
-      () =>
-        idle(
-          Annotation.Root({
-            messages: Annotation<BaseMessage[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
-          }),
-        ),
+      () => idle(Annotation.Root({ messages: piledUp })),
       /merge by id: give the key messagesStateReducer/,
     ],
-    [
-      "messages that replace each other",
-      () => idle(Annotation.Root({ messages: Annotation<BaseMessage[]> })),
-      /merge by id/,
-    ],
+    ["messages that are replaced", () => idle(Annotation.Root({ messages: Annotation<BaseMessage[]> })), /merge by id/],
     [
       "an agent that has memory",
       () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),

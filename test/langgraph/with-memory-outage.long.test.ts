@@ -41,11 +41,8 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
     await say(graph, "question 1", thread);
 
     use(down);
-    const events = await streamed(
-      graph,
-      { messages: [new HumanMessage("question 2")] },
-      { ...thread, streamMode: "custom" },
-    );
+    const input = { messages: [new HumanMessage("question 2")] };
+    const events = await streamed(graph, input, { ...thread, streamMode: "custom" });
     expect(events).toMatchObject([
       { type: "memory.recall", status: "error", detail: "DATABASE_UNAVAILABLE" },
       { type: "memory.database", status: "skipped", detail: "paused" },

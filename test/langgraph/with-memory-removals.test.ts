@@ -48,9 +48,8 @@ describe("an agent that removes messages", () => {
 
   it("has removed messages in its summary", async () => {
     const summarizer = summarizing();
-    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: summaryAlone }), {
-      build: trimming,
-    });
+    const memory = database.memory({ model: summarizer, config: summaryAlone });
+    const { model, graph, thread } = agentWithMemory(memory, { build: trimming });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
@@ -59,24 +58,15 @@ describe("an agent that removes messages", () => {
   });
 
   it("is not shown one removed message, even the first after a summary", async () => {
-    const build = (model: ScriptedChatModel) =>
-      changing(
-        model,
-        (messages) =>
-          messages.flatMap(({ id, text }) => (text.includes("secret") ? [new RemoveMessage({ id: id! })] : [])),
-        "after",
-      );
-    const session = "bounded";
-    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
-      build,
-      session,
-    });
+    const withoutSecrets = (messages: BaseMessage[]) =>
+      messages.filter(({ text }) => text.includes("secret")).map(({ id }) => new RemoveMessage({ id: id! }));
+    const build = (model: ScriptedChatModel) => changing(model, withoutSecrets, "after");
+    const own = { build, session: "bounded" } as const;
+    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), own);
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-    await memory.record({
-      ...addressOf(thread),
-      messages: [new HumanMessage({ id: "other", content: "a secret told elsewhere" })],
-    });
-    const later = checkpointed(build(model), database.memory(), { session });
+    const elsewhere = new HumanMessage({ id: "other", content: "a secret told elsewhere" });
+    await memory.record({ ...addressOf(thread), messages: [elsewhere] });
+    const later = checkpointed(build(model), database.memory(), { session: "bounded" });
     for (const text of ["a secret", "question 5", "question 6"]) await say(later, text, thread);
     const shown = model.calls.at(-1)!.messages.map((message) => message.text);
     expect(shown.filter((text) => text.includes("secret"))).toEqual([]);
@@ -110,16 +100,11 @@ describe("an agent that removes messages", () => {
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
-    expect(lines(model.calls[2]!.messages)).toEqual([
-      expect.stringContaining("own digest 1"),
-      "ai: answer 2",
-      "human: question 3",
-    ]);
-    expect(lines(model.calls[3]!.messages)).toEqual([
-      expect.stringContaining("own digest 2"),
-      "ai: answer 3",
-      "human: question 4",
-    ]);
+    for (const n of [1, 2]) {
+      const digest = expect.stringContaining(`own digest ${n}`);
+      const after = [`ai: answer ${n + 1}`, `human: question ${n + 2}`];
+      expect(lines(model.calls[n + 1]!.messages)).toEqual([digest, ...after]);
+    }
     expect(lines(messages)).toEqual([...lines(model.calls[3]!.messages), "ai: answer 4"]);
     const said = await transcript(database, thread);
     // Its first summary is kept as a message, so that memory makes none of its own.

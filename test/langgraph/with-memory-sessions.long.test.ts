@@ -107,13 +107,8 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect(shown.at(-1)).toBe("human: and on");
     expect(shown.join()).not.toMatch(/question [3456]/);
     expect(lines(messages).slice(-2)).toEqual(["human: and on", "ai: answer 8"]);
-    expect(await transcript(database, thread)).toEqual([
-      ...recorded(1, 2, 3, 4, 5, 6),
-      "another way",
-      "answer 7",
-      "and on",
-      "answer 8",
-    ]);
+    const all = [...recorded(1, 2, 3, 4, 5, 6), "another way", "answer 7", "and on", "answer 8"];
+    expect(await transcript(database, thread)).toEqual(all);
     expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
   });
 

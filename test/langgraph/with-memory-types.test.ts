@@ -95,9 +95,8 @@ it("a misspelt option is reported in one line, by TypeScript and at run time", a
   host.fileExists = (name) => name === folder || ts.sys.fileExists(name);
   const program = ts.createProgram([folder], options, host);
   const problems = program.getSemanticDiagnostics(program.getSourceFile(folder));
-  expect(problems.map(({ messageText }) => messageText)).toEqual([
-    expect.stringMatching(/^Object literal .* Did you mean to write 'onError'\?$/),
-  ]);
+  const reported = expect.stringMatching(/^Object literal .* Did you mean to write 'onError'\?$/);
+  expect(problems).toMatchObject([{ messageText: reported }]);
   const agent = createAgent({ model: answering(), tools: [] });
   const misspelt = { onEror: "throw" } as object;
   expect(() => withMemory(agent, database.memory(), misspelt)).toThrow(/options of withMemory.*onEror/s);

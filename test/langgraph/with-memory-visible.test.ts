@@ -17,6 +17,7 @@ import {
   knownThread,
   lines,
   newThread,
+  oneNode,
   say,
   streamed,
   summarizing,
@@ -32,16 +33,10 @@ describe("the agent inside", () => {
     const { agent } = toolAgent([], [tool(() => "x", { name: "look", schema: z.object({}) })]);
     const graph = withMemory(agent, memory).compile();
     const drawn = await graph.getGraphAsync({ xray: true });
-    expect(Object.keys(drawn.nodes)).toEqual(
-      expect.arrayContaining(["memory.recall", "agent:chat", "agent:tools", "memory.remember"]),
-    );
-    expect(Object.keys((await graph.getGraphAsync()).nodes)).toEqual([
-      "__start__",
-      "memory.recall",
-      "agent",
-      "memory.remember",
-      "__end__",
-    ]);
+    const inner = ["memory.recall", "agent:chat", "agent:tools", "memory.remember"];
+    expect(Object.keys(drawn.nodes)).toEqual(expect.arrayContaining(inner));
+    const outer = Object.keys((await graph.getGraphAsync()).nodes);
+    expect(outer).toEqual(["__start__", "memory.recall", "agent", "memory.remember", "__end__"]);
   });
 
   it("keeps the name it was compiled with", () => {
@@ -62,45 +57,39 @@ describe("streams", () => {
       .map((message) => message.text)
       .filter((text) => text !== "");
 
-  it.each(["inline", "background"] as const)(
-    "show the agent's tokens and steps, and nothing of background work (%s jobs)",
-    async (jobs) => {
-      const secret = "Secretia";
-      const model = taskModel({
-        conversation_summary: () => ({ structured: { reasoning: "", summary: `They spoke of ${secret}.` } }),
-        fact_extraction: (_, call) =>
-          call === 0 ? facts(candidate(`The user works in ${secret}.`, "I work there")) : facts(),
-        episode_summary: () => ({ structured: { reasoning: "", summary: `They met in ${secret}.` } }),
-      });
-      const memories = { extract: true, episodes: true, episodeEveryTurns: 2 };
-      const { memory, graph, thread } = agentWithMemory(
-        database.memory({ model, jobs, config: { ...config, memories } }),
-      );
-      for (const [index, said] of ["I work there.", "Hello."].entries()) {
-        const streamMode: StreamMode[] = ["messages", "updates", "custom"];
-        const input = { messages: [new HumanMessage(said)] };
-        const options = { ...thread, streamMode, subgraphs: true };
-        const chunks = (await streamed(graph, input, options)) as [string[], string, unknown][];
-        await memory.idle();
-        const inner = chunks.filter(([namespace]) => namespace.length > 0);
-        expect(inner.every(([namespace]) => namespace[0]?.startsWith("agent:"))).toBe(true);
-        const messages = chunks.filter(([, mode]) => mode === "messages").map(([, , chunk]) => chunk);
-        expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
-        const names = /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
-        expect(JSON.stringify(chunks)).not.toMatch(names);
-        expect(JSON.stringify(chunks)).not.toContain(secret);
-      }
-      expect(await memory.summaries.list(addressOf(thread))).toHaveLength(2);
-      expect((await textsOf(memory, addressOf(thread))).toSorted()).toEqual([
-        `The user works in ${secret}.`,
-        `They met in ${secret}.`,
-      ]);
-    },
-  );
+  it.each(["inline", "background"] as const)("show the agent's tokens and steps, none of %s jobs", async (jobs) => {
+    const secret = "Secretia";
+    const model = taskModel({
+      conversation_summary: () => ({ structured: { reasoning: "", summary: `They spoke of ${secret}.` } }),
+      fact_extraction: (_, call) =>
+        call === 0 ? facts(candidate(`The user works in ${secret}.`, "I work there")) : facts(),
+      episode_summary: () => ({ structured: { reasoning: "", summary: `They met in ${secret}.` } }),
+    });
+    const memories = { extract: true, episodes: true, episodeEveryTurns: 2 };
+    const settings = { model, jobs, config: { ...config, memories } };
+    const { memory, graph, thread } = agentWithMemory(database.memory(settings));
+    for (const [index, said] of ["I work there.", "Hello."].entries()) {
+      const streamMode: StreamMode[] = ["messages", "updates", "custom"];
+      const input = { messages: [new HumanMessage(said)] };
+      const options = { ...thread, streamMode, subgraphs: true };
+      const chunks = (await streamed(graph, input, options)) as [string[], string, unknown][];
+      await memory.idle();
+      const inner = chunks.filter(([namespace]) => namespace.length > 0);
+      expect(inner.every(([namespace]) => namespace[0]?.startsWith("agent:"))).toBe(true);
+      const messages = chunks.filter(([, mode]) => mode === "messages").map(([, , chunk]) => chunk);
+      expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
+      const names = /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
+      expect(JSON.stringify(chunks)).not.toMatch(names);
+      expect(JSON.stringify(chunks)).not.toContain(secret);
+    }
+    expect(await memory.summaries.list(addressOf(thread))).toHaveLength(2);
+    const texts = (await textsOf(memory, addressOf(thread))).toSorted();
+    expect(texts).toEqual([`The user works in ${secret}.`, `They met in ${secret}.`]);
+  });
 
   it("of a graph in the agent need `subgraphs`, as in LangGraph", async () => {
     const inner = chatAgent(answering());
-    const agent = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
+    const agent = oneNode("inner", inner as never);
     const alone = agent as unknown as AnyGraph;
     const memory = database.memory();
     const wrapped = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
@@ -109,9 +98,7 @@ describe("streams", () => {
       const chunks = await streamed(graph, input(), { ...newThread(), streamMode: "messages", subgraphs });
       return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks).length;
     };
-    for (const subgraphs of [false, true]) {
-      expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
-    }
+    for (const subgraphs of [false, true]) expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
   });
 
   it("and states have only the agent's own keys, and nothing recalled", async () => {
@@ -133,11 +120,8 @@ describe("streams", () => {
     const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
-    const events = await streamed(
-      graph,
-      { messages: [new HumanMessage("question 2")] },
-      { ...thread, streamMode: "custom" },
-    );
+    const input = { messages: [new HumanMessage("question 2")] };
+    const events = await streamed(graph, input, { ...thread, streamMode: "custom" });
     expect(events).toEqual([
       {
         type: "memory.recall",
@@ -169,12 +153,10 @@ describe("streams", () => {
   it("update the outer state with the new messages only", async () => {
     const { graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
-    const updates = (await streamed(
-      graph,
-      { messages: [new HumanMessage("question 2")] },
-      { ...thread, streamMode: "updates" },
-    )) as Record<string, { messages: AIMessageChunk[] }>[];
-    const agent = updates.find((update) => "agent" in update);
+    const input = { messages: [new HumanMessage("question 2")] };
+    const updates = await streamed(graph, input, { ...thread, streamMode: "updates" });
+    const ofAgents = updates as Record<string, { messages: AIMessageChunk[] }>[];
+    const agent = ofAgents.find((update) => "agent" in update);
     expect(lines(agent!.agent!.messages)).toEqual(["ai: answer 2"]);
   });
 });

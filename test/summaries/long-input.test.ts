@@ -101,10 +101,8 @@ describe("a message in the summary prompt", () => {
     now = new Date("2026-03-02T09:00Z");
     await say(3);
     const { text } = summaryPrompt(model.calls[0]);
-    expect([...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map((match) => match.slice(1))).toEqual([
-      ["2026-03-01", "0"],
-      ["2026-03-02", "4"],
-    ]);
+    const dates = [...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map(([, day, seq]) => `${day} ${seq}`);
+    expect(dates).toEqual(["2026-03-01 0", "2026-03-02 4"]);
   });
 
   it("cannot pose as a part of the prompt", async () => {

@@ -85,11 +85,8 @@ describe("a failed summary", () => {
   it("is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const { memory, thread } = summarisedThread(db, {
-      model,
-      jobs: "background",
-      config: { summaries: { retryDelayMs: 20 } },
-    });
+    const config = { summaries: { retryDelayMs: 20 } };
+    const { memory, thread } = summarisedThread(db, { model, jobs: "background", config });
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });

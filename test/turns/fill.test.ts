@@ -60,11 +60,8 @@ describe("a fallback memory", () => {
       { category: "preferences", key: "tea", value: "green", text: "The user drinks green tea.", importance: 1 },
     ]);
     const recalled = await memory.recall({ scope, threadId, query: "When do I play chess?" });
-    expect(shownIn(recalled)).toEqual([
-      "The user drinks green tea.",
-      "The user plays chess on Fridays.",
-      "The user has a dog called Rex.",
-    ]);
+    const order = ["The user drinks green tea.", "The user plays chess on Fridays.", "The user has a dog called Rex."];
+    expect(shownIn(recalled)).toEqual(order);
     expect(recalled.memories.relevant).toHaveLength(1);
   });
 

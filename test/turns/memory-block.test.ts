@@ -22,13 +22,9 @@ describe("the memory block", () => {
   it("begins with a preface, and separates unverified memories", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
-    const slot = (key: string, value: string) => ({
-      category: "preferences",
-      key,
-      value,
-      importance: 5,
-      text: `The user's ${key} is ${value}.`,
-    });
+    const slot = (key: string, value: string) => {
+      return { category: "preferences", key, value, importance: 5, text: `The user's ${key} is ${value}.` };
+    };
     await memory.memories.add(
       [
         { ...slot("tea", "green"), origin: "user" },
@@ -74,22 +70,12 @@ describe("the memory block", () => {
   it("shows a summary with its turns, and the beginning of an episode", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
+    const cello = { key: "instrument", value: "cello", origin: "user" } as const;
+    const text = `They talked about the cello ${"and bows ".repeat(20)}at length.`;
     await memory.memories.add(
       [
-        {
-          category: "profile",
-          key: "instrument",
-          value: "cello",
-          text: "The user plays the cello.",
-          importance: 5,
-          origin: "user",
-        },
-        {
-          kind: "episode",
-          turns: { start: 1, end: 10 },
-          origin: "user",
-          text: `They talked about the cello ${"and bows ".repeat(20)}at length.`,
-        },
+        { ...cello, category: "profile", text: "The user plays the cello.", importance: 5 },
+        { kind: "episode", turns: { start: 1, end: 10 }, origin: "user", text },
       ],
       { scope },
     );
@@ -151,6 +137,7 @@ describe("the memory block", () => {
   const notShown =
     "[12 earlier messages are not shown: they are too many, and no summary has them. They are kept, and a search of the transcript finds them.]";
 
+  const omitted = { messages: 12 } as never;
   it.each<[string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]>([
     ["nothing at all", {}, []],
     ["a fact", { drafts: [nuts] }, [long, known, ofMemory]],
@@ -159,11 +146,7 @@ describe("the memory block", () => {
     ["a procedure", { drafts: [steps] }, []],
     ["an episode", { drafts: [met], query: "nuts" }, [long, fits.replace(/\n.*allergic.*/, ""), ofMemory]],
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
-    [
-      "messages without a summary",
-      { more: { omitted: { messages: 12 } as never } },
-      [memoryPreface, `# Recent Conversation\n${notShown}`],
-    ],
+    ["messages without a summary", { more: { omitted } }, [memoryPreface, `# Recent Conversation\n${notShown}`]],
     ["a change", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
     ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
     ["the same of the user and of the app", { drafts: [nuts, { ...nuts, app: true }] }, [long, known, ofMemory]],
@@ -245,18 +228,11 @@ describe("the memory block", () => {
           scope: { appId: two },
         } as unknown as MemoryItem;
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
+        const items = { profile: [item], related: [item], notes: [item], rest: [item] };
         const block = memoryBlock({
           ...nothing,
           summary: { ...aSummary, text: two },
-          memories: {
-            profile: [item],
-            relevant: [hit],
-            episodes: [hit],
-            related: [item],
-            notes: [item],
-            rest: [item],
-            omitted: 3,
-          },
+          memories: { ...items, relevant: [hit], episodes: [hit], omitted: 3 },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [{ id: "12345678", category: one, key: two || null, value: three, text: one, current: two }],
         });

@@ -32,13 +32,10 @@ describe("the changes shown to a turn", () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const id = await add("The flight leaves from gate 13.", { importance: 5 });
-    expect(await turn()).toEqual([
-      "Memory updates:",
-      "- +created: [Knowledge] The flight leaves from gate 13. (imp=5)",
-    ]);
-    for (const gate of [14, 15, 16]) {
+    const created = "- +created: [Knowledge] The flight leaves from gate 13. (imp=5)";
+    expect(await turn()).toEqual(["Memory updates:", created]);
+    for (const gate of [14, 15, 16])
       await memory.memories.update(id, { text: `The flight leaves from gate ${gate}.` }, { scope });
-    }
     await memory.memories.update(id, { text: "The flight was cancelled.", importance: 3 }, { scope });
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([

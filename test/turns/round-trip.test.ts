@@ -29,13 +29,8 @@ async function checkpointed(message: BaseMessage): Promise<BaseMessage> {
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-const broken: InvalidToolCall = {
-  id: "c",
-  name: "look",
-  args: '{"broken',
-  error: "not JSON",
-  type: "invalid_tool_call",
-};
+const unread = { id: "c", name: "look", args: '{"broken', error: "not JSON" };
+const broken: InvalidToolCall = { ...unread, type: "invalid_tool_call" };
 
 // Core's own type of this property is `undefined` under exactOptionalPropertyTypes.
 const usage: object = {
@@ -181,10 +176,7 @@ it("a recorded message has role, speaker and text in columns", async () => {
         ],
         name: "ana",
       }),
-      new AIMessage({
-        content: "I look",
-        tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }],
-      }),
+      new AIMessage({ content: "I look", tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }] }),
       new ToolMessage({ tool_call_id: "a", content: "a\u0000b" }),
       new ChatMessage({ content: "x", role: "narrator" }),
     ],

@@ -28,9 +28,8 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     const batch = (start: number) =>
       Array.from({ length: 500 }, (_, n) => ({ text: `word${start + n} term${start + n} lexeme${start + n}` }));
     // Of small tables, all rows are rightly read.
-    for (let other = 0; other < 20; other++) {
+    for (let other = 0; other < 20; other++)
       await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
-    }
     for (let start = 0; start < memories; start += 500) await memory.memories.add(batch(start), { scope });
     const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
     id = added?.id ?? "";

@@ -13,10 +13,7 @@ import {
 import { opensTurn } from "../../text/inserted-message.js";
 
 /** What an agent sees instead of the graph's messages. */
-export interface ShownView {
-  readonly state: readonly BaseMessage[];
-  readonly view: readonly BaseMessage[];
-}
+export type ShownView = { readonly state: readonly BaseMessage[]; readonly view: readonly BaseMessage[] };
 
 /**
  * Stores placeholders for recalled messages: forgetting must reach everything stored. In `turnChannel` it stores only
@@ -84,7 +81,7 @@ export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: Readon
       return isMarked || recalled.has(id) ? (own.get(id) ?? true) : false;
     });
     const isNext = (at: number) =>
-      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) === placeAt(at - 1) + 1;
+      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) - placeAt(at - 1) === 1;
     const placeAt = (at: number) => places.get(list[at]?.id) ?? Number.NaN;
     return ({ id }, at) => {
       const left = isLeft[at];
@@ -143,8 +140,7 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new
 
 /** The messages of `view` behind a placeholder; a summary may cover the first of them by now. */
 function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
-  const placeOf = (known: string | undefined) =>
-    known === undefined ? -1 : view.findIndex((shown) => shown.id === known);
+  const placeOf = (of: string | undefined) => (of === undefined ? -1 : view.findIndex((shown) => shown.id === of));
   const start = placeOf(id);
   if (message && isPlaceholder(message)) return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
   const anew = view[start];
@@ -181,9 +177,11 @@ function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>
     const message = asMessage(value);
     // A message outside a list cannot be removed.
     if (message) return rewrite([message])(message, 0)?.[0] ?? value;
-    if (value instanceof Map) return changed(value, [...value], within, (entries) => new Map(entries));
-    if (value instanceof Set) return changed(value, [...value], within, (items) => new Set(items));
-    return rewriteObject(value, within);
+    if (!(value instanceof Map || value instanceof Set)) return rewriteObject(value, within);
+    const items: unknown[] = [...value];
+    const next = within(items) as never[];
+    if (next === items) return value;
+    return value instanceof Map ? new Map(next) : new Set(next);
   } finally {
     around.delete(value);
   }
@@ -201,24 +199,13 @@ function rewriteArray(items: readonly unknown[], rewrite: RewriteList, within: (
   return next.length === items.length && next.every((item, index) => item === items[index]) ? items : next;
 }
 
-function changed<Item, Collection>(
-  collection: Collection,
-  items: Item[],
-  within: (item: unknown) => unknown,
-  make: (items: Item[]) => Collection,
-): Collection {
-  const next = within(items) as Item[];
-  return next === items ? collection : make(next);
-}
-
 function rewriteObject(object: object, within: (inner: unknown) => unknown): object {
   const changes = Object.entries(object).flatMap(([key, inner]) => {
     const next = within(inner);
     return next === inner ? [] : [[key, next] as const];
   });
   if (changes.length === 0) return object;
-  const copy: object = Object.assign(Object.create(Object.getPrototypeOf(object)), object);
-  return Object.assign(copy, Object.fromEntries(changes));
+  return Object.assign(Object.create(Object.getPrototypeOf(object)), object, Object.fromEntries(changes));
 }
 
 function asMessage(value: unknown): AnyMessage | undefined {

@@ -85,13 +85,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (!place) return;
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const [, stored] = await readCheckpoints(this.#db, place, {
-      ns: ns ?? undefined,
-      id: id || undefined,
-      before: before?.configurable?.checkpoint_id,
-      filter,
-      limit,
-    });
+    const range = { ns: ns ?? undefined, id: id || undefined, before: before?.configurable?.checkpoint_id };
+    const [, stored] = await readCheckpoints(this.#db, place, { ...range, filter, limit });
     for (const each of stored) yield this.#tupleOf(place, each);
   }
 
@@ -194,9 +189,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
     if (checkpoint.v < 4 && parent !== null) {
       // LangGraph stores pending sends with the parent's writes.
-      const tuple = await super.getTuple({
-        configurable: { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id },
-      });
+      const configurable = { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id };
+      const tuple = await super.getTuple({ configurable });
       if (tuple) return seenFrom(place, tuple);
     }
     const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
@@ -244,10 +238,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   /** A run claims its thread once. @param byHand for calls outside a run */
-  async #placeOf(
-    config: RunnableConfig,
-    byHand: typeof claimPlace | typeof findPlace,
-  ): Promise<CheckpointPlace | null> {
+  async #placeOf(config: RunnableConfig, byHand: typeof findPlace): Promise<CheckpointPlace | null> {
     const asked = this.#askedBy(config);
     const places = this.#claimed(config);
     if (!places) return byHand(this.#db, asked);

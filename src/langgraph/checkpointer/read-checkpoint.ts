@@ -37,9 +37,7 @@ interface FoundRow {
   readonly write_bytes: Buffer | null;
 }
 
-interface CheckpointRow extends FoundRow, Omit<StoredCheckpoint, "id" | "values" | "writes"> {
-  readonly id: string | null;
-}
+type CheckpointRow = FoundRow & Omit<StoredCheckpoint, "id" | "values" | "writes"> & { readonly id: string | null };
 
 export type Where = CheckpointPlace | Asked;
 

@@ -1,4 +1,4 @@
-import sql, { raw } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, threadForbidden } from "../../scope/scope.js";
@@ -40,15 +40,9 @@ export interface CheckpointPart {
   readonly writes?: readonly WriteRow[];
 }
 
-interface Waiting extends CheckpointPart {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiting = CheckpointPart & { readonly resolve: () => void; readonly reject: (error: unknown) => void };
 
-interface Queue {
-  readonly waiting: Waiting[];
-  underWay: number;
-}
+type Queue = { readonly waiting: Waiting[]; underWay: number };
 
 /** Concurrent statements of a tenant: one runs while the next is gathered. */
 const mostAtOnce = 2;
@@ -125,6 +119,12 @@ async function writeTogether(
   const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
   const threads = [...places].map(([thread, name]) => ({ thread, name }));
   const { data, rows } = packed(parts);
+  const insertWrites = (chosen: Sql) => sql`
+        insert into ${schema}.checkpoint_writes (
+          thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
+        )
+        select name, ns, id, task, path, idx, channel, type, value from task_write where ${chosen}
+        on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do`;
   const held = await asTenant(tenant, () =>
     db.query<{ id: string }>(
       sql`
@@ -159,20 +159,9 @@ async function writeTogether(
           length integer, replaces boolean
         ) join held h on h.id = w.thread cross join data
       ),
-      kept as (
-        insert into ${schema}.checkpoint_writes (
-          thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
-        )
-        select name, ns, id, task, path, idx, channel, type, value from task_write where not replaces
-        on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do nothing
-      ),
+      kept as (${insertWrites(sql`not replaces`)} nothing),
       replaced as (
-        insert into ${schema}.checkpoint_writes (
-          thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
-        )
-        select name, ns, id, task, path, idx, channel, type, value from task_write where replaces
-        on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
-          do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+        ${insertWrites(sql`replaces`)} update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
       )
       select id from held`,
       { prepare: true },

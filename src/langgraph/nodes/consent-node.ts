@@ -37,11 +37,7 @@ async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readon
   return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })) };
 }
 
-async function decideOne(
-  memory: Memory,
-  scope: Scope,
-  decision: ConsentAnswer["decisions"][number],
-): Promise<{ id: string; outcome?: string; problem?: string }> {
+async function decideOne(memory: Memory, scope: Scope, decision: ConsentAnswer["decisions"][number]) {
   const { id } = decision;
   try {
     const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
@@ -111,12 +107,7 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
   };
 }
 
-async function ask(
-  memory: Memory,
-  scope: Scope,
-  requests: readonly ConsentRequest[],
-  config: LangGraphRunnableConfig,
-): Promise<void> {
+async function ask(memory: Memory, scope: Scope, requests: readonly ConsentRequest[], config: LangGraphRunnableConfig) {
   for (let problem: string | null = null; ; ) {
     // LangGraph matches answers to calls by position, so each turn asks exactly once.
     const resumed: unknown = interrupt(questionOf(requests, problem), { responseSchema: consentAnswerSchema });

@@ -1,8 +1,8 @@
-import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { conversationContext } from "../../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { contentParts, messageText } from "../../text/message-text.js";
+import { contentParts, messageText, withFields } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "../../turns/memory-block.js";
 import type { Recalled } from "../../turns/recalled.js";
@@ -70,21 +70,12 @@ function blockId(talk: readonly BaseMessage[]): string {
   return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
-function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): HumanMessage {
+function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`
       : [{ type: "text" as const, text: prefix }, ...message.content];
-  return asRecalled(
-    new HumanMessage({
-      content,
-      ...(message.id !== undefined && { id: message.id }),
-      ...(message.name !== undefined && { name: message.name }),
-      additional_kwargs: message.additional_kwargs,
-      response_metadata: message.response_metadata,
-    }),
-    isSaid ? prefix.length : undefined,
-  );
+  return asRecalled(withFields(message, { content }), isSaid ? prefix.length : undefined);
 }
 
 /** Omits what an earlier turn was shown and a node returned. */
@@ -92,8 +83,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.omitted ?? recalled.summary)?.endMessageId ?? null;
   // A bounded state keeps all system messages, however old.
-  const talkOf = (messages: readonly BaseMessage[]) =>
-    messages.filter((message) => !isSystem(message) || message.id === end);
+  const talkOf = (all: readonly BaseMessage[]) => all.filter((message) => !isSystem(message) || message.id === end);
   const othersSummary = said.findLastIndex(isOthersSummary);
   const talk =
     othersSummary >= 0

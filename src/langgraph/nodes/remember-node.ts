@@ -78,11 +78,7 @@ export function remembering(
   };
 }
 
-function stateUpdate(
-  inState: readonly BaseMessage[],
-  said: readonly BaseMessage[],
-  dropped: readonly string[],
-): BaseMessage[] {
+function stateUpdate(inState: readonly BaseMessage[], said: readonly BaseMessage[], dropped: readonly string[]) {
   const kept = new Map(said.map((message) => [message.id, message]));
   for (const id of dropped) kept.delete(id);
   const ids = new Set(inState.flatMap(({ id }) => id ?? []));

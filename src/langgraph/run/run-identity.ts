@@ -58,18 +58,12 @@ function runValue<Value>(
   schema: z.ZodType<Value>,
   keys: readonly string[],
 ): Value | undefined {
-  const [found] = [
-    ...named("context", valuesOf(config?.context), keys),
-    ...named("configurable", valuesOf(config?.configurable), keys),
-  ];
+  const [found] = namedByRun(config, keys);
   return found && parseInput(schema, found.value, found.key);
 }
 
 /** Labels that grant nothing, so clients may set them. */
-export interface RunOrigin {
-  readonly agentId?: string;
-  readonly runId?: string;
-}
+export type RunOrigin = { readonly agentId?: string; readonly runId?: string };
 
 /** Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
@@ -80,10 +74,7 @@ export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: s
   return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };
 }
 
-export function runPlace(
-  config: LangGraphRunnableConfig | undefined,
-  agent?: string,
-): RunOrigin & { readonly threadId?: string } {
+export function runPlace(config: LangGraphRunnableConfig | undefined, agent?: string) {
   const threadId: unknown = config?.configurable?.thread_id;
   return { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, agent) };
 }
@@ -113,16 +104,12 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
     authenticatedIds("configurable.langgraph_auth_user", authUser),
     { user: named("configurable", configurable, ["langgraph_auth_user_id"]), tenant: [] },
   ];
-  const client = (camel: string, snake: string) => [
-    ...named("context", valuesOf(config?.context), [camel, snake]),
-    ...named("configurable", configurable, [camel, snake]),
-  ];
-  const users = [...authenticated.flatMap(({ user }) => user), ...client("userId", "user_id")];
-  const tenants = [...authenticated.flatMap(({ tenant }) => tenant), ...client("tenantId", "tenant_id")];
+  const users = [...authenticated.flatMap(({ user }) => user), ...namedByRun(config, ["userId", "user_id"])];
+  const tenants = [...authenticated.flatMap(({ tenant }) => tenant), ...namedByRun(config, ["tenantId", "tenant_id"])];
   const ids = {
     tenantId: agreed("tenantId", tenants),
     userId: agreed("userId", users),
-    appId: agreed("appId", client("appId", "app_id")),
+    appId: agreed("appId", namedByRun(config, ["appId", "app_id"])),
   };
   const server = authenticated.find(({ user }) => user.length > 0);
   if (server && server.tenant.length === 0 && tenants.length > 0)
@@ -136,26 +123,23 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
 
 function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
   const { langgraph_auth_user, langgraph_auth_user_id } = valuesOf(config?.configurable);
-  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some(
-    (user) => user !== undefined && user !== null,
-  );
+  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some((user) => user != null);
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface NamedId {
-  readonly key: string;
-  readonly value: unknown;
-}
+type NamedId = { readonly key: string; readonly value: unknown };
 
 function valuesOf(source: unknown): Values {
   return typeof source === "object" && source !== null ? (source as Values) : {};
 }
 
 function named(place: string, values: Values, keys: readonly string[]): NamedId[] {
-  return keys
-    .map((key) => ({ key: `${place}.${key}`, value: values[key] }))
-    .filter(({ value }) => value !== undefined && value !== null);
+  return keys.map((key) => ({ key: `${place}.${key}`, value: values[key] })).filter(({ value }) => value != null);
+}
+
+function namedByRun(config: LangGraphRunnableConfig | undefined, keys: readonly string[]): NamedId[] {
+  return (["context", "configurable"] as const).flatMap((place) => named(place, valuesOf(config?.[place]), keys));
 }
 
 function authenticatedIds(place: string, user: Values) {

@@ -178,9 +178,7 @@ async function loadLangchain() {
 }
 
 type Messages = { messages: BaseMessage[] };
-interface SubagentGraph {
-  invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages>;
-}
+type SubagentGraph = { invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages> };
 
 function requireMessages(name: string, graph: object): SubagentGraph {
   const { builder } = graph as { builder?: { channels?: object } };

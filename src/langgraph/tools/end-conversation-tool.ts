@@ -27,11 +27,7 @@ export function endConversationTool(memory: Memory, options: { readonly name?: s
     schema: argumentsSchema,
     refusals: new Set(),
     async answer({ reason }, config) {
-      await memory.threads.end({
-        ...runIdentity(config, memory),
-        ...(reason != null && { reason }),
-        afterTurn: true,
-      });
+      await memory.threads.end({ ...runIdentity(config, memory), ...(reason != null && { reason }), afterTurn: true });
       return "The conversation ends with your answer.";
     },
   });

@@ -187,12 +187,8 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
   return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
 }
 
-interface Said extends UserWords {
-  readonly quote: string;
-}
-
 /** The quote as the user wrote it, and its message; null without one. @throws MemoryError `INVALID_INPUT` */
-function findWords({ config }: Call, wanted: string | null | undefined): Said | null {
+function findWords({ config }: Call, wanted: string | null | undefined): (UserWords & { quote: string }) | null {
   if (wanted == null) return null;
   for (const said of currentUserWords(config)) {
     const quote = findSaid(said.text, wanted);

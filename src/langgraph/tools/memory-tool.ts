@@ -35,20 +35,16 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
     );
   }
   const isLoose = schema.def.catchall !== undefined;
-  const known = z.strictObject(
-    Object.fromEntries(Object.keys(schema.shape).map((key) => [key, z.unknown().optional()])),
-  );
+  const keys = Object.keys(schema.shape);
+  const known = z.strictObject(Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])));
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
+    let isParsed = isLoose;
     try {
       if (!isLoose) parseInput(known, input, "arguments");
-    } catch (error) {
-      if (MemoryError.is(error)) return refused(error, config);
-      throw error;
-    }
-    try {
+      isParsed = true;
       return await answer(input, config);
     } catch (error) {
-      if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
+      if (!MemoryError.is(error) || (isParsed && !refusals.has(error.code))) throw error;
       return refused(error, config);
     }
   };
@@ -73,10 +69,7 @@ export function nothingFits(what: string, config: LangGraphRunnableConfig): stri
   return isWithinTool(config) ? what : `${what} Ask the user if you need to know.`;
 }
 
-export interface UserWords {
-  readonly messageId?: string | undefined;
-  readonly text: string;
-}
+export type UserWords = { readonly messageId?: string | undefined; readonly text: string };
 
 /** The user's latest words: the last human messages, without inserted text. */
 export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {

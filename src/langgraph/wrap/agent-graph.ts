@@ -51,22 +51,18 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
     throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
   const messages = channels[messagesKey];
   if (messages === undefined) {
+    // LangGraph keeps its edges in channels too.
+    const keys = Object.keys(channels).filter((channel) => !/^__|:/.test(channel));
     throw invalid(
       `\`${messagesKey}\` in the agent's state: use MessagesAnnotation, MessagesValue or createAgent, ` +
-        `or name the key of its messages: { messagesKey: "…" }. It has ${Object.keys(channels).filter(isOwnKey).join(", ")}`,
+        `or name the key of its messages: { messagesKey: "…" }. It has ${keys.join(", ")}`,
     );
   }
-  if (!mergesById(messages)) {
+  if (!mergesById(messages))
     throw invalid(`\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`);
-  }
   if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
   return graph as AgentGraph;
-}
-
-/** LangGraph keeps its edges in channels too. */
-function isOwnKey(channel: string): boolean {
-  return !channel.startsWith("__") && !channel.includes(":");
 }
 
 function invalid(needed: string): MemoryError {
@@ -74,10 +70,10 @@ function invalid(needed: string): MemoryError {
 }
 
 /** Otherwise messages cannot be replaced or matched with recorded ones. */
-function mergesById(channel: AgentChannel | undefined): boolean {
+function mergesById(channel: AgentChannel): boolean {
   const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
   try {
-    const merged = channel?.operator?.([before], [after]) ?? channel?.reducer?.([before], [[after]]);
+    const merged = channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]);
     return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
   } catch {
     return false;
@@ -106,17 +102,13 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
 
 /** Bypasses the agent's reducers, which have run before. */
 export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
-  const entries = Object.entries(state).map(([key, value]) => {
-    return [key, isReduced(builder.channels[key]) ? new Overwrite(value) : value];
-  });
-  return Object.fromEntries(entries);
+  const isReduced = (key: string) =>
+    ["BinaryOperatorAggregate", "DeltaChannel"].includes(builder.channels[key]?.lc_graph_name ?? "");
+  const written = Object.entries(state).map(([key, value]) => [key, isReduced(key) ? new Overwrite(value) : value]);
+  return Object.fromEntries(written);
 }
 
 export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
   const changed = Object.entries(after).filter(([key, value]) => value !== before[key]);
   return wholeStateInput(builder, Object.fromEntries(changed));
-}
-
-function isReduced(channel: AgentChannel | undefined): boolean {
-  return channel?.lc_graph_name === "BinaryOperatorAggregate" || channel?.lc_graph_name === "DeltaChannel";
 }

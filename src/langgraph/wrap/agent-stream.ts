@@ -20,18 +20,14 @@ export async function invokeStreamed(
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface GraphStream {
-  push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void;
-}
-
-/** Other modes hold a model's words ("messages") and the agent's own data ("custom"). */
-const statesInStream = new Set(["values", "updates"]);
+type GraphStream = { push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void };
 
 function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownView): LangGraphRunnableConfig {
   const stream = config.configurable?.__pregel_stream as GraphStream | undefined;
   if (typeof stream?.push !== "function") return config;
   const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) => {
-    const kept = statesInStream.has(mode) ? withoutRecalled(payload, shown) : payload;
+    // Other modes hold a model's words ("messages") and the agent's own data ("custom").
+    const kept = ["values", "updates"].includes(mode) ? withoutRecalled(payload, shown) : payload;
     stream.push([namespace, mode, kept, ...rest]);
   };
   const guarded = Object.create(stream, { push: { value: push } });
@@ -39,10 +35,7 @@ function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownVi
 }
 
 /** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
-interface NamespaceOptions {
-  readonly subgraphs: boolean;
-  readonly parentNs?: string | undefined;
-}
+type NamespaceOptions = { readonly subgraphs: boolean; readonly parentNs?: string | undefined };
 
 /** Newer versions of LangGraph stream only the graph's own tokens; callers want the wrapped agent's. */
 function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig {

@@ -26,9 +26,7 @@ export interface MemoryMiddleware {
   afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
-interface AgentState {
-  messages: BaseMessage[];
-}
+type AgentState = { messages: BaseMessage[] };
 
 interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
@@ -90,11 +88,7 @@ export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): Mem
 }
 
 /** Agents have one system message, so the block is appended. */
-function shown(
-  request: ModelRequest,
-  recalled: Recalled | null,
-  injectAs: InjectAs,
-): AgentState & Partial<ModelRequest> {
+function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs) {
   const view = modelView(request.messages, recalled, injectAs);
   const block = view.find(isMemoryBlock);
   if (block === undefined) return { messages: view };

@@ -151,9 +151,8 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
   };
   const [recall, remember] = [free("memory.recall"), free("memory.remember")];
   const consent = free("memory.consent");
-  if (wanted !== undefined && (taken.has(wanted) || /^$|[|:]|^__(start|end)__$/.test(wanted))) {
+  if (wanted !== undefined && (taken.has(wanted) || /^$|[|:]|^__(start|end)__$/.test(wanted)))
     throw new MemoryError("INVALID_INPUT", `agentNode "${wanted}" is taken or reserved: choose another name.`);
-  }
   const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
   return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
 }

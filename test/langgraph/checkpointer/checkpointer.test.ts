@@ -33,9 +33,8 @@ describe("memory.checkpointer()", () => {
       for await (const _ of saver.list(wrong));
     };
     const written = () => saver.putWrites(wrong, [["messages", 1]], "task");
-    for (const call of [() => saver.getTuple(wrong), listed, written]) {
+    for (const call of [() => saver.getTuple(wrong), listed, written])
       await expect(call()).rejects.toThrow(expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }));
-    }
   });
 
   it("says what to do when there are no tables", async () => {

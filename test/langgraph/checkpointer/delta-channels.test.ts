@@ -143,11 +143,8 @@ describe("delta channels on memory.checkpointer()", () => {
     expect((await stateAt()).values.notes).toHaveLength(18);
     expect(statements).toHaveLength(2);
 
-    const historyFor = (ids: object) =>
-      saver.getDeltaChannelHistory({
-        config: { configurable: { ...thread.configurable, ...ids } },
-        channels: ["notes"],
-      });
+    const configFor = (ids: object) => ({ configurable: { ...thread.configurable, ...ids } });
+    const historyFor = (ids: object) => saver.getDeltaChannelHistory({ config: configFor(ids), channels: ["notes"] });
     for (const ids of [{ user_id: "eve" }, { app_id: "other" }, { user_id: undefined }])
       await expect(historyFor(ids)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     const nothing = { notes: { writes: [] } };

@@ -69,20 +69,17 @@ async function forks({ graph, own, say, endOf, now, past }: Conversation): Promi
 }
 
 describe("a fork from an older checkpoint", () => {
-  it.each(["full", "bounded"] as const)(
-    "continues its own messages and leaves other branches unchanged: session %s",
-    async (session) => {
-      const memory = database.memory();
-      const build = (checkpointer: BaseCheckpointSaver) =>
-        conversation(withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }), newThread());
-      const seen = await forks(build(memory.checkpointer()));
-      expect(seen.slice(0, 4)).toEqual([
-        ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
-        ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
-      ]);
-      expect(seen).toEqual(await forks(build(new MemorySaver())));
-    },
-  );
+  it.each(["full", "bounded"] as const)("continues its messages and leaves others unchanged: %s", async (session) => {
+    const memory = database.memory();
+    const build = (checkpointer: BaseCheckpointSaver) =>
+      conversation(withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }), newThread());
+    const seen = await forks(build(memory.checkpointer()));
+    expect(seen.slice(0, 4)).toEqual([
+      ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
+      ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
+    ]);
+    expect(seen).toEqual(await forks(build(new MemorySaver())));
+  });
 
   it("keeps an edit by hand, also two of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
@@ -111,9 +108,8 @@ describe("a fork from an older checkpoint", () => {
     const edits = await Promise.all(
       texts.map((text) => graph.updateState(from, { messages: [new HumanMessage(text)] })),
     );
-    for (const [index, edit] of edits.entries()) {
+    for (const [index, edit] of edits.entries())
       expect(await say("on", edit)).toEqual([...rounds("q0"), texts[index], ...rounds("on")]);
-    }
   });
 
   it("works on a thread of LangGraph's checkpointer, which can go on with it again", async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { type Memory, withMemory } from "../../../src/index.js";
 import type { TurnOptions } from "../../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { answering, chatAgent, historyOf, lines, say } from "../conversation.js";
+import { answering, chatAgent, historyOf, lines, oneNode, say } from "../conversation.js";
 import { agentIn, type Way, ways } from "../ways.js";
 
 const database = useTestDatabase();
@@ -30,9 +30,7 @@ async function start(way: Way, options: TurnOptions = {}) {
   return { memory, model, graph };
 }
 
-const ids = (user_id: string, thread_id: string, more: object = {}) => ({
-  configurable: { thread_id, user_id, ...more },
-});
+const ids = (user_id: string, thread_id: string, more = {}) => ({ configurable: { thread_id, user_id, ...more } });
 const evil = "I work for Evil Corp.";
 const shownTo = (model: ScriptedChatModel) =>
   model.calls.map(({ messages }) => lines(messages as BaseMessage[]).join("\n")).join("\n\n");
@@ -46,9 +44,8 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     const { model, graph, memory } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
-    for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })]) {
+    for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })])
       await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    }
     const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
     await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
@@ -104,10 +101,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
 describe("memory.checkpointer()", () => {
   const pausing = (memory: Memory, checkpointer: BaseCheckpointSaver = memory.checkpointer()) =>
     withMemory(
-      new StateGraph(MessagesAnnotation)
-        .addNode("ask", () => ({ messages: [new AIMessage(`you said ${interrupt("what?")}`)] }))
-        .addEdge(START, "ask")
-        .compile(),
+      oneNode("ask", () => ({ messages: [new AIMessage(`you said ${interrupt("what?")}`)] })),
       memory,
     ).compile({ checkpointer });
 
@@ -176,20 +170,14 @@ describe("memory.checkpointer()", () => {
     await say(graph, "hello", ana);
     const { config } = await graph.getState(ana);
     expect(config.configurable).toMatchObject(ana.configurable);
-    expect(lines((await graph.invoke(new Command({ resume: "yes" }), config)).messages)).toEqual([
-      "human: hello",
-      "ai: you said yes",
-    ]);
+    const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
+    expect(lines(messages)).toEqual(["human: hello", "ai: you said yes"]);
   });
 
   it("keeps tenants apart under equal thread ids", async () => {
     const { memory, model, graph } = await start("withMemory");
     const thread = randomUUID();
-    const users = [
-      ids("ana", thread, { tenant_id: "acme" }),
-      ids("ana", thread),
-      ids("ana", thread, { tenant_id: "globex" }),
-    ];
+    const users = [{ tenant_id: "acme" }, {}, { tenant_id: "globex" }].map((tenant) => ids("ana", thread, tenant));
     for (const [index, config] of users.entries()) await say(graph, `secret ${index}`, config);
     for (const [index, config] of users.entries()) {
       const { values } = await graph.getState(config);
@@ -212,9 +200,8 @@ describe("memory.checkpointer()", () => {
     const thread = randomUUID();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const users = Array.from({ length: 20 }, (_, index) => ids(`user ${index} of ${thread}`, thread));
-    const ended = await Promise.allSettled(
-      users.map((config) => say(graph, `from ${config.configurable.user_id}`, config)),
-    );
+    const runs = users.map((config) => say(graph, `from ${config.configurable.user_id}`, config));
+    const ended = await Promise.allSettled(runs);
     const winners = users.filter((_, index) => ended[index]?.status === "fulfilled");
     expect(winners).toHaveLength(1);
     const reasons = ended.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
