@@ -176,13 +176,7 @@ describe("a decision", () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
-    const refused = await memory.consents.decide({
-      ...user,
-      id,
-      decision: "refuse",
-      actor: "ana",
-      via: "cli",
-    });
+    const refused = await memory.consents.decide({ ...user, id, decision: "refuse", actor: "ana", via: "cli" });
     expect(refused).toMatchObject({ status: "refused", decidedBy: "ana", decidedVia: "cli", memoryId: null });
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     expect(await memory.memories.history(id, user)).toMatchObject([
@@ -210,22 +204,11 @@ describe("a decision", () => {
     };
     expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
     expect(await value({ text: "The user is at home in Faro." })).toEqual([[null, "The user is at home in Faro."]]);
-    const unsaid = {
-      category: "profile",
-      key: "pronouns",
-      value: "they",
-      text: "The user told their pronouns.",
-    };
+    const unsaid = { category: "profile", key: "pronouns", value: "they", text: "The user told their pronouns." };
     expect(await value({ value: "she" }, unsaid)).toEqual([["she", "The user's pronouns: she."]]);
     const user = newUser();
     const id = await propose(memory, user);
-    const wrong = memory.consents.decide({
-      ...user,
-      id,
-      decision: "approve",
-      actor: "ana",
-      text: "…",
-    });
+    const wrong = memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", text: "…" });
     expect(await rejection(wrong)).toMatchObject({ code: "INVALID_INPUT" });
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);
   });

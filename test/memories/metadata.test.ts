@@ -67,13 +67,7 @@ describe("metadata", () => {
     const memory = db.memory();
     const cleo = of("cleo");
     await memory.memories.add(
-      {
-        category: "preferences",
-        key: "drink",
-        value: "tea",
-        text: "Cleo likes tea.",
-        metadata: { secret: "XYZZY" },
-      },
+      { category: "preferences", key: "drink", value: "tea", text: "Cleo likes tea.", metadata: { secret: "XYZZY" } },
       cleo,
     );
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });

@@ -8,12 +8,7 @@ const trail: Parameters<typeof versionAt>[0] = [
   { id: 2, event: "LINK", old: null, new: { links: [] } },
   { id: 3, event: "MERGE", old: { text: "a" }, new: { text: "said again", seenCount: 2 } },
   { id: 4, event: "UPDATE", old: null, new: { refused: "no", confidence: 0.1 } },
-  {
-    id: 5,
-    event: "UPDATE",
-    old: { text: "a", value: "1", confidence: 0.5 },
-    new: { text: "b", value: null },
-  },
+  { id: 5, event: "UPDATE", old: { text: "a", value: "1", confidence: 0.5 }, new: { text: "b", value: null } },
   { id: 6, event: "DELETE", old: { text: "b" }, new: { state: "soft_deleted" } },
   { id: 7, event: "RESTORE", old: { state: "soft_deleted" }, new: { text: "b", pinned: true } },
 ];
