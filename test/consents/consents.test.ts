@@ -132,44 +132,22 @@ describe("a decision", () => {
     await memory.record({ ...thread, messages: [] });
     const id = await propose(memory, user, city("Porto", { confidence: 0.5 }));
     const evidence = { quote: "Yes, Porto", threadId: "t", messageId: "m" };
-    const decided = await memory.consents.decide({
-      ...user,
-      id,
-      decision: "approve",
-      actor: "ana",
-      via: "code",
-      evidence,
-    });
+    const audited = { decision: "approve", via: "code", evidence } as const;
+    const decided = await memory.consents.decide({ ...user, ...audited, id, actor: "ana" });
     expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
     const held = await memory.memories.list({ scope: user.scope, states: ["active", "superseded"] });
-    expect(held[0]).toMatchObject({ trust: "user" });
-    expect(held.map(({ id: memoryId, value, state }) => [memoryId, value, state])).toEqual([
-      [decided.memoryId, "Porto", "active"],
-      [expect.any(String), "Rome", "superseded"],
-    ]);
+    expect(held[0]).toMatchObject({ id: decided.memoryId, trust: "user" });
+    expect(held.map(({ value, state }) => `${value} ${state}`)).toEqual(["Porto active", "Rome superseded"]);
     const trail = await memory.memories.history(decided.memoryId!, user);
     const history = trail.filter(({ event }) => event !== "LINK");
-    expect(history.map(({ event, actor }) => [event, actor])).toEqual([
-      ["CONSENT", "ana"],
-      ["ADD", "ana"],
-    ]);
-    expect(history[0]!.new).toEqual({
-      decision: "approve",
-      via: "code",
-      request: id,
-      key: "city",
-      value: "Porto",
-      evidence,
-    });
+    expect(history.map(({ event, actor }) => `${event} ${actor}`)).toEqual(["CONSENT ana", "ADD ana"]);
+    expect(history[0]!.new).toEqual({ ...audited, request: id, key: "city", value: "Porto" });
     const [given] = await memory.memories
       .history(held[1]!.id, user)
       .then((all) => all.filter(({ event }) => event === "CONSENT"));
     expect(given).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", request: null } });
     const { changes } = await memory.recall(thread);
-    expect(changes.top.map(({ event, line }) => [event, line])).toContainEqual([
-      "created",
-      "[Profile] The user lives in Porto. (imp=4)",
-    ]);
+    expect(changes.top).toContainEqual({ event: "created", line: "[Profile] The user lives in Porto. (imp=4)" });
   });
 
   it("to refuse changes nothing, and is remembered for thirty days", async () => {
@@ -264,11 +242,7 @@ describe("a decision", () => {
       `select op, status, category from "${db.schema}".event where user_id = $1 and node = 'governance' order by id`,
       [user.scope.userId],
     );
-    expect(events.rows).toEqual([
-      { op: "propose", status: "ok", category: "profile" },
-      { op: "expire", status: "ok", category: "profile" },
-      { op: "propose", status: "ok", category: "profile" },
-      { op: "expire", status: "ok", category: "profile" },
-    ]);
+    const ops = ["propose", "expire", "propose", "expire"];
+    expect(events.rows).toEqual(ops.map((op) => ({ op, status: "ok", category: "profile" })));
   });
 });

@@ -30,11 +30,8 @@ describe("a memory that expires", () => {
     const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
     await memory.memories.add({ text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() }, scope);
     const shown = async () => {
-      const recalled = await memory.recall({
-        ...scope,
-        threadId: "ana-1",
-        query: "Where does Ana fly, in which seat?",
-      });
+      const query = "Where does Ana fly, in which seat?";
+      const recalled = await memory.recall({ ...scope, threadId: "ana-1", query });
       return [
         Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.omitted > 0,
         (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
@@ -79,10 +76,7 @@ describe("a memory that expires", () => {
     }
     wait(6);
     const left = await memory.memories.list(scope);
-    expect(left.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
-      [restored, null],
-      [never, null],
-    ]);
+    expect(left.map(({ id, expiresAt }) => `${id} ${expiresAt}`)).toEqual([`${restored} null`, `${never} null`]);
     const { rows } = await db.pool.query(
       `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
       [`cleo-${swept}`],
@@ -104,10 +98,8 @@ describe("a memory that expires", () => {
     const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);
     await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
     wait(6);
-    const outcomes = await memory.memories.add(
-      [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }],
-      scope,
-    );
+    const drafts = [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }];
+    const outcomes = await memory.memories.add(drafts, scope);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
     const listed = await memory.memories.list(scope);
     expect(listed.map(({ text, expiresAt }) => [text, expiresAt])).toEqual([

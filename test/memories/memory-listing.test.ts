@@ -65,9 +65,6 @@ describe("memories.list", () => {
     );
     const states = ["active", "superseded"] as const;
     const values = await memory.memories.list({ scope, keys: ["city"], states });
-    expect(values.map(({ value, state }) => [value, state])).toEqual([
-      ["Faro", "active"],
-      ["Porto", "superseded"],
-    ]);
+    expect(values.map(({ value, state }) => `${value} ${state}`)).toEqual(["Faro active", "Porto superseded"]);
   });
 });

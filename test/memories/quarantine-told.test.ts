@@ -26,12 +26,8 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
   expect(others).toEqual([]);
   const events = await memory.events.list({ scope, op: "quarantine" });
   expect(events).toMatchObject([{ memoryId: held!.id, category: held!.category, status: "ok" }]);
-  expect(warned).toEqual([
-    {
-      message: expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/),
-      fields: expect.objectContaining({ memoryIds: [held!.id] }),
-    },
-  ]);
+  const message = expect.stringMatching(/^1 text reads as instructions .* memory\.memories\.list/);
+  expect(warned).toEqual([{ message, fields: expect.objectContaining({ memoryIds: [held!.id] }) }]);
   expect(JSON.stringify([warned, events])).not.toMatch(/Acme|praise/);
   return [warned[0]?.fields?.step, events[0]?.step];
 }
@@ -82,15 +78,8 @@ it("a rolled-back quarantine is not reported", async () => {
   const { scope } = newAddress();
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
   const [waiting] = await watch.memory.memories.add(field, { scope });
-  const approval = watch.memory.consents.decide({
-    id: waiting!.consentId!,
-    scope,
-    decision: "approve",
-    via: "code",
-    actor: "Olga",
-    value: "Porto",
-    text: attack,
-  });
+  const approving = { scope, id: waiting!.consentId!, decision: "approve", via: "code", actor: "Olga" } as const;
+  const approval = watch.memory.consents.decide({ ...approving, value: "Porto", text: attack });
   await expect(approval).rejects.toMatchObject({ message: expect.stringContaining("cannot be a memory: instruction") });
   expect(watch.warned).toMatchObject([{ message: expect.stringContaining("profile/city waits") }]);
 });

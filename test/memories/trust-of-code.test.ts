@@ -11,10 +11,7 @@ it("what code adds has the trust of an operator and is not shown as unverified",
   const { memory, scope } = openThread(db);
   await memory.memories.add([plan, { text: "The user likes tea." }], { scope });
   const added = await memory.memories.list({ scope });
-  expect(added.map(({ origin, trust }) => [origin, trust])).toEqual([
-    ["unknown", "operator"],
-    ["unknown", "operator"],
-  ]);
+  expect(added.map(({ origin, trust }) => `${origin} ${trust}`)).toEqual(Array(2).fill("unknown operator"));
   const block = memoryBlock(await memory.recall({ scope, threadId: randomUUID(), query: "tea" }));
   expect(block).not.toMatch(/unverified/i);
 });
@@ -52,10 +49,8 @@ it("an inferred value never replaces what code added, and code raises the trust 
   const written = await memory.memories.add([{ ...guess, correction: true, confidence: 1 }, tea], { scope });
   expect(written.map(({ outcome }) => outcome)).toEqual(["kept", "merged"]);
   const found = await memory.memories.list({ scope });
-  expect(found.map(({ text, trust }) => [text, trust]).toSorted()).toEqual([
-    [plan.text, "operator"],
-    [tea.text, "operator"],
-  ]);
+  const trusted = [plan, tea].map(({ text }) => [text, "operator"]);
+  expect(found.map(({ text, trust }) => [text, trust]).toSorted()).toEqual(trusted);
 });
 
 it("instructions that code adds are quarantined until a person approves them, and no edit adds them", async () => {

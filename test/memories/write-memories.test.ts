@@ -7,6 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
+import { asDrafts } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
@@ -164,11 +165,8 @@ describe("a batch", () => {
   it("that repeats a stored statement counts each draft", async () => {
     const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
-    const drafts = [
-      { text: "the user drinks black coffee every morning" },
-      { text: "The user drinks  black coffee every MORNING!" },
-    ];
-    const outcomes = await memory.memories.add(drafts, user);
+    const texts = ["the user drinks black coffee every morning", "The user drinks  black coffee every MORNING!"];
+    const outcomes = await memory.memories.add(asDrafts(texts), user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
@@ -229,12 +227,7 @@ describe("a batch", () => {
 
 it("a statement merges into the slot that says the same, whether the slot is free or taken", async () => {
   const { memory, user } = open();
-  const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
-    category: "profile",
-    key: "job",
-    value,
-    text,
-  });
+  const job = (value: string) => ({ category: "profile", key: "job", value, text: `The user works as a ${value}.` });
   for (const value of ["cook", "baker"]) {
     await memory.memories.add({ text: `The user works as a ${value}.` }, user);
     await memory.memories.add(job(value), user);
