@@ -66,11 +66,8 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
 
 async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
   const { value, text, reason, evidence } = decision;
-  return {
-    ...decision,
-    ...(await redactor.json({ value, text, reason })),
-    ...(evidence && { evidence: await redactor.json(evidence) }),
-  };
+  const words = await redactor.json({ value, text, reason });
+  return { ...decision, ...words, ...(evidence && { evidence: await redactor.json(evidence) }) };
 }
 
 async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
@@ -80,13 +77,8 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
-    await recordChanges(tx, {
-      ownerRef: owner.ref,
-      scope,
-      actor,
-      step: "consent",
-      changes: [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }],
-    });
+    const changes = [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }];
+    await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step: "consent", changes });
   });
 }
 
@@ -117,11 +109,8 @@ async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, d
 function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   if (text !== undefined) return { ...draft, text, value };
   if (value === undefined) return draft;
-  return {
-    ...draft,
-    value,
-    text: textWithValue(draft.text, { was: draft.value ?? null, value, key: draft.key ?? null }),
-  };
+  const { value: was = null, key = null } = draft;
+  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
 }
 
 /** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */

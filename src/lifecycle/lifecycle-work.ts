@@ -49,7 +49,8 @@ const rowsPerOwner = 50;
 /** At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole table. */
 export async function findLifecycleOwners(
   db: Connection,
-  { options, limit }: { options: LifecycleOptions; limit: number },
+  options: LifecycleOptions,
+  limit: number,
 ): Promise<OwnerRef[]> {
   const ownersWhere = (condition: Sql, order: string) => sql`(
     select m.owner_ref from ${db.schema}.memory m where ${condition} order by ${raw(order)} limit ${limit * rowsPerOwner}

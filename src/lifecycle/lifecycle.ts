@@ -1,7 +1,7 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import { defineWork } from "../jobs/define-work.js";
 import { changeLine } from "../memories/changes/change-line.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
+import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
 import { hideMemories, purgeMemories } from "../memories/write/memory-states.js";
@@ -25,7 +25,7 @@ export function defineLifecycle(deps: LifecycleRuntime) {
   return defineWork({
     kind: "lifecycle",
     everyMs: intervalMs,
-    due: (limit) => findLifecycleOwners(deps.db, { options, limit }),
+    due: (limit) => findLifecycleOwners(deps.db, options, limit),
     async run(ref) {
       const owner = await findLifecycleOwner(deps.db, ref);
       if (!owner) return;
@@ -64,11 +64,8 @@ function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): 
   return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit: batchSize });
 }
 
-async function softDelete(
-  deps: LifecycleRuntime,
-  tx: Connection,
-  { ref: ownerRef, scope }: LifecycleOwner,
-): Promise<number> {
+async function softDelete(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
+  const { ref: ownerRef, scope } = owner;
   const options = deps.config.lifecycle;
   const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
@@ -79,27 +76,24 @@ async function softDelete(
   return memories.length;
 }
 
-async function purge(
-  deps: LifecycleRuntime,
-  tx: Connection,
-  { ref: ownerRef, scope }: LifecycleOwner,
-): Promise<number> {
+async function purge(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
+  const { ref: ownerRef, scope } = owner;
   const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
   if (memories.length === 0) return 0;
-  await recordChanges(tx, {
-    ownerRef,
-    scope,
-    actor,
-    step: "lifecycle",
-    changes: memories.map((memory) => ({
-      memoryId: memory.id,
-      category: memory.category,
+  const changes = memories.map((memory): MemoryChange => {
+    const { id: memoryId, category, state, importance } = memory;
+    const news = { event: "deleted", line: changeLine("deleted", memory), importance } as const;
+    return {
+      memoryId,
+      category,
       event: "DELETE",
-      old: { ...versionOf(memory), state: memory.state },
+      old: { ...versionOf(memory), state },
       new: { state: "purged" },
-      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
-    })),
+      news,
+    };
   });
-  await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
+  await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
+  const ids = memories.map(({ id }) => id);
+  await purgeMemories(tx, ownerRef, ids);
   return memories.length;
 }

@@ -11,18 +11,11 @@ import { approveMemory } from "./edit/quarantine.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
-import {
-  type MemoryDraft,
-  type MemoryItem,
-  type MemoryPatch,
-  memoryKinds,
-  memorySorts,
-  memoryStates,
-} from "./item/memory.js";
+import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
-import { metadataFilter } from "./item/memory-metadata.rule.js";
 import {
   findMemory,
+  listingSchema,
   listMemories,
   listQuarantined,
   type MemoryListing,
@@ -115,19 +108,6 @@ export interface MemoriesApi {
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
-const listingSchema = z.strictObject({
-  scope: scopeField,
-  kinds: z.array(z.enum(memoryKinds)).optional(),
-  categories: z.array(storableText).optional(),
-  keys: z.array(storableText).max(1_000).optional(),
-  contains: storableText.min(1).max(1_000).optional(),
-  sort: z.enum(memorySorts).optional(),
-  states: z.array(z.enum(memoryStates)).optional(),
-  metadata: metadataFilter.optional(),
-  limit: pageRows,
-  after: z.string().optional(),
-});
-
 const quarantineSchema = z.strictObject({
   states: z.tuple([z.literal("quarantined")]),
   tenantId: tenantField,
@@ -158,11 +138,8 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
       // A program that passes the user's quote asserts that the user stated it.
       const stated = new Set(memories.keys());
-      return writeMemories(deps, {
-        scope,
-        drafts: memories,
-        origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
-      });
+      const origin = { actor, step: "api", consent, threadId, call: randomUUID(), stated } as const;
+      return writeMemories(deps, { scope, drafts: memories, origin });
     },
     get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),
     list: async (listing) => {
@@ -191,10 +168,8 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
 function requireFuture(expiresAt: unknown, now: Date): void {
   const moment = momentField.safeParse(expiresAt);
   if (!moment.success || moment.data > now) return;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `\`expiresAt\` is ${moment.data.toISOString()}, which is over: pass a future time, or remove the memory.`,
-  );
+  const problem = `\`expiresAt\` is ${moment.data.toISOString()}, which is over`;
+  throw new MemoryError("INVALID_INPUT", `${problem}: pass a future time, or remove the memory.`);
 }
 
 function requireId(id: unknown): string {

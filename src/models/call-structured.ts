@@ -57,11 +57,8 @@ export async function callStructured<Output extends Record<string, unknown>>(
   const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
   const second = await askChecked(call, [...question, new AIMessage(first.raw), objection]);
   if (second.valid) return accepted(second.answer);
-  throw new MemoryError(
-    "MODEL_OUTPUT_INVALID",
-    `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`,
-    { cause: malformed(second.output) },
-  );
+  const problem = `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`;
+  throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause: malformed(second.output) });
 }
 
 type Answer<Output> =

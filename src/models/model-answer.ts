@@ -60,11 +60,9 @@ export function stopError(error: unknown): MemoryError | null {
 }
 
 function cutOff(reason: string, cause?: unknown): MemoryError {
-  return new MemoryError(
-    "MODEL_FAILED",
-    `The model's answer was cut by its token limit (${reason}): raise maxTokens of the model given to createMemory.`,
-    { cause },
-  );
+  const problem = `The model's answer was cut by its token limit (${reason})`;
+  const advice = "raise maxTokens of the model given to createMemory.";
+  return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`, { cause });
 }
 
 function refusal(reason: string, cause: unknown): MemoryError {

@@ -84,11 +84,13 @@ interface ReembedProgress {
   readonly total: number;
 }
 
-export interface ReembedOptions {
+const optionsSchema = z.strictObject({
   /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
-  readonly batchSize?: number | undefined;
-  readonly onProgress?: ((progress: ReembedProgress) => void) | undefined;
-}
+  batchSize: z.int().min(1).max(1_000).default(100),
+  onProgress: listener<(progress: ReembedProgress) => void>().optional(),
+});
+
+export interface ReembedOptions extends z.input<typeof optionsSchema> {}
 
 export interface Reembedded {
   readonly space: string;
@@ -97,11 +99,6 @@ export interface Reembedded {
   /** Rows that other processes were changing: run it again. */
   readonly remaining: number;
 }
-
-const optionsSchema = z.strictObject({
-  batchSize: z.int().min(1).max(1_000).default(100),
-  onProgress: listener<(progress: ReembedProgress) => void>().optional(),
-});
 
 /**
  * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while the model works.

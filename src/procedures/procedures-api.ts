@@ -16,7 +16,6 @@ import type { Database } from "../postgres/database.js";
 import {
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
   type ThreadAddress,
   threadField,
@@ -49,34 +48,34 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
   const owner = await lockOwner(tx, address.scope);
   const thread = seen.threadRef === null ? null : await findThread(tx, address);
   if (owner.ref === seen.ownerRef && (thread?.threadRef ?? null) === seen.threadRef) return;
-  throw new MemoryError(
-    "FORGOTTEN",
-    `Thread "${address.threadId}" or its user was forgotten meanwhile: nothing was written.`,
-  );
+  const problem = `Thread "${address.threadId}" or its user was forgotten meanwhile: nothing was written.`;
+  throw new MemoryError("FORGOTTEN", problem);
 }
 
-interface ProcedureInput {
-  readonly scope: Scope;
-  readonly threadId: string;
+const inputSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
   /** What the steps are for. An equal title replaces the procedure. @default the model's */
-  readonly title?: string | undefined;
+  title: storableText.trim().min(1).max(200).optional(),
   /** The agent that will need it. */
-  readonly agentId?: string | undefined;
-  readonly runId?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  tags: z.array(storableText).readonly().optional(),
   /** 1 to 5. @default 3 */
-  readonly importance?: number | undefined;
+  importance: z.number().min(1).max(5).optional(),
   /** @default false */
-  readonly pinned?: boolean | undefined;
+  pinned: z.boolean().optional(),
   /** Replaces the thread's recorded messages. */
-  readonly messages?: readonly BaseMessageLike[] | undefined;
+  messages: messageListSchema.optional(),
   /** First message. @default 0 */
-  readonly fromSeq?: number | undefined;
+  fromSeq: smallCount.default(0),
   /** Last message. @default the thread's last */
-  readonly toSeq?: number | undefined;
+  toSeq: smallCount.default(2_147_483_647),
   /** For the audit trail. @default "api" */
-  readonly actor?: string | undefined;
-}
+  actor: storableText.default("api"),
+});
+
+interface ProcedureInput extends Omit<z.input<typeof inputSchema>, "scope" | "threadId">, ThreadAddress {}
 
 /** Numbered steps learned from conversations, in the category "procedural". */
 export interface ProceduresApi {
@@ -90,34 +89,18 @@ export interface ProceduresApi {
 
 type StepMaterial = Pick<TurnMessage, "role" | "actor" | "text"> & { readonly seq?: number };
 
-const inputSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  tags: z.array(storableText).optional(),
-  importance: z.number().min(1).max(5).optional(),
-  pinned: z.boolean().optional(),
-  messages: messageListSchema.optional(),
-  agentId: storableText.optional(),
-  runId: storableText.optional(),
-  actor: storableText.default("api"),
-  title: storableText.trim().min(1).max(200).optional(),
-  fromSeq: smallCount.default(0),
-  toSeq: smallCount.default(2_147_483_647),
-});
-
 export function createProceduresApi(deps: ProceduresRuntime): ProceduresApi {
   return { write: (input) => write(deps, input) };
 }
 
 async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<MemoryItem | null> {
-  const { scope, fromSeq, toSeq, ...named } = parseScoped(inputSchema, input, "procedure");
-  const title = await deps.redactor.json(named.title ?? null);
-  const threadId = parseThreadId(named.threadId);
+  const { scope, fromSeq, toSeq, messages: given, actor, ...named } = parseScoped(inputSchema, input, "procedure");
+  const { title: wanted = null, threadId: thread, ...fields } = named;
+  const title = await deps.redactor.json(wanted);
+  const threadId = parseThreadId(thread);
   const address = { scope, threadId };
   const seen = await seeThread(deps.db, address);
-  const messages = named.messages
-    ? await unrecorded(deps, named.messages)
-    : await recorded(deps, seen, { threadId, fromSeq, toSeq });
+  const messages = given ? await unrecorded(deps, given) : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
   const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
   let isTrimmed = false;
@@ -132,24 +115,12 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     });
     return null;
   }
-  const { agentId, runId, tags, importance, pinned } = named;
+  const key = title === null ? undefined : procedureKey(title, fields.agentId);
+  const source = { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) };
   const [written] = await writeMemories(deps, {
     scope,
-    drafts: [
-      {
-        text,
-        kind: "procedure",
-        origin: "worker",
-        agentId,
-        runId,
-        tags,
-        importance,
-        pinned,
-        ...(title !== null && { key: procedureKey(title, agentId) }),
-        source: { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) },
-      },
-    ],
-    origin: { actor: named.actor, step: "procedure" },
+    drafts: [{ ...fields, text, key, source, kind: "procedure", origin: "worker" }],
+    origin: { actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
       await insertEvent(tx, { ...event, ...classified(outcome, isTrimmed), category: "procedural" });
@@ -158,11 +129,8 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
 
-async function unrecorded(
-  { redactor }: ProceduresRuntime,
-  messages: readonly BaseMessageLike[],
-): Promise<StepMaterial[]> {
-  const material = await newMessages(redactor, givenMessages(messages));
+async function unrecorded({ redactor }: ProceduresRuntime, given: readonly BaseMessageLike[]): Promise<StepMaterial[]> {
+  const material = await newMessages(redactor, givenMessages(given));
   return material.filter(({ text }) => text.trim() !== "");
 }
 

@@ -6,10 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("a benign field", () => {
-  const goal = (text = "The user's goal is to launch the web shop in May."): MemoryDraft => ({
-    category: "goals",
-    text,
-  });
+  const goal = (text = "The user's goal is to launch the web shop in May.") => ({ category: "goals", text });
   const from = (seq: number, threadId = "t") => ({ source: { threadId, seqs: [seq] } });
 
   it("waits for a second, independent signal", async () => {
@@ -56,12 +53,7 @@ describe("a benign field", () => {
     await memory.memories.add({ ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) }, user);
     await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(3);
-    const tone = (value: string) => ({
-      category: "preferences",
-      key: "tone",
-      value,
-      text: `The user likes a ${value} tone.`,
-    });
+    const tone = (value: string) => ({ category: "preferences", key: "tone", value, text: `Likes a ${value} tone.` });
     await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
     await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
     expect((await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);

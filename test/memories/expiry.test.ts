@@ -30,11 +30,8 @@ describe("a memory that expires", () => {
     const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
     await memory.memories.add({ text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() }, scope);
     const shown = async () => {
-      const recalled = await memory.recall({
-        ...scope,
-        threadId: "ana-1",
-        query: "Where does Ana fly, in which seat?",
-      });
+      const query = "Where does Ana fly, in which seat?";
+      const recalled = await memory.recall({ ...scope, threadId: "ana-1", query });
       return [
         Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.omitted > 0,
         (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
@@ -78,10 +75,7 @@ describe("a memory that expires", () => {
     }
     wait(6);
     const left = await memory.memories.list(scope);
-    expect(left.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
-      [restored, null],
-      [never, null],
-    ]);
+    expect(left.map(({ id, expiresAt }) => `${id} ${expiresAt}`)).toEqual([`${restored} null`, `${never} null`]);
     const { rows } = await db.pool.query(
       `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
       [`cleo-${swept}`],

@@ -79,11 +79,8 @@ describe.each([
       dinghy: "The user keeps a blue rubber dinghy in Hamburg harbour.",
     };
     await added(memory, apart, more);
-    const drafts = Object.entries(more).map(([tag, text]) => ({ text, tags: [tag] }));
-    const outcomes = await memory.memories.add(
-      drafts.map((draft) => ({ ...draft, origin: "operator" as const })),
-      together,
-    );
+    const drafts = Object.entries(more).map(([tag, text]) => ({ text, tags: [tag], origin: "operator" as const }));
+    const outcomes = await memory.memories.add(drafts, together);
     expect(await linksOf(together)).toEqual(await linksOf(apart));
     expect(await linksOf(together)).toEqual(["dinghy → boat", "garden → home", "garden → office", "office → home"]);
     const [link] = await memory.memories.history(outcomes[1]?.id ?? "", together);

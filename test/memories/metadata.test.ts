@@ -50,10 +50,7 @@ describe("metadata", () => {
     const memory = db.memory();
     const ben = of("ben");
     const text = "Ben rows on Sundays.";
-    const drafts = [
-      { text, metadata: { a: 1 } },
-      { text, metadata: { b: 2 } },
-    ];
+    const drafts = [{ a: 1 }, { b: 2 }].map((metadata) => ({ text, metadata }));
     const [one, two] = await memory.memories.add(drafts, ben);
     expect(two?.id).toBe(one?.id);
     await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);

@@ -77,15 +77,8 @@ it("a rolled-back quarantine is not reported", async () => {
   const { scope } = newAddress();
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
   const [waiting] = await watch.memory.memories.add(field, { scope });
-  const approval = watch.memory.consents.decide({
-    id: waiting!.consentId!,
-    scope,
-    decision: "approve",
-    via: "code",
-    actor: "Olga",
-    value: "Porto",
-    text: attack,
-  });
+  const approving = { scope, id: waiting!.consentId!, decision: "approve", via: "code", actor: "Olga" } as const;
+  const approval = watch.memory.consents.decide({ ...approving, value: "Porto", text: attack });
   await expect(approval).rejects.toMatchObject({ message: expect.stringContaining("cannot be a memory: instruction") });
   expect(watch.warned).toMatchObject([{ message: expect.stringContaining("profile/city waits") }]);
 });

@@ -51,10 +51,8 @@ it("an inferred value never replaces what code added, and code raises the trust 
   const written = await memory.memories.add([{ ...guess, correction: true, confidence: 1 }, tea], { scope });
   expect(written.map(({ outcome }) => outcome)).toEqual(["kept", "merged"]);
   const found = await memory.memories.list({ scope });
-  expect(found.map(({ text, trust }) => [text, trust]).toSorted()).toEqual([
-    [plan.text, "operator"],
-    [tea.text, "operator"],
-  ]);
+  const trusted = [plan, tea].map(({ text }) => [text, "operator"]);
+  expect(found.map(({ text, trust }) => [text, trust]).toSorted()).toEqual(trusted);
 });
 
 it("instructions that code adds are quarantined until a person approves them, and no edit adds them", async () => {

@@ -14,6 +14,8 @@ const item = z.object({
 });
 const schema = z.object({ reasoning: z.string().default(""), items: z.array(item) });
 const tea = { title: "tea", kind: "drink", count: 2, known: 1, plain: true, found: { at: 1, words: "tea" } };
+const named = { title: "tea", kind: "drink" };
+const bare = { ...named, count: 3, known: null, plain: false };
 const value = (answer: unknown) => fitAnswer(schema, answer)?.value;
 const items = (answer: unknown) => (value(answer) as z.infer<typeof schema> | undefined)?.items;
 
@@ -53,19 +55,9 @@ describe("an answer", () => {
   });
 
   it("keeps the valid items of a list", () => {
+    const kind = "a";
     const odd = fc.oneof(
-      fc.constantFrom(
-        null,
-        "",
-        "tea",
-        7,
-        [],
-        {},
-        [[]],
-        { title: null, kind: "a" },
-        { title: ["a"], kind: "a" },
-        { count: 1 },
-      ),
+      fc.constantFrom(null, "", "tea", 7, [], {}, [[]], { title: null, kind }, { title: ["a"], kind }, { count: 1 }),
       fc.jsonValue().filter((json) => items({ items: [json] }) === undefined),
     );
     forAll(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
@@ -82,29 +74,14 @@ describe("an answer", () => {
 
   it.each<[string, unknown, unknown[]]>([
     ["numbers in quotes", { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] }, [tea]],
-    [
-      "a decimal comma and a percentage",
-      {
-        items: [
-          { ...tea, count: "0,9" },
-          { ...tea, count: "90%" },
-        ],
-      },
-      [
-        { ...tea, count: 0.9 },
-        { ...tea, count: 0.9 },
-      ],
-    ],
+    ["a decimal comma", { items: [{ ...tea, count: "0,9" }] }, [{ ...tea, count: 0.9 }]],
+    ["a percentage", { items: [{ ...tea, count: "90%" }] }, [{ ...tea, count: 0.9 }]],
     [
       "an id where a number may be null",
-      { items: [{ ...tea, known: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" }] },
+      { items: [{ ...tea, known: "0b6d0d5e-3c1d-4a53" }] },
       [{ ...tea, known: null }],
     ],
-    [
-      "what may be missing, missing",
-      { items: [{ title: "tea", kind: "drink" }] },
-      [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 0, words: "" } }],
-    ],
+    ["what may be missing, missing", { items: [named] }, [{ ...bare, found: { at: 0, words: "" } }]],
     ["words where there is a default", { items: [{ ...tea, count: "high", plain: "yes" }] }, [{ ...tea, count: 3 }]],
     ["a number for a text", { items: [{ ...tea, title: 7 }] }, [{ ...tea, title: "7" }]],
     ["one object for a list", { items: tea }, [tea]],
@@ -114,16 +91,8 @@ describe("an answer", () => {
     ["items in JSON", { items: [JSON.stringify(tea)] }, [tea]],
     ["the list alone", [tea, tea], [tea, tea]],
     ["the item alone", tea, [tea]],
-    [
-      "an object given as its text",
-      { items: [{ ...tea, found: "tea" }] },
-      [{ ...tea, found: { at: 0, words: "tea" } }],
-    ],
-    [
-      "an object's fields beside it",
-      { items: [{ title: "tea", kind: "drink", at: 1, words: "tea" }] },
-      [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 1, words: "tea" } }],
-    ],
+    ["an object given as text", { items: [{ ...tea, found: "tea" }] }, [{ ...tea, found: { at: 0, words: "tea" } }]],
+    ["an object's fields beside it", { items: [{ ...named, at: 1, words: "tea" }] }, [{ ...bare, found: tea.found }]],
     ["none", { items: [] }, []],
   ])("may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
 

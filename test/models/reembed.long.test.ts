@@ -87,10 +87,9 @@ describe("reembed", () => {
 
     const model = new NewModel();
     const progress: string[] = [];
-    const result = await db.memory({ schema, embeddings: model }).reembed({
-      batchSize: 5,
-      onProgress: ({ done, total }) => progress.push(`${done}/${total}`),
-    });
+    const result = await db
+      .memory({ schema, embeddings: model })
+      .reembed({ batchSize: 5, onProgress: ({ done, total }) => progress.push(`${done}/${total}`) });
     expect(result).toMatchObject({ embedded: 13, remaining: 0 });
     expect(progress).toEqual(["0/13", "5/13", "10/13", "13/13"]);
     expect(model.batches).toEqual([1, 5, 5, 3]);

@@ -48,14 +48,7 @@ describe("measureUnrelated", () => {
     ["no statements", [[1, 0]], []],
     ["zeros", [[0, 0]], [[1, 0]]],
     ["other lengths", [[1, 0]], [[1, 0, 0]]],
-    [
-      "all the same",
-      [[1, 1]],
-      [
-        [2, 2],
-        [3, 3],
-      ],
-    ],
+    ["all the same", [[1, 1]], [2, 3].map((n) => [n, n])],
     ["no numbers", [[Number.NaN, 1]], [[1, 1]]],
   ])("of %s is null", (_, questions, statements) => expect(measureUnrelated(questions, statements)).toBeNull());
 });

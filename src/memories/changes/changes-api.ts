@@ -54,11 +54,7 @@ export interface Changes {
   readonly nextCursor: number | null;
 }
 
-async function listChanges(
-  db: Connection,
-  since: number,
-  { scope, limit }: { scope: Scope; limit: number },
-): Promise<Changes> {
+async function listChanges(db: Connection, scope: Scope, since: number, limit: number): Promise<Changes> {
   const { appId } = scopeColumns(scope);
   const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }>(sql`
     select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
@@ -99,7 +95,8 @@ export function createChangesApi(db: Connection): ChangesApi {
   return {
     async since(revision, options) {
       const since = parseInput(z.int().min(0), revision, "revision");
-      return listChanges(db, since, parseScoped(pageSchema, options, "page of changes"));
+      const { scope, limit } = parseScoped(pageSchema, options, "page of changes");
+      return listChanges(db, scope, since, limit);
     },
   };
 }

@@ -99,11 +99,8 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
 
 function requireExpired({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
-  throw new MemoryError(
-    "WRONG_STATE",
-    `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`,
-    { details: { current: before } },
-  );
+  const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
+  throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });
 }
 
 function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
@@ -114,17 +111,15 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
 }
 
 /** Whether the new text no longer contains the slot's value. */
-function dropsValue({ value, text: before }: MemoryItem, { text, value: next }: ParsedPatch): boolean {
+function dropsValue({ value, text: before }: MemoryItem, { text, value: next }: Partial<MemoryVersion>): boolean {
   if (text === undefined || next !== undefined || value === null) return false;
   return findQuote(before, value) !== null && findQuote(text, value) === null;
 }
 
 const patchSchema = z.strictObject(changeFields);
 
-type ParsedPatch = Partial<MemoryVersion>;
-
 /** Without unset fields, which must not overwrite. */
-function parsePatch(patch: MemoryPatch): ParsedPatch {
+function parsePatch(patch: MemoryPatch): Partial<MemoryVersion> {
   const parsed = Object.entries(parseInput(patchSchema, patch, "change"));
   return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));
 }

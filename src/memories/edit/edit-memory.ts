@@ -29,24 +29,16 @@ export async function requireMemory(
   if (!memory) throw await notFound(db, parsed, id);
   requireRevision(`Memory ${id}`, memory, ifRevision);
   if (!states || states.includes(memory.state)) return memory;
-  throw new MemoryError("WRONG_STATE", `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`, {
-    details: { current: memory },
-  });
+  const problem = `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`;
+  throw new MemoryError("WRONG_STATE", problem, { details: { current: memory } });
 }
 
 /** Optimistic concurrency check, under the owner's lock. @throws MemoryError `STALE_REVISION` */
-export function requireRevision(
-  what: string,
-  current: { readonly revision: number },
-  ifRevision: number | undefined,
-): void {
+export function requireRevision(what: string, current: { revision: number }, ifRevision?: number): void {
   if (ifRevision === undefined || current.revision === ifRevision) return;
-  throw new MemoryError(
-    "STALE_REVISION",
-    `${what} has revision ${current.revision}, not ${ifRevision}: it has changed since it was read. ` +
-      "See `details.current` of this error, then decide again.",
-    { details: { current } },
-  );
+  const problem = `${what} has revision ${current.revision}, not ${ifRevision}: it has changed since it was read.`;
+  const advice = "See `details.current` of this error, then decide again.";
+  throw new MemoryError("STALE_REVISION", `${problem} ${advice}`, { details: { current } });
 }
 
 async function notFound(db: Connection, scope: Scope, id: string): Promise<MemoryError> {
@@ -56,12 +48,9 @@ async function notFound(db: Connection, scope: Scope, id: string): Promise<Memor
     where h.memory_id = ${uuidOf(id)}::uuid and h.event = 'DELETE' and h.new ->> 'state' = 'purged'
       and ${belongsTo(db, scope, "h")}
     order by h.id desc limit 1`);
-  return new MemoryError(
-    "NOT_FOUND",
-    purged
-      ? `Memory ${id} was purged on ${isoDay(purged.at)} and cannot be restored: its history has its content.`
-      : `There is no memory ${id} in this scope.`,
-  );
+  if (!purged) return new MemoryError("NOT_FOUND", `There is no memory ${id} in this scope.`);
+  const problem = `Memory ${id} was purged on ${isoDay(purged.at)} and cannot be restored: its history has its content.`;
+  return new MemoryError("NOT_FOUND", problem);
 }
 
 /** See `MemoriesApi`. */
@@ -123,10 +112,8 @@ export async function editMemory(
       const { actor, step = "api", threadId } = input;
       const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
       const explained = { ...edit, new: { ...(edit.new as object), ...grounds } };
-      const changes = [changeOf(after, explained), ...(edit.also ?? []), ...approved].map((change) => ({
-        ...change,
-        threadId,
-      }));
+      const all = [changeOf(after, explained), ...(edit.also ?? []), ...approved];
+      const changes = all.map((change) => ({ ...change, threadId }));
       await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step, changes });
       return after;
     });
@@ -141,10 +128,7 @@ export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput):
   const { threadId, messageId } = input;
   if (input.quote === undefined && input.reason === undefined) return null;
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
-  return {
-    ...(quote !== undefined && { evidence: { quote, threadId, messageId } }),
-    ...(reason !== undefined && { reason }),
-  };
+  return { evidence: quote === undefined ? undefined : { quote, threadId, messageId }, reason };
 }
 
 function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): MemoryChange {
@@ -173,20 +157,20 @@ async function proposeEdit(
     outcome?.outcome === "proposed"
       ? `It waits as request ${outcome.consentId}: decide it with memory.consents.decide, or pass`
       : "Pass";
-  return new MemoryError(
-    "CONSENT_REQUIRED",
-    `${field} changes only with the user's consent. ${waits} \`consent: "given"\` when the user agreed.`,
-  );
+  const problem = `${field} changes only with the user's consent.`;
+  return new MemoryError("CONSENT_REQUIRED", `${problem} ${waits} \`consent: "given"\` when the user agreed.`);
 }
 
 /** What another active memory does, by unique index. */
 const conflicts = {
-  memory_slot: (id: string) => `has the slot of ${id}: change that one, or remove it first`,
-  memory_content: (id: string) => `has the same text as ${id}: change that one, or remove it first`,
-  memory_episode: (id: string) => `covers the same turns as ${id}: change that one, or remove it first`,
+  memory_slot: "has the slot of",
+  memory_content: "has the same text as",
+  memory_episode: "covers the same turns as",
 };
 
 function conflictError(error: unknown, id: string): MemoryError | null {
   const conflict = conflicts[brokenConstraint(error) as keyof typeof conflicts];
-  return conflict ? new MemoryError("CONFLICT", `Another active memory ${conflict(id)}.`, { cause: error }) : null;
+  if (!conflict) return null;
+  const problem = `Another active memory ${conflict} ${id}: change that one, or remove it first.`;
+  return new MemoryError("CONFLICT", problem, { cause: error });
 }

@@ -35,7 +35,7 @@ export async function rejectMemory(deps: WriteRuntime, input: ChangeInput): Prom
     const old = { ...versionOf(memory), state };
     const change = { memoryId: id, event: "DELETE", category, old, new: { state: "rejected", ...grounds } } as const;
     await recordChanges(tx, { ownerRef, scope, actor: input.actor, step, changes: [change] });
-    await purgeMemories(tx, { ownerRef, ids: [id] });
+    await purgeMemories(tx, ownerRef, [id]);
     return memory;
   });
 }

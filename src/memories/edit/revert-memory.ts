@@ -8,13 +8,10 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-const contentSchema = z.object(
-  Object.fromEntries(
-    Object.entries(versionColumns).map(([name, { type, json }]) => {
-      return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
-    }),
-  ),
-) as z.ZodType<Partial<MemoryVersion>>;
+const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
+  return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
+});
+const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<Partial<MemoryVersion>>;
 
 /** Events with content; the others hide, link or count a memory. */
 const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
@@ -43,10 +40,7 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
 const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged", "soft_deleted"];
 
 /** Restores the content right after the entry `to`. @throws MemoryError `NOT_FOUND` for an unknown entry */
-export async function revertMemory(
-  deps: WriteRuntime,
-  input: ChangeInput & { readonly to: number },
-): Promise<MemoryItem> {
+export async function revertMemory(deps: WriteRuntime, input: ChangeInput & { to: number }): Promise<MemoryItem> {
   const current = await requireMemory(deps.db, input, states);
   const version = versionAt(await listHistory(deps.db, parseScope(input.scope), input.id), input.to);
   if (!version) throw new MemoryError("NOT_FOUND", `The history of memory ${input.id} has no entry ${input.to}.`);

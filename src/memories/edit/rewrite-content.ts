@@ -77,11 +77,9 @@ function newTexts(next: MemoryWords, before: MemoryItem): string[] {
 
 function requireScreened(next: PreparedMemory, before: MemoryItem, passed: ReadonlySet<string>): void {
   if (next.origin === "operator" || newTexts(next, before).every((text) => passed.has(text))) return;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    "That text cannot be a memory: it reads as instructions to a model. Add it as a new memory, which puts it " +
-      'in quarantine, or with `origin: "operator"`.',
-  );
+  const problem = "That text cannot be a memory: it reads as instructions to a model.";
+  const advice = 'Add it as a new memory, which puts it in quarantine, or with `origin: "operator"`.';
+  throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
 }
 
 /** A restored memory whose expiry has passed never expires. */
@@ -100,10 +98,8 @@ async function slotFreeSince(
   const slots = [{ appId: scope.appId ?? "", category, key }];
   const intervals = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
   const from = validFrom.toISOString();
-  const since = freeSince(
-    from,
-    intervals.filter(({ active }) => !active),
-  );
+  const ended = intervals.filter(({ active }) => !active);
+  const since = freeSince(from, ended);
   return since === from ? undefined : since;
 }
 

@@ -70,7 +70,7 @@ export async function applyConsentPlan(
 ): Promise<void> {
   const { settled, requests, repeats } = plan;
   await settleConsents(tx, settled);
-  await insertConsents(tx, { ownerRef, requests });
+  await insertConsents(tx, ownerRef, requests);
   await repeatConsents(tx, repeats);
   // The plan may settle its own requests.
   if (requests.length > 0) await settleConsents(tx, settled);
@@ -160,16 +160,13 @@ interface RepeatedConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-async function insertConsents(
-  tx: Connection,
-  input: { ownerRef: number; requests: readonly NewConsent[] },
-): Promise<void> {
-  if (input.requests.length === 0) return;
+async function insertConsents(tx: Connection, ownerRef: number, requests: readonly NewConsent[]): Promise<void> {
+  if (requests.length === 0) return;
   await tx.query(sql`
     insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newColumns)})
-    select ${input.ownerRef}, ${tx.now()}, ${tx.now()} + ${pendingMs} * interval '1 millisecond', ${tx.now()},
+    select ${ownerRef}, ${tx.now()}, ${tx.now()} + ${pendingMs} * interval '1 millisecond', ${tx.now()},
       ${fields(newColumns)}
-    from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (${recordset(newColumns)})`);
+    from json_to_recordset(${JSON.stringify(requests)}::json) as i (${recordset(newColumns)})`);
 }
 
 async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent[]): Promise<void> {

@@ -58,13 +58,9 @@ export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
   procedure: "procedural",
 };
 
+const { note, procedure, insight } = categoryOfKind;
 /** Readable by every agent, since allowlists for user facts omit them. */
-const forEveryAgent: readonly string[] = [
-  "instructions",
-  categoryOfKind.note,
-  categoryOfKind.procedure,
-  categoryOfKind.insight,
-];
+const forEveryAgent: readonly string[] = ["instructions", note, procedure, insight];
 
 export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;

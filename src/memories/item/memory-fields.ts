@@ -184,10 +184,8 @@ export const memoryColumns = Object.fromEntries(table.map(([name, field]) => [na
 
 export const versionColumns = only(memoryColumns, ...versionNames);
 
-export const foundColumns = only(
-  memoryColumns,
-  ...namesWhere(({ words }) => words === "ranked" || words === "contains"),
-);
+const foundNames = namesWhere(({ words }) => words === "ranked" || words === "contains");
+export const foundColumns = only(memoryColumns, ...foundNames);
 
 export const itemColumns = without(memoryColumns, ...internalNames);
 /** Columns of `scope`, `source` and `turns`. */

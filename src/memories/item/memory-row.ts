@@ -1,12 +1,21 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
+import { z } from "zod";
 import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
-import type { Scope } from "../../scope/scope.js";
+import { type Scope, scopeField } from "../../scope/scope.js";
 import { belongsTo, ofTenant, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
-import { type MemoryItem, type MemoryKind, type MemoryLifecycle, type MemorySort, memoryStates } from "./memory.js";
+import { pageRows, storableText } from "../../text/parse-input.js";
+import {
+  type MemoryItem,
+  type MemoryLifecycle,
+  type MemorySort,
+  memoryKinds,
+  memorySorts,
+  memoryStates,
+} from "./memory.js";
 import { foundColumns, madeColumns, plainColumns } from "./memory-fields.js";
-import type { MemoryMetadata } from "./memory-metadata.rule.js";
+import { metadataFilter } from "./memory-metadata.rule.js";
 
 /** A row of `memory` as a JSON array, for `memoryOf`. */
 export type MemoryJson = readonly unknown[];
@@ -39,23 +48,27 @@ const sortColumns: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
   importance: "importance",
 };
 
-export interface MemoryListing {
-  readonly scope: Scope;
-  readonly kinds?: readonly MemoryKind[] | undefined;
-  readonly categories?: readonly string[] | undefined;
-  readonly states?: readonly MemoryLifecycle[] | undefined;
+export const listingSchema = z.strictObject({
+  scope: scopeField,
+  kinds: z.array(z.enum(memoryKinds)).readonly().optional(),
+  categories: z.array(storableText).readonly().optional(),
+  states: z.array(z.enum(memoryStates)).readonly().optional(),
   /** With `states` also former values of a slot. @default any */
-  readonly keys?: readonly string[] | undefined;
+  keys: z.array(storableText).max(1_000).readonly().optional(),
   /** Text in text, key, value, tags or quote, in any case. @default any */
-  readonly contains?: string | undefined;
+  contains: storableText.min(1).max(1_000).optional(),
   /** Metadata to contain. @default any */
-  readonly metadata?: MemoryMetadata | undefined;
+  metadata: metadataFilter.optional(),
   /** @default "newest" */
-  readonly sort?: MemorySort | undefined;
+  sort: z.enum(memorySorts).optional(),
   /** Rows. @default 100 */
-  readonly limit?: number | undefined;
+  limit: pageRows,
   /** Id of the last memory of the previous page. */
-  readonly after?: string | undefined;
+  after: z.string().optional(),
+});
+
+export interface MemoryListing extends Omit<z.input<typeof listingSchema>, "scope"> {
+  readonly scope: Scope;
 }
 
 /** In any state. */

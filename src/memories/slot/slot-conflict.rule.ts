@@ -45,10 +45,7 @@ export function effectiveConfidence(claim: Pick<SlotClaim, "confidence" | "turn"
   return claim.confidence * 0.5 ** (Math.max(0, turn - claim.turn) / halfLifeTurns);
 }
 
-export function conflictReason(
-  current: SlotClaim,
-  proposed: SlotClaim & { readonly correction: boolean },
-): ConflictReason {
+export function conflictReason(current: SlotClaim, proposed: SlotClaim & { correction: boolean }): ConflictReason {
   if (proposed.rank !== current.rank) return "source";
   return proposed.correction ? "correction" : "confidence";
 }

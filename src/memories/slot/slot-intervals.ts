@@ -49,10 +49,7 @@ export interface SplitInterval extends IntervalSplit {
   readonly supersededBy: string;
 }
 
-export async function moveIntervals(
-  tx: Connection,
-  { ownerRef, moves }: { ownerRef: number; moves: readonly MovedInterval[] },
-): Promise<void> {
+export async function moveIntervals(tx: Connection, ownerRef: number, moves: readonly MovedInterval[]): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(sql`
     with input as (
@@ -75,7 +72,8 @@ const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assert
 /** Splits each value: a closed copy ends at `until`, and the memory itself starts `from` its next sighting. */
 export async function splitIntervals(
   tx: Connection,
-  { ownerRef, splits }: { ownerRef: number; splits: readonly SplitInterval[] },
+  ownerRef: number,
+  splits: readonly SplitInterval[],
 ): Promise<void> {
   for (const { id, copyId, until, from, supersededBy } of splits) {
     const closed = {

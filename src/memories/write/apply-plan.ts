@@ -104,8 +104,8 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   const { owner, scope, space, origin, insights, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
-  await moveIntervals(tx, { ownerRef, moves: plan.moves });
-  await splitIntervals(tx, { ownerRef, splits: plan.splits });
+  await moveIntervals(tx, ownerRef, plan.moves);
+  await splitIntervals(tx, ownerRef, plan.splits);
   const created = new Set(plan.created.map(({ id }) => id));
   const [ofStored = [], ofCreated = []] = [false, true].map((isNew) => {
     return plan.rewrites.filter(({ id }) => created.has(id) === isNew);

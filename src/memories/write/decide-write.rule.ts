@@ -41,11 +41,7 @@ export function decideWrite(
 }
 
 /** A model's relation closes no pinned or higher-ranking memory. It may end a slot's value, not replace it. */
-function closedBy(
-  memory: ToldMemory,
-  target: KnownMemory | undefined,
-  relation: MemoryRelation | undefined,
-): KnownMemory | undefined {
+function closedBy(memory: ToldMemory, target?: KnownMemory, relation?: MemoryRelation): KnownMemory | undefined {
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
   if (!target || target.pinned || target.rank > memory.rank) return undefined;
   if (!target.keyed) return target;

@@ -12,17 +12,13 @@ export function isExpired(db: Connection) {
   return sql`m.state = 'active' and m.expires_at <= ${db.now()}`;
 }
 
-/** Hides expired memories of a locked owner, which frees their slots and texts. Returns how many. */
+/**
+ * Hides expired memories of a locked owner, which frees their slots and texts. Returns how many. By default at most
+ * 10,000: more than expire between two writes.
+ */
 export async function expireMemories(
   tx: Connection,
-  input: {
-    readonly owner: Pick<LockedOwner, "ref">;
-    readonly scope: Scope;
-    readonly purgeAfterMs: number;
-    readonly vectors: boolean;
-    /** @default 10_000, more than expire between two writes */
-    readonly limit?: number;
-  },
+  input: { owner: Pick<LockedOwner, "ref">; scope: Scope; purgeAfterMs: number; vectors: boolean; limit?: number },
 ): Promise<number> {
   const { owner, scope, purgeAfterMs, vectors, limit = 10_000 } = input;
   const rows = await tx.query<{ memory: MemoryJson }>(sql`

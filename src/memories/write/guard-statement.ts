@@ -2,12 +2,12 @@ import { scopeColumns } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
 import type { ConsentRule } from "../guard/consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
-import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
-import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
+import type { ConsentPlan, SettledConsent } from "../guard/consent-statements.js";
+import { decideProposal, type StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import type { FoundStatement, RankedStatement, Statement, WriteContext } from "./statement.js";
+import type { FoundStatement, RankedStatement, WriteContext } from "./statement.js";
 
 export type GuardVerdict =
   | {
@@ -110,9 +110,18 @@ function proposed(context: WriteContext, { statement, requests }: FoundStatement
     case "ask": {
       const outdated = requests.filter(({ id, expired }) => expired || id === verdict.supersedes);
       const { settled, events } = endedRequests(outdated, actor, category);
-      const request = newRequest(context, statement, change);
-      const consents = { settled, requests: [request], events: [...events, event] };
-      return { outcome: "proposed", consentId: request.id, consents };
+      const id = context.newId();
+      const slot = key === null ? `statement:${memory.contentHash}` : `key:${key}`;
+      const columns = {
+        ...scopeColumns(memory.scope),
+        id,
+        slot,
+        draft: draftOf(memory),
+        seenCount: 1,
+        proposedBy: actor,
+      };
+      const consents = { settled, requests: [{ ...change, ...columns }], events: [...events, event] };
+      return { outcome: "proposed", consentId: id, consents };
     }
     case "repeat": {
       const { id, signals } = verdict;
@@ -133,27 +142,6 @@ function proposed(context: WriteContext, { statement, requests }: FoundStatement
       return { outcome: "written", approval, consents: { settled } };
     }
   }
-}
-
-function newRequest(
-  { origin, newId }: WriteContext,
-  { memory }: Statement,
-  { rule, key, normalValue, contentHash, signals }: ProposedChange,
-): NewConsent {
-  return {
-    ...scopeColumns(memory.scope),
-    id: newId(),
-    rule,
-    category: memory.category,
-    key,
-    normalValue,
-    contentHash,
-    signals,
-    slot: key === null ? `statement:${contentHash}` : `key:${key}`,
-    draft: draftOf(memory),
-    seenCount: 1,
-    proposedBy: origin.actor,
-  };
 }
 
 /** Pending requests for the slot; without a key, for the same text. */
@@ -197,10 +185,8 @@ function approvedBy(actor: string, id: string, how: Pick<SettledConsent, "via" |
 /** Each call of a program with such words is a signal; an agent may repeat itself. */
 const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
-function signalsOf(
-  { origin: { call } }: WriteContext,
-  { memory: { origin, source, turn } }: RankedStatement,
-): ConsentSignal[] {
+function signalsOf({ origin: { call } }: WriteContext, { memory }: RankedStatement): ConsentSignal[] {
+  const { origin, source, turn } = memory;
   const seq = source?.seqs.at(-1);
   const byCall = call !== undefined && signalOrigins.has(origin) && { call };
   return [{ turn, ...byCall, ...(source && seq !== undefined && { threadId: source.threadId, seq }) }];

@@ -80,11 +80,7 @@ export async function insertMemories(
 }
 
 /** Source columns of a new memory, from the thread `t`: see `ofSource`. */
-export function sourceOf(
-  userId: string | Sql,
-  seqs: Sql,
-  evidence: Sql,
-): Record<"threadId" | "sourceSeqs" | "evidence", Sql> {
+export function sourceOf(userId: string | Sql, seqs: Sql, evidence: Sql) {
   return {
     threadId: sql`t.id`,
     sourceSeqs: sql`coalesce(${ofSource(seqs, userId)}, '{}')`,

@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
@@ -40,7 +40,7 @@ export async function deactivateMemories(
       from target i where m.ref = i.ref
       returning m.ref
     ),
-    ${vectors ? vectorRows(tx) : empty}
+    ${vectors ? sql`vector as (update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref),` : empty}
     term as (
       delete from ${tx.schema}.memory_term t using closed where t.memory_ref = closed.ref
       returning t.memory_ref, t.length
@@ -52,12 +52,6 @@ export async function deactivateMemories(
     where o.id = ${input.ownerRef}`,
     { prepare: true },
   );
-}
-
-function vectorRows(tx: Connection): Sql {
-  return sql`vector as (
-    update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref
-  ),`;
 }
 
 /** Soft-deletes active memories of a locked owner. Returns entries for the audit trail. */
@@ -99,9 +93,9 @@ export interface Sighting extends Noted {
 /** Counts sightings. Keeps the higher confidence and importance, and the last metadata and expiry. */
 export async function touchMemories(
   tx: Connection,
-  input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
+  { ownerRef, sightings }: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
 ): Promise<void> {
-  if (input.sightings.length === 0) return;
+  if (sightings.length === 0) return;
   await tx.query(
     sql`
     with input as (
@@ -111,14 +105,14 @@ export async function touchMemories(
         (array_agg(trust order by rank desc, trust))[1] as trust,
         (array_agg(metadata order by at desc))[1] as metadata,
         (array_agg("expiresAt" order by at desc))[1] as "expiresAt"
-      from json_to_recordset(${JSON.stringify(input.sightings.map((sighting, at) => ({ ...sighting, at })))}::json) as s (
+      from json_to_recordset(${JSON.stringify(sightings.map((sighting, at) => ({ ...sighting, at })))}::json) as s (
         id uuid, times integer, confidence real, importance real, "assertedTurn" bigint,
         "assertedAt" timestamptz, origin text, trust text, rank integer, metadata jsonb, "expiresAt" timestamptz,
         at integer
       )
       group by id
     ),
-    ${ownTargets(tx, input.ownerRef)}
+    ${ownTargets(tx, ownerRef)}
     update ${tx.schema}.memory m
     set seen_count = m.seen_count + i.times, confidence = greatest(m.confidence, i.confidence),
       importance = greatest(m.importance, i.importance),
@@ -133,10 +127,7 @@ export async function touchMemories(
 }
 
 /** Deletes inactive memories of a locked owner, and their text in the change log. The audit trail stays. */
-export async function purgeMemories(
-  tx: Connection,
-  { ownerRef, ids }: { ownerRef: OwnerRef; ids: readonly string[] },
-): Promise<void> {
+export async function purgeMemories(tx: Connection, ownerRef: OwnerRef, ids: readonly string[]): Promise<void> {
   await tx.query(sql`
     with purged as (
       delete from ${tx.schema}.memory m

@@ -109,10 +109,8 @@ function planClosed(
   };
 }
 
-function planSighting(
-  { statement, existing }: FoundStatement,
-  { id, moves }: Decided<"touch" | "update">,
-): PlannedWrite {
+function planSighting(found: FoundStatement, { id, moves }: Decided<"touch" | "update">): PlannedWrite {
+  const { statement, existing } = found;
   const { memory } = statement;
   const seen = byId(existing, id);
   const { text, seenCount } = seen;
@@ -143,26 +141,23 @@ function planUpdate(
   const others = existing.filter((each) => each.id !== id);
   const links = nearestLinks(others, context.config);
   const times = seenCount + 1;
-  const noted = notedOf(memory, old);
+  const { metadata, expiresAt } = notedOf(memory, old);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const updated = change(old, id, "UPDATE", { text, seenCount }, now);
   const importance = Math.max(old.importance, memory.importance);
-  const rewrite = {
-    ...memory,
-    // Unset fields keep their values.
-    ...(Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion),
+  const confidence = Math.max(old.confidence, memory.confidence);
+  // Unset fields keep their values.
+  const version = Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion;
+  const merging = {
     category,
     pinned,
     tags,
     importance,
-    confidence: Math.max(old.confidence, memory.confidence),
-    metadata: noted.metadata,
-    expiresAt: noted.expiresAt?.toISOString() ?? null,
-    id,
-    vector,
-    links,
-    state: "active" as const,
+    confidence,
+    metadata,
+    expiresAt: expiresAt?.toISOString() ?? null,
   };
+  const rewrite = { ...memory, ...version, ...merging, id, vector, links, state: "active" as const };
   return {
     outcome: { outcome: "updated", id, problems: [] },
     plan: {

@@ -67,33 +67,29 @@ export function prepareMemory(
   policy: CategoryPolicy,
 ): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
-  const category = requireCategory(policy, fields.category ?? categoryOfKind[fields.kind]);
+  const { kind, source, turns, role } = fields;
+  const category = requireCategory(policy, fields.category ?? categoryOfKind[kind]);
   const key = fields.key === undefined ? undefined : requireKey(fields.key);
-  const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
-  const problems = writingProblems(fields.kind, trimmed);
-  if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
-  const origin = fields.origin ?? originOfRole(fields.role);
-  const owner = memoryScope(fields.kind, category.level, scope);
+  const text = trimToLength(kind, fields.text) ?? fields.text.trim();
+  const problems = writingProblems(kind, text);
+  if (problems.length > 0) return { problems, message: problemSentences(kind, problems) };
+  const origin = fields.origin ?? originOfRole(role);
+  const owner = memoryScope(kind, category.level, scope);
   return {
     ...fields,
     // All users of an app see its memories, so these do not name the speaker or the source.
     ...(isSharedBy(scope, owner) && { source: undefined, actorId: undefined }),
-    text: trimmed,
+    text,
     key,
     origin,
     quarantined: false,
-    ...(fields.kind === "insight" && { importance: draft.importance ?? insightImportance }),
-    trust: trustOf(origin, fields.role),
-    confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
+    ...(kind === "insight" && { importance: draft.importance ?? insightImportance }),
+    trust: trustOf(origin, role),
+    confidence: fields.confidence ?? defaultConfidence(origin, kind),
     category: category.name,
     scope: owner,
-    contentHash: memoryHash({
-      kind: fields.kind,
-      text: trimmed,
-      threadId: fields.source?.threadId,
-      turnStart: fields.turns?.start,
-    }),
-    terms: memoryTerms({ key, text: trimmed }),
+    contentHash: memoryHash({ kind, text, threadId: source?.threadId, turnStart: turns?.start }),
+    terms: memoryTerms({ key, text }),
   };
 }
 
@@ -122,11 +118,10 @@ function requireKey(key: string): string {
 
 function memoryScope(kind: MemoryKind, level: "user" | "app", { tenantId, userId, appId }: Scope): Scope {
   const tenant = tenantId === undefined ? {} : { tenantId };
-  if (kind === "note") {
-    if (appId === undefined)
-      throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
-    return { ...tenant, appId };
+  const app = appId !== undefined && { appId };
+  if (kind === "note" && !app) {
+    throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
   }
-  if (userId === undefined) return { ...tenant, ...(appId !== undefined && { appId }) };
-  return { ...tenant, userId, ...(level === "app" && appId !== undefined && { appId }) };
+  if (kind === "note" || userId === undefined) return { ...tenant, ...app };
+  return { ...tenant, userId, ...(level === "app" && app) };
 }

@@ -35,7 +35,5 @@ export async function removeResting(
     { prepare: true },
   );
   const found = new Map(rows.map(({ memory, restedOn }) => [memoryOf(memory), restedOn]));
-  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (memory) => ({
-    restedOn: found.get(memory),
-  }));
+  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (each) => ({ restedOn: found.get(each) }));
 }

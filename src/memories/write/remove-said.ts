@@ -20,13 +20,7 @@ export interface SaidRemoval extends EventPlace {
 /** Hides memories that the user asked to forget, and insights derived from them; refuses consent requests. Returns ids. */
 export async function removeSaid(
   tx: Connection,
-  input: {
-    readonly scope: Scope;
-    readonly removals: readonly SaidRemoval[];
-    readonly actor: string;
-    readonly step: EventStep;
-    readonly purgeAfterMs: number;
-  },
+  input: { scope: Scope; removals: readonly SaidRemoval[]; actor: string; step: EventStep; purgeAfterMs: number },
 ): Promise<string[]> {
   const { scope, removals, actor, step, purgeAfterMs } = input;
   if (removals.length === 0) return [];

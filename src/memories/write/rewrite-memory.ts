@@ -27,11 +27,10 @@ export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly links: readonly MemoryLink[] | null;
 }
 
+type Rewriting = { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null };
+
 /** Gives a memory of a locked owner new content, and updates its indexes. */
-export async function rewriteMemory(
-  tx: Connection,
-  input: { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
-): Promise<void> {
+export async function rewriteMemory(tx: Connection, input: Rewriting): Promise<void> {
   const { ownerRef, rewrite } = input;
   const { source } = rewrite;
   const { schema } = tx;
@@ -108,10 +107,7 @@ function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
 }
 
 /** Replaces or deletes vectors of the old text. */
-async function vectorRows(
-  tx: Connection,
-  { ownerRef, rewrite, space }: Parameters<typeof rewriteMemory>[1],
-): Promise<Sql> {
+async function vectorRows(tx: Connection, { ownerRef, rewrite, space }: Rewriting): Promise<Sql> {
   const { schema } = tx;
   if (space && rewrite.vector !== null) {
     return sql`vector as (
