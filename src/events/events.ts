@@ -118,10 +118,7 @@ export interface EventsApi {
    * @param selection.before only events before this id: the last of the previous page
    */
   list(
-    selection?: EventSelection & {
-      readonly limit?: number | undefined;
-      readonly before?: number | undefined;
-    },
+    selection?: EventSelection & { readonly limit?: number | undefined; readonly before?: number | undefined },
   ): Promise<RecordedEvent[]>;
 }
 

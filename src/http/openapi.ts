@@ -121,7 +121,4 @@ const problemSchema = {
 const probe = (summary: string) => ({
   get: { summary, security: [], responses: { 200: { description: "Yes." }, 503: { description: "No." } } },
 });
-const probes = {
-  "/healthz": probe("Does the process answer?"),
-  "/readyz": probe("Does its database answer?"),
-};
+const probes = { "/healthz": probe("Does the process answer?"), "/readyz": probe("Does its database answer?") };

@@ -221,10 +221,7 @@ export const records = {
     key: ["x.ref"],
     insert: {
       ownerColumns: everyId,
-      extra: (line: Parameters<typeof memoryHash>[0]) => ({
-        contentHash: memoryHash(line),
-        terms: memoryTerms(line),
-      }),
+      extra: (line: Parameters<typeof memoryHash>[0]) => ({ contentHash: memoryHash(line), terms: memoryTerms(line) }),
       columns: { contentHash: memoryColumns.contentHash },
       read: "terms text",
       joined: ({ schema }, target) => sql`

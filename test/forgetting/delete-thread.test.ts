@@ -137,9 +137,7 @@ describe("threads.delete", () => {
     for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
       await expect(memory.threads.delete({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
     }
-    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
+    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     const misspelt = { ...first, memory: "remove" };
     await expect(memory.threads.delete(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await countEverything(db)).toEqual(before);

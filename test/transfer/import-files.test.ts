@@ -50,11 +50,7 @@ describe("a line that is too long or too deep", () => {
   it("is refused: a message 5,000 levels deep", async () => {
     const scope = { userId: randomUUID() };
     const memory = db.memory();
-    await memory.record({
-      scope,
-      threadId: scope.userId,
-      messages: [new HumanMessage({ id: "h", content: "hi" })],
-    });
+    await memory.record({ scope, threadId: scope.userId, messages: [new HumanMessage({ id: "h", content: "hi" })] });
     const lines = asText(await linesOf(memory, scope)).map((line) =>
       line.replace(String.raw`\"additional_kwargs\":{}`, String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`),
     );

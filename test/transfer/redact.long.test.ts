@@ -66,10 +66,7 @@ describe("a secret", () => {
     const thread = newAddress();
     const access = { scope: thread.scope };
     await memory.remember({ ...thread, messages });
-    await memory.remember({
-      ...thread,
-      messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")],
-    });
+    await memory.remember({ ...thread, messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")] });
     for (const asks of ["My card?", "Whose card?", "Which card?"]) {
       const round = [new HumanMessage(`${asks} ${secret}`), new AIMessage(`It is ${secret}.`)];
       await memory.remember({ ...thread, messages: round });
