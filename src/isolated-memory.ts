@@ -74,9 +74,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
 };
 
 /** @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table */
-export function isolatedMemory(memory: Memory): Memory {
-  return isolated(memory, reaches) as Memory;
-}
+export const isolatedMemory = (memory: Memory): Memory => isolated(memory, reaches) as Memory;
 
 type Call = (...args: never[]) => unknown;
 

@@ -131,8 +131,6 @@ function checkHeader(number: number, value: unknown): void {
   if (type !== "header" || format !== "mnemograph" || typeof version !== "number")
     throw lineError(number, "this is no export of mnemograph: it must begin with a header.");
   if (version === exportVersion) return;
-  throw lineError(
-    number,
-    `the export has version ${version}, this package reads version ${exportVersion}: update the package.`,
-  );
+  const message = `the export has version ${version}, this package reads version ${exportVersion}: update the package.`;
+  throw lineError(number, message);
 }
