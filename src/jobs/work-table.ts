@@ -167,8 +167,7 @@ interface GivenUp {
 }
 
 /** Completes unfinished work and keeps a dead letter. @throws LeaseLost */
-export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): Promise<void> {
-  const { done, range, error, output } = given;
+export async function giveWorkUp(tx: Connection, claim: Claim, { done, range, error, output }: GivenUp): Promise<void> {
   await completeWork(tx, claim, done);
   const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
   await tx.query(sql`
