@@ -120,10 +120,8 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const [first] = await store.search(["q"], { query: "green tea" });
     expect(first?.key).toBe("tea");
     expect(first?.score).toBeGreaterThan(0);
-    const [filtered] = await store.search(["q"], {
-      query: "green tea",
-      filter: { text: { $ne: "green tea with honey" } },
-    });
+    const filter = { text: { $ne: "green tea with honey" } };
+    const [filtered] = await store.search(["q"], { query: "green tea", filter });
     expect(filtered?.key).not.toBe("tea");
   },
   async "finds an item by the fields that its put names, elements of lists too"(store) {
