@@ -16,11 +16,7 @@ export interface ErasableMemory {
 }
 
 /** At most `limit` memories in any state. Insights come before their evidence, by which they are found. */
-export async function findErasableMemories(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<ErasableMemory[]> {
+export function findErasableMemories(tx: Connection, scope: ErasureScope, limit: number) {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
     from ${tx.schema}.memory x where ${hasMemory(tx, scope)} 

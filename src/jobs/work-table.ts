@@ -178,11 +178,7 @@ export async function giveWorkUp(tx: Connection, claim: Claim, { done, range, er
 
 const mostCompared = 100_000;
 
-export async function findDueWork(
-  db: Connection,
-  { kind, of }: Omit<WorkKey, "ref">,
-  limit: number,
-): Promise<number[]> {
+export async function findDueWork(db: Connection, { kind, of }: Omit<WorkKey, "ref">, limit: number) {
   const rows = await db.query<{ ref: string }>(sql`
     select d.ref from (
       select ${refColumn(of)} as ref, coalesce(lease_until, retry_at) as at from ${db.schema}.work

@@ -45,12 +45,7 @@ export interface TargetByReach {
 export type Reach = keyof TargetByReach;
 
 /** The owner that a call is about. Hides what the caller cannot reach. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export function targetOf<Reached extends Reach>(
-  reach: Reached,
-  caller: Caller,
-  named: NamedIds,
-  appId?: string,
-): TargetByReach[Reached] {
+export function targetOf<Reached extends Reach>(reach: Reached, caller: Caller, named: NamedIds, appId?: string) {
   const found =
     caller.role === "user" ? targetOfUser(reach, caller, named, appId) : targetOfOperator(reach, caller, named, appId);
   return found as TargetByReach[Reached];

@@ -41,12 +41,7 @@ export async function runBatch(
   );
 }
 
-function batchStatement(
-  db: Connection,
-  scope: ScopeColumns,
-  written: WrittenBatch,
-  reads: readonly BatchedRead[],
-): Sql {
+function batchStatement(db: Connection, scope: ScopeColumns, written: WrittenBatch, reads: readonly BatchedRead[]) {
   const writes = written.items.length > 0;
   const statements = reads.map((read) => readItems(db, scope, read));
   const nothing = sql`select 0 as n, 0::bigint as place where false`;

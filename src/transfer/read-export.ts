@@ -42,10 +42,7 @@ export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly characters: number;
 }
 
-export function linesOf<Type extends ExportLine["type"]>(
-  lines: readonly NumberedLine[],
-  type: Type,
-): NumberedLine<ExportLineOf<Type>>[] {
+export function linesOf<Type extends ExportLine["type"]>(lines: readonly NumberedLine[], type: Type) {
   return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }
 
@@ -54,9 +51,7 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
 }
 
 /** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also if lines are missing */
-export async function* readExport(
-  input: AsyncIterable<unknown> | Iterable<unknown>,
-): AsyncGenerator<NumberedLine, void> {
+export async function* readExport(input: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<NumberedLine> {
   let number = 0;
   let lines = 0;
   let last: ExportLine | undefined;
