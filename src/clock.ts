@@ -16,9 +16,7 @@ const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59Z");
 
 /** The day of `time` in UTC, as in "2025-03-01". */
-export function isoDay(time: Date): string {
-  return time.toISOString().slice(0, 10);
-}
+export const isoDay = (time: Date): string => time.toISOString().slice(0, 10);
 
 /**
  * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Accepts microseconds, and

@@ -168,11 +168,8 @@ function openGraphs(works: Maintenance["works"]): ReturnType<Memory["graphs"]> {
 function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | null {
   if (defaultScope === undefined) return null;
   if (isolation === undefined) return Object.freeze(parseScope(defaultScope));
-  throw new MemoryError(
-    "INVALID_INPUT",
-    '`defaultScope` does not go with isolation: "rls": where tenants are isolated, a run without a scope must fail. ' +
-      "Leave one of the two out.",
-  );
+  const why = "where tenants are isolated, a run without a scope must fail. Leave one of the two out.";
+  throw new MemoryError("INVALID_INPUT", `\`defaultScope\` does not go with isolation: "rls": ${why}`);
 }
 
 function createRuntime(

@@ -90,6 +90,4 @@ export class MemoryError extends Error {
 }
 
 /** The message of any thrown value. It may quote anything. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

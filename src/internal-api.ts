@@ -39,9 +39,7 @@ export interface MemoryWithInternalApi extends Memory {
 }
 
 /** The internal part of `memory`. Spreading a memory keeps it. */
-export function internalApi(memory: Memory): InternalApi {
-  return (memory as MemoryWithInternalApi)[internalApiKey];
-}
+export const internalApi = (memory: Memory): InternalApi => (memory as MemoryWithInternalApi)[internalApiKey];
 
 /** Counts the hits shown to an agent outside of this process as used, as a graph's tool does. */
 export function reportSearch(

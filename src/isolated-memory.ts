@@ -74,9 +74,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
 };
 
 /** @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table */
-export function isolatedMemory(memory: Memory): Memory {
-  return isolated(memory, reaches) as Memory;
-}
+export const isolatedMemory = (memory: Memory): Memory => isolated(memory, reaches) as Memory;
 
 type Call = (...args: never[]) => unknown;
 
@@ -116,10 +114,8 @@ function isolated(api: object, table: Table): object {
     if (reach === "itself" || reach === "data") return [name, member];
     if (typeof reach === "object") return [name, isolated(member as object, reach as Table)];
     if (typeof reach === "string") return [name, isolatedCall(member as Call, reach)];
-    throw new MemoryError(
-      "PERMISSION_DENIED",
-      `\`${String(name)}\` has no entry in the table of tenants. Add it, or use a memory without isolation: "rls".`,
-    );
+    const hint = 'Add it, or use a memory without isolation: "rls".';
+    throw new MemoryError("PERMISSION_DENIED", `\`${String(name)}\` has no entry in the table of tenants. ${hint}`);
   });
   return Object.fromEntries(wrapped);
 }

@@ -138,8 +138,6 @@ export function createMaintenance(
 
 async function refuseToWork(input?: WorkInput): Promise<never> {
   parseWork(input);
-  throw new MemoryError(
-    "INVALID_INPUT",
-    "This memory has no queues: it does its work in this process. For workers, use createMemory({ jobs: { pgBoss: {} } }).",
-  );
+  const hint = "For workers, use createMemory({ jobs: { pgBoss: {} } }).";
+  throw new MemoryError("INVALID_INPUT", `This memory has no queues: it does its work in this process. ${hint}`);
 }

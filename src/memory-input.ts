@@ -9,6 +9,7 @@ const hasFunctions = (names: readonly string[]) => (value: unknown) =>
   isObject(value) && names.every((name) => isFunction((value as Record<string, unknown>)[name]));
 
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
+const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
 const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
 /** Checks what untyped callers pass. `config` has its own schema; `openDatabase` checks the database. */
@@ -20,11 +21,7 @@ export const memoryOptionsSchema = z.strictObject({
   config: z.unknown().optional(),
   jobs: z
     .union(
-      [
-        z.enum(["background", "inline"]),
-        z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) }),
-        z.custom(isPgBoss),
-      ],
+      [z.enum(["background", "inline"]), pgBossOptions, z.custom(isPgBoss)],
       'must be "background", "inline", a started pg-boss, or { pgBoss: options }',
     )
     .optional(),

@@ -34,14 +34,10 @@ export async function prepareOperation(
     Object.fromEntries(Object.entries(all).filter(([key]) => isPicked(key)));
   const input = pick((key) => key in operation.input.shape);
   const owner = pick((key) => key in namedIds.shape && !(key in input));
-  const context = {
-    caller,
-    actor: caller.actor,
-    signal: new AbortController().signal,
-    stream: process.stdin,
-    target: targetOf(operation.reach, caller, owner, input.appId as string | undefined),
-    match: pick((key) => key === "ifRevision"),
-  };
+  const { signal } = new AbortController();
+  const target = targetOf(operation.reach, caller, owner, input.appId as string | undefined);
+  const match = pick((key) => key === "ifRevision");
+  const context = { caller, actor: caller.actor, signal, stream: process.stdin, target, match };
   return async (memory) => {
     const answer = operation.call({ ...context, memory }, input);
     if (operation.lines !== "out") return console.log(JSON.stringify(await answer));

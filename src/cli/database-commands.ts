@@ -26,9 +26,9 @@ export const migrateCommand: CliCommand = {
       return print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
     }
     const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
-    const done = `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
-    const isCurrent = applied.length === 0;
-    print(flags, { schema, applied }, () => (isCurrent ? `"${schema}" in ${place} is up to date.` : done));
+    const done = applied.length > 0 ? `: ${applied.join(", ")}` : "";
+    const where = `"${schema}" in ${place}`;
+    print(flags, { schema, applied }, () => (done ? `Applied to ${where}${done}` : `${where} is up to date.`));
   },
 };
 

@@ -67,25 +67,22 @@ async function countSummaries(db: Connection) {
   return row ?? { completed: 0, processing: 0, failed: 0 };
 }
 
-interface MemoryCounts {
+type MemoryCounts = {
   readonly memories: readonly { kind: MemoryKind; state: MemoryLifecycle; count: number }[];
   readonly deadLetters: readonly { kind: WorkKind; count: number }[];
-}
+};
 
 /** Scans all memories. */
 async function countMemories(db: Connection): Promise<MemoryCounts> {
-  const [row] = await db.query<{ counts: MemoryCounts }>(sql`
-    select json_build_object(
-      'memories', (
+  const [row] = await db.query<MemoryCounts>(sql`
+    select (
         select coalesce(json_agg(m order by m.kind, m.state), '[]')
         from (select kind, state, count(*) as count from ${db.schema}.memory group by kind, state) m
-      ),
-      'deadLetters', (
+      ) as memories, (
         select coalesce(json_agg(d order by d.kind), '[]')
         from (select kind, count(*) as count from ${db.schema}.work where given_up_at is not null group by kind) d
-      )
-    ) as counts`);
-  return row?.counts ?? { memories: [], deadLetters: [] };
+      ) as "deadLetters"`);
+  return row ?? { memories: [], deadLetters: [] };
 }
 
 /** `missingVectors` is null without tables of vectors. */

@@ -66,9 +66,7 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
   return aligned(rows).join("\n");
 }
 
-function megabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 function listed<Row>(rows: readonly Row[], text: (row: Row) => string): string {
   return rows.map(text).join(", ") || "none";

@@ -107,11 +107,8 @@ type ForgetFlags = MemoryFlags & { dryRun?: true; yes?: true; thread?: string; w
 /** @throws MemoryError `NOT_FOUND` for an unknown thread; `INVALID_INPUT` without --yes; `BUSY` */
 async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
-  if (withMemories && threadId === undefined)
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.",
-    );
+  const needed = "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.";
+  if (withMemories && threadId === undefined) throw new MemoryError("INVALID_INPUT", needed);
   await useScope(flags, async (memory, scope) => {
     const erase = (options: ForgetOptions) =>
       threadId === undefined

@@ -23,7 +23,7 @@ const reportEveryMs = 30_000;
 
 async function work(flags: WorkerFlags): Promise<void> {
   const { openMemory } = await import("./open-memory.js");
-  const { kind, queueSchema, host, port, json } = flags;
+  const { kind: kinds, queueSchema, host, port, json } = flags;
   const memory = await openMemory(flags, { pgBoss: { schema: queueSchema } });
   const stopped = stopSignal();
   let timer: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ async function work(flags: WorkerFlags): Promise<void> {
     lastReport = text;
   };
   try {
-    worker = await memory.work({ ...(kind && { kinds: kind }) });
+    worker = await memory.work({ kinds });
     if (port !== undefined) await once(server.listen(port, host), "listening");
     process.stderr.write("At work.\n");
     timer = setInterval(report, reportEveryMs);

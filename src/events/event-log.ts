@@ -74,13 +74,8 @@ export interface MemoryEvent extends EventPlace {
   readonly shownIds?: readonly string[] | undefined;
 }
 
-export async function insertEvent(
-  db: Connection,
-  event: MemoryEvent,
-  deadline: Pick<QueryOptions, "timeoutMs"> = {},
-): Promise<void> {
-  await insertEvents(db, [event], deadline);
-}
+export const insertEvent = (db: Connection, event: MemoryEvent, deadline?: Pick<QueryOptions, "timeoutMs">) =>
+  insertEvents(db, [event], deadline);
 
 export async function insertEvents(
   db: Connection,

@@ -12,7 +12,7 @@ const eventFields = ["op", "node", "step", "status", "category", "detail", "day"
 type EventField = (typeof eventFields)[number];
 
 /** A filter of events; `since` is inclusive, `until` exclusive. */
-type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & { readonly scope?: Scope };
+type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & { readonly scope?: Scope | undefined };
 
 export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & { readonly count: number };
 
@@ -55,16 +55,7 @@ function selected(selection: EventSelection): Sql {
   return join(conditions, " and ");
 }
 
-const { op, node, step, status } = columns;
-const filterColumns = {
-  threadId: sql`e.thread_id`,
-  agentId: sql`e.agent_id`,
-  runId: sql`e.run_id`,
-  op,
-  node,
-  step,
-  status,
-};
+const filterColumns = { ...columns, threadId: sql`e.thread_id`, agentId: sql`e.agent_id`, runId: sql`e.run_id` };
 
 export interface RecordedEvent {
   readonly id: number;
@@ -118,10 +109,7 @@ export interface EventsApi {
    * @param selection.before only events before this id: the last of the previous page
    */
   list(
-    selection?: EventSelection & {
-      readonly limit?: number | undefined;
-      readonly before?: number | undefined;
-    },
+    selection?: EventSelection & { readonly limit?: number | undefined; readonly before?: number | undefined },
   ): Promise<RecordedEvent[]>;
 }
 
@@ -142,20 +130,17 @@ const countSchema = z.strictObject({
   ...selectionSchema.shape,
   by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
 });
-const page = { limit: pageRows, before: z.int().min(0).optional() };
-const listSchema = z.strictObject({ ...selectionSchema.shape, ...page });
+const listSchema = z.strictObject({ ...selectionSchema.shape, limit: pageRows, before: z.int().min(0).optional() });
 
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
-      const { by, scope: _, ...filter } = parseInput(countSchema, selection, "selection of events");
-      const within = parseScopeIn(selection);
-      return countEvents(db, { ...filter, fields: by, ...(within && { scope: within }) });
+      const { by, ...filter } = parseInput(countSchema, selection, "selection of events");
+      return countEvents(db, { ...filter, fields: by, scope: parseScopeIn(selection) });
     },
     async list(selection = {}) {
-      const { scope: _, ...filter } = parseInput(listSchema, selection, "selection of events");
-      const within = parseScopeIn(selection);
-      return listEvents(db, { ...filter, ...(within && { scope: within }) });
+      const filter = parseInput(listSchema, selection, "selection of events");
+      return listEvents(db, { ...filter, scope: parseScopeIn(selection) });
     },
   };
 }

@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
-import { dayMs } from "../clock.js";
+import { dayMs, isoDay } from "../clock.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -133,7 +133,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     for (const row of found) ofKey.set(row.key, [...(ofKey.get(row.key) ?? []), row]);
     if (by === "day") {
       const rows = Array.from({ length: days }, (_, index) => {
-        const day = new Date(firstMs + index * dayMs).toISOString().slice(0, 10);
+        const day = isoDay(new Date(firstMs + index * dayMs));
         const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
         return { day, ...countsOf(ofKey.get(day) ?? [], { kept, days: 1 }) };
       });
@@ -145,13 +145,9 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
       return { scope: { ...(tenantId !== "" && { tenantId }), appId }, ...countsOf(ofApp, { days }) };
     });
     const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
-    return {
-      since,
-      ...now,
-      ...together,
-      rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
-      appsWithNotesShare: share(rows.filter(({ memories }) => memories.note).length, rows.length),
-    };
+    const appsWithNotesShare = share(rows.filter(({ memories }) => memories.note).length, rows.length);
+    rows.sort((one, other) => other.notesCreated - one.notesCreated);
+    return { since, ...now, ...together, rows, appsWithNotesShare };
   }) as StatsCall;
 }
 

@@ -55,9 +55,7 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   return { deletedCount, hiddenCount };
 }
 
-function isSelected({ only }: ErasedKinds): Sql {
-  return only ? sql`m.kind = ${only.kind}` : sql`true`;
-}
+const isSelected = ({ only }: ErasedKinds): Sql => (only ? sql`m.kind = ${only.kind}` : sql`true`);
 
 const isShown = (db: Connection) => sql`m.state = 'active' and ${unexpired(db)}`;
 

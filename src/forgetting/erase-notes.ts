@@ -5,31 +5,34 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { type ErasableMemory, eraseFound, forgetting, lockOwnerRow } from "./erase-statements.js";
 import type { ErasureTable, RowCounts } from "./erasure-tables.js";
 
-interface AppNotes {
-  readonly ownerRef: string;
-  readonly row: ScopeRow;
-  readonly ids: readonly string[];
-}
-
 /**
  * Deletes the notes of locked threads, the notes they were merged into, and their audit trail. Locks the apps, and
  * records the deletions for the apps' other threads.
  */
 export async function eraseNotes(
   tx: Connection,
-  input: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
+  { threads, scope, tables }: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
   const counts: RowCounts = {};
-  for (const notes of await findNotesOf(tx, input.threads)) {
-    for (const [table, rows] of Object.entries(await eraseOfApp(tx, notes, input))) {
+  for (const { owner_ref: ownerRef, ids, ...row } of await findNotesOf(tx, threads)) {
+    // Every writer of the app's memories takes this lock first.
+    await lockOwnerRow(tx, ownerRef);
+    const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
+      select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
+      from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
+    const input = { scope, owner: scopeOf(row), ownerRef, found, ids, tables, audit: forgetting };
+    for (const [table, rows] of Object.entries(await eraseFound(tx, input)))
       counts[table] = (counts[table] ?? 0) + rows;
-    }
+    // Reasons for other notes may quote deleted ones.
+    await tx.query(sql`
+      update ${tx.schema}.history h set new = h.new - 'reason'
+      where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compact' and h.new ? 'reason'`);
   }
   return counts;
 }
 
-async function findNotesOf(tx: Connection, threads: readonly string[]): Promise<AppNotes[]> {
-  const rows = await tx.query<ScopeRow & { owner_ref: string; ids: string[] }>(sql`
+function findNotesOf(tx: Connection, threads: readonly string[]) {
+  return tx.query<ScopeRow & { owner_ref: string; ids: string[] }>(sql`
     select n.owner_ref::text as owner_ref, o.tenant_id, o.user_id, o.app_id, array_agg(distinct n.memory_id::text) as ids
     from ${tx.schema}.note_source n join ${tx.schema}.owner o on o.id = n.owner_ref
     where n.thread_ref = any (${threads}::bigint[])
@@ -39,23 +42,4 @@ async function findNotesOf(tx: Connection, threads: readonly string[]): Promise<
           and m.origin in ('operator', 'unknown')
       )
     group by n.owner_ref, o.tenant_id, o.user_id, o.app_id order by n.owner_ref`);
-  return rows.map(({ owner_ref: ownerRef, ids, ...row }) => ({ ownerRef, ids, row }));
-}
-
-async function eraseOfApp(
-  tx: Connection,
-  { ownerRef, row, ids }: AppNotes,
-  { scope, tables }: { readonly scope: ErasureScope; readonly tables: readonly ErasureTable[] },
-): Promise<RowCounts> {
-  // Every writer of the app's memories takes this lock first.
-  await lockOwnerRow(tx, ownerRef);
-  const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
-    select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
-    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
-  const erased = await eraseFound(tx, { scope, owner: scopeOf(row), ownerRef, found, ids, tables, audit: forgetting });
-  // Reasons for other notes may quote deleted ones.
-  await tx.query(sql`
-    update ${tx.schema}.history h set new = h.new - 'reason'
-    where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compact' and h.new ? 'reason'`);
-  return erased;
 }

@@ -56,11 +56,12 @@ export function createEraser(
     /** Deletes the data of the scope, or of one thread. Returns whether nothing is left, and then writes an event. */
     async pass(requested: Scope, thread: ErasedThread | null): Promise<boolean> {
       const scope = await findErasureScope(db, requested, thread);
+      const records = scope.thread ? eventTables : recordTables;
       const exhausted = [
         await eraseMemories(run, scope),
         await eraseConversations(run, scope),
         await eraseItems(run, scope),
-        await eraseRecords(run, scope),
+        await exhaust(run, (tx) => eraseRows(tx, records, { keys: noKeys, scope, limit: run.limit })),
       ];
       return exhausted.every(Boolean) && finish(run, requested, scope);
     },
@@ -144,11 +145,6 @@ async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
   });
 }
 
-async function eraseRecords(run: Run, scope: ErasureScope): Promise<boolean> {
-  const tables = scope.thread ? eventTables : recordTables;
-  return exhaust(run, (tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit: run.limit }));
-}
-
 /** Deletes the owner and writes the event, unless something was written meanwhile. Returns whether nothing is left. */
 async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<boolean> {
   return transaction(run.db, async (tx) => {
@@ -171,14 +167,9 @@ function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Res
 
 /** Names no user and no app. */
 function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
+  const scope = tenantId === undefined ? {} : { tenantId };
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
-  return {
-    scope: tenantId === undefined ? {} : { tenantId },
-    step: "forget",
-    op: "forget",
-    status: "ok",
-    detail: counts.join(" "),
-  };
+  return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };
 }
 
 /** Progress, in rows. */

@@ -16,11 +16,7 @@ export interface ErasableMemory {
 }
 
 /** At most `limit` memories in any state. Insights come before their evidence, by which they are found. */
-export async function findErasableMemories(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<ErasableMemory[]> {
+export function findErasableMemories(tx: Connection, scope: ErasureScope, limit: number) {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
     from ${tx.schema}.memory x where ${hasMemory(tx, scope)} 
@@ -44,17 +40,10 @@ export const forgetting: AuditEntry = { actor: "forget" };
 
 async function recordErased(
   tx: Connection,
-  input: {
-    readonly scope: Scope;
-    readonly ownerRef: string;
-    /** Memories whose text leaves the change log. */
-    readonly ids: readonly string[];
-    readonly found: readonly ErasableMemory[];
-    readonly audit: AuditEntry;
-  },
+  { owner: scope, ownerRef, found }: FoundMemories,
+  ids: readonly string[],
+  { actor, reason }: AuditEntry,
 ): Promise<void> {
-  const { scope, ownerRef, ids, found } = input;
-  const { actor, reason } = input.audit;
   const gone = { state: "purged", ...(reason !== undefined && { reason }) };
   await tx.query(sql`
     update ${tx.schema}.change_log c set line = ${wordlessLine}
@@ -149,7 +138,7 @@ export async function eraseMessages(
       where o.id = c.owner_ref
     )
     select (select count(*) from gone)::int as message, (select count(*) from term)::int as message_term`);
-  return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
+  return row ?? { message: 0, message_term: 0 };
 }
 
 /** Blocks writers of the owner's memories until the transaction ends. False without such an owner. */
@@ -194,13 +183,12 @@ interface FoundMemories {
 export const everyRow = 2 ** 31 - 1;
 
 export async function eraseFound(tx: Connection, input: FoundMemories): Promise<RowCounts> {
-  const { scope, owner, ownerRef, found, tables, audit } = input;
-  const { ids = found.map(({ id }) => id) } = input;
+  const { scope, ownerRef, found, tables, audit, ids = found.map(({ id }) => id) } = input;
   const refs = found.map(({ ref }) => ref);
   const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds: sql`${ids}::uuid[]` };
   const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
   const records = audit ? await eraseRows(tx, memoryRecordTables, all) : {};
-  if (audit) await recordErased(tx, { scope: owner, ownerRef, ids, found, audit });
+  if (audit) await recordErased(tx, input, ids, audit);
   await subtractMemories(tx, ownerRef, refs);
   return { ...records, ...(await eraseRows(tx, tables, all)) };
 }

@@ -40,12 +40,10 @@ export interface ErasureTable {
 const inTables = (tables: readonly string[], rows: ErasureTable["rows"]) => tables.map((table) => ({ table, rows }));
 
 /** Records of memories. The change log stays without text, since each revision needs its row. */
-export const memoryRecordTables: readonly ErasureTable[] = [
-  {
-    table: "history",
-    rows: ({ memoryIds }, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
-  },
-];
+export const memoryRecordTables: readonly ErasureTable[] = inTables(
+  ["history"],
+  ({ memoryIds }, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
+);
 
 /** Memories after their dependents. */
 export const memoryTables: readonly ErasureTable[] = [
@@ -72,24 +70,17 @@ export const messageTables: readonly ErasureTable[] = inTables(["message_term", 
 export const threadTables: readonly ErasureTable[] = inTables(["summary", "shown", "work"], isOfThread);
 
 /** Links from threads to their notes, deleted with either. */
-export const noteSourceTables: readonly ErasureTable[] = [
-  {
-    table: "note_source",
-    rows: (keys, scope) =>
-      scope.thread
-        ? isOfThread(keys, scope)
-        : sql`(${isOfThread(keys, scope)} or x.owner_ref = ${scope.ownerRef}::bigint)`,
-  },
-];
+export const noteSourceTables: readonly ErasureTable[] = inTables(["note_source"], (keys, scope) => {
+  const isOf = isOfThread(keys, scope);
+  return scope.thread ? isOf : sql`(${isOf} or x.owner_ref = ${scope.ownerRef}::bigint)`;
+});
 
 /** The audit trail of notes that apps made of the threads. */
-export const noteRecordTables: readonly ErasureTable[] = [
-  {
-    table: "history",
-    rows: ({ noteIds }, { ownerRef }) =>
-      sql`x.memory_id = any (${noteIds}) and x.owner_ref is distinct from ${ownerRef}::bigint`,
-  },
-];
+export const noteRecordTables: readonly ErasureTable[] = inTables(
+  ["history"],
+  ({ noteIds }, { ownerRef }) =>
+    sql`x.memory_id = any (${noteIds}) and x.owner_ref is distinct from ${ownerRef}::bigint`,
+);
 
 export const storeTables: readonly ErasureTable[] = [
   { table: "store_embedding", rows: ({ items }) => sql`x.item_ref = any (${items})` },

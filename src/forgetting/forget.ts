@@ -107,16 +107,12 @@ export async function forget(db: Database, requested: Scope, options: ForgetOpti
  * scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
-  const parsed = parseScoped(deleteThreadSchema, input, "thread to delete");
-  const { scope, threadId, memories, ...options } = parsed;
-  const thread: ErasedThread = {
-    threadId: parseThreadId(threadId),
-    memories: memories === "remove" ? "all" : "episodes",
-  };
+  const { scope, threadId, memories, ...options } = parseScoped(deleteThreadSchema, input, "thread to delete");
+  const erased = memories === "remove" ? "all" : "episodes";
+  const thread: ErasedThread = { threadId: parseThreadId(threadId), memories: erased };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
-  if (found) return erase(db, scope, thread, options);
   // An interrupted call may have deleted the thread and left its records.
-  if ((await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
+  if (found || (await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
 

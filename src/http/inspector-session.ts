@@ -46,9 +46,7 @@ export function createInspectorSession(operator: string) {
 }
 
 /** A name for each port, so that two inspectors do not overwrite each other's. */
-function cookieName(request: Request): string {
-  return `mnemograph-inspector-${new URL(request.url).port || "80"}`;
-}
+const cookieName = (request: Request): string => `mnemograph-inspector-${new URL(request.url).port || "80"}`;
 
 function cookieOf(request: Request): string | null {
   const name = cookieName(request);

@@ -48,11 +48,8 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
     const answer = handler(name, (context) => answerOperation(memory, options, [name, operation], context));
     app.on(operation.method.toUpperCase(), operation.path, answer);
   }
-  if (mcp)
-    app.all(
-      "/mcp",
-      handler("mcp", (context) => answerMcp(mcp, options, context)),
-    );
+  const mcpHandler = mcp && handler("mcp", (context) => answerMcp(mcp, options, context));
+  if (mcpHandler) app.all("/mcp", mcpHandler);
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument()));
@@ -118,11 +115,7 @@ async function limitRate({ rateLimit }: MemoryAppOptions, request: LimitedReques
 
 const localOnly = "This server has no authentication, so it answers programs of its own machine only.";
 
-async function answerMcp(
-  mcp: NonNullable<MemoryAppOptions["mcp"]>,
-  options: MemoryAppOptions,
-  context: Context,
-): Promise<Response> {
+async function answerMcp(mcp: NonNullable<MemoryAppOptions["mcp"]>, options: MemoryAppOptions, context: Context) {
   const caller = await admit(options, context, "mcp");
   const { scope } = targetOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
   const request = context.req.raw;
@@ -145,8 +138,7 @@ function addProbes(app: Hono, memory: Memory): void {
       await within(5_000, () => memory.energy.level());
       return context.json({ status: "ok" });
     } catch (error) {
-      const { code } = problemOf(error).problem;
-      return context.json({ status: "unavailable", code }, 503);
+      return context.json({ status: "unavailable", code: problemOf(error).problem.code }, 503);
     }
   });
 }
@@ -199,6 +191,5 @@ async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal)
     },
     { highWaterMark: 0 },
   );
-  const headers = { "content-type": "application/x-ndjson", "cache-control": "no-store" };
-  return new Response(body, { headers });
+  return new Response(body, { headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" } });
 }

@@ -7,6 +7,7 @@ import { statusOf } from "./problem.js";
 import { requestParts } from "./read-request.js";
 
 type Json = Record<string, unknown>;
+type Io = "input" | "output";
 
 export function openApiDocument(): Json {
   const schemas: Json = { Problem: problemSchema };
@@ -42,19 +43,17 @@ const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
 function describe(operationId: string, operation: Operation, schemas: Json): Json {
   const { does: summary, reach, method, lines, versioned } = operation;
   const { path, query, body } = requestParts(operation);
-  const schemaOf = (schema: z.ZodType, io: "input" | "output") => jsonSchema(schema, io, schemas);
+  const schemaOf = (schema: z.ZodType, io: Io = "input") => jsonSchema(schema, io, schemas);
   const inLines = { "application/x-ndjson": { schema: { type: "string" } } };
-  const inJson = (schema: z.ZodType, io: "input" | "output") => ({
-    "application/json": { schema: schemaOf(schema, io) },
-  });
+  const inJson = (schema: z.ZodType, io: Io) => ({ "application/json": { schema: schemaOf(schema, io) } });
   const hasBody = Object.keys(body.shape).length > 0;
   return {
     operationId,
     summary,
     parameters: [
-      ...parametersOf("path", schemaOf(path, "input")),
-      ...parametersOf("query", schemaOf(query, "input")),
-      ...parametersOf("query", schemaOf(namedIds, "input"), namedOf[reach]),
+      ...parametersOf("path", schemaOf(path)),
+      ...parametersOf("query", schemaOf(query)),
+      ...parametersOf("query", schemaOf(namedIds), namedOf[reach]),
       ...(versioned && method !== "get" ? [ifMatch] : []),
     ],
     ...(lines === "in" && { requestBody: { required: true, content: inLines } }),
@@ -93,7 +92,7 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
     }));
 }
 
-function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
+function jsonSchema(schema: z.ZodType, io: Io, schemas: Json): Json {
   const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
   const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $schema: _, $defs = {}, id, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
@@ -121,7 +120,4 @@ const problemSchema = {
 const probe = (summary: string) => ({
   get: { summary, security: [], responses: { 200: { description: "Yes." }, 503: { description: "No." } } },
 });
-const probes = {
-  "/healthz": probe("Does the process answer?"),
-  "/readyz": probe("Does its database answer?"),
-};
+const probes = { "/healthz": probe("Does the process answer?"), "/readyz": probe("Does its database answer?") };

@@ -113,9 +113,7 @@ function makeProblem(code: Problem["code"], status: number, detail: string): Pro
   return { type: `urn:mnemograph:problem:${words.join("-")}`, title: words.join(" "), status, detail, code };
 }
 
-export function etagOf(revision: number): string {
-  return `"${revision}"`;
-}
+export const etagOf = (revision: number): string => `"${revision}"`;
 
 export function problemResponse(error: unknown, more: Readonly<Record<string, string>> = {}): Response {
   const { problem, headers } = problemOf(error);

@@ -66,10 +66,8 @@ function matchOf({ versioned, method }: Operation, request: Request): { readonly
     throw new MemoryError("INVALID_INPUT", "If-Match is for changes of what has an ETag.");
   const [, revision] = revisionTag.exec(condition) ?? [];
   if (revision !== undefined && Number(revision) > 0) return { ifRevision: Number(revision) };
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `If-Match must be one ETag of an earlier answer, such as "3", not ${condition.slice(0, 100)}.`,
-  );
+  const message = `If-Match must be one ETag of an earlier answer, such as "3", not ${condition.slice(0, 100)}.`;
+  throw new MemoryError("INVALID_INPUT", message);
 }
 
 async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {

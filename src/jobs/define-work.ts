@@ -108,13 +108,11 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     counted: true,
     due: (limit) => findDueWork(db, { kind, of }, limit),
     // Takes the lease only now, so that it does not expire in the queue.
-    async run({ ref, lease }, within) {
-      const key = { kind, of, ref };
-      let claim = await takeWork(db, key, tries.leaseMs, lease);
-      while (claim) {
-        const current: Claim = claim;
+    async run({ ref, lease: first }, within) {
+      const take = (lease?: number) => takeWork(db, { kind, of, ref }, tries.leaseMs, lease);
+      for (let claim = await take(first); claim; claim = await take()) {
+        const current = claim;
         await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
-        claim = await takeWork(db, key, tries.leaseMs);
       }
     },
   };

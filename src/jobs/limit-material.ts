@@ -32,8 +32,8 @@ export async function limitThread<Found extends ThreadWork & { readonly messages
   step: MemoryEvent["step"],
   work: Found,
 ): Promise<Found> {
-  const of = { scope: work.scope, threadId: work.threadId, step };
-  const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
+  const { scope, threadId } = work;
+  const { messages } = await limitMaterial(deps, { scope, threadId, step }, work.messages, deps.config.upkeep);
   return { ...work, messages };
 }
 

@@ -48,7 +48,7 @@ interface QueueRunnerDeps extends RunnerDeps {
   readonly pollIntervalMs: number;
 }
 
-const queuedAtOnce = 2_000;
+const queued = { limit: 2_000 };
 
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { db, works, logger } = deps;
@@ -61,8 +61,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       for (const each of [job, ...others]) if (works.some(({ kind }) => kind === each.kind)) queue.add(each);
     },
     async upkeep(which) {
-      const how = { limit: queuedAtOnce, inTime: false };
-      return lookFor(ofKinds(works, which), how, (job, _, turn) => queue.add(job, turn));
+      return lookFor(ofKinds(works, which), { ...queued, inTime: false }, (job, _, turn) => queue.add(job, turn));
     },
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
@@ -143,7 +142,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   };
   const look = async () => {
     isWell = await prepared();
-    await lookFor(works, { limit: queuedAtOnce, inTime: true }, (job, work, turn) => {
+    await lookFor(works, { ...queued, inTime: true }, (job, work, turn) => {
       if (isWell) queue.add(job, turn);
       else void place(work, job);
     });

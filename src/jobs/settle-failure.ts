@@ -1,5 +1,5 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
-import { type EventStep, insertEvent, type MemoryEvent } from "../events/event-log.js";
+import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
@@ -197,11 +197,6 @@ function described<Found extends JobAddress>(
   return { name, fields: { ...place, startSeq, endSeq } };
 }
 
-function eventOf(
-  step: EventStep,
-  { scope, threadId }: JobAddress,
-  status: "error" | "skipped",
-  detail: string,
-): MemoryEvent {
-  return { scope, threadId, step, op: "create", status, detail };
+function eventOf(step: EventStep, { scope, threadId }: JobAddress, status: "error" | "skipped", detail: string) {
+  return { scope, threadId, step, op: "create", status, detail } as const;
 }

@@ -167,8 +167,7 @@ interface GivenUp {
 }
 
 /** Completes unfinished work and keeps a dead letter. @throws LeaseLost */
-export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): Promise<void> {
-  const { done, range, error, output } = given;
+export async function giveWorkUp(tx: Connection, claim: Claim, { done, range, error, output }: GivenUp): Promise<void> {
   await completeWork(tx, claim, done);
   const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
   await tx.query(sql`
@@ -179,11 +178,7 @@ export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): 
 
 const mostCompared = 100_000;
 
-export async function findDueWork(
-  db: Connection,
-  { kind, of }: Omit<WorkKey, "ref">,
-  limit: number,
-): Promise<number[]> {
+export async function findDueWork(db: Connection, { kind, of }: Omit<WorkKey, "ref">, limit: number) {
   const rows = await db.query<{ ref: string }>(sql`
     select d.ref from (
       select ${refColumn(of)} as ref, coalesce(lease_until, retry_at) as at from ${db.schema}.work

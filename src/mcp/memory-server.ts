@@ -152,11 +152,8 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
     (draft) =>
       toolResult(async () => {
         const category = requireCategory(memory.policy, draft.category ?? categoryOfKind.fact).name;
-        if (!categories.has(category))
-          throw new MemoryError(
-            "CATEGORY_DENIED",
-            `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`,
-          );
+        const message = `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`;
+        if (!categories.has(category)) throw new MemoryError("CATEGORY_DENIED", message);
         // Models may claim another origin.
         const [outcome] = await memory.memories.add({ ...draft, origin: "assistant" }, { scope, actor });
         return outcome;

@@ -45,12 +45,7 @@ export interface TargetByReach {
 export type Reach = keyof TargetByReach;
 
 /** The owner that a call is about. Hides what the caller cannot reach. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export function targetOf<Reached extends Reach>(
-  reach: Reached,
-  caller: Caller,
-  named: NamedIds,
-  appId?: string,
-): TargetByReach[Reached] {
+export function targetOf<Reached extends Reach>(reach: Reached, caller: Caller, named: NamedIds, appId?: string) {
   const found =
     caller.role === "user" ? targetOfUser(reach, caller, named, appId) : targetOfOperator(reach, caller, named, appId);
   return found as TargetByReach[Reached];
@@ -88,9 +83,7 @@ export function notFound(): MemoryError {
   return new MemoryError("NOT_FOUND", "There is nothing of that name for you here.");
 }
 
-export function actorOf({ actor, role }: Caller): string {
-  return actor ?? role;
-}
+export const actorOf = ({ actor, role }: Caller): string => actor ?? role;
 
 /** Checks what `authenticate` returned, so that a mistake there gives no access. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function parseCaller(value: unknown): Caller {
@@ -102,8 +95,6 @@ export function parseCaller(value: unknown): Caller {
     if (!isBound) return { role, ...named };
     if (typeof tenantId === "string" && tenantId.trim() !== "") return { role, tenantId, ...named };
   }
-  throw new MemoryError(
-    "INVALID_INPUT",
-    '`authenticate` must return { role: "user", scope }, { role: "operator", tenantId? }, or null.',
-  );
+  const message = '`authenticate` must return { role: "user", scope }, { role: "operator", tenantId? }, or null.';
+  throw new MemoryError("INVALID_INPUT", message);
 }

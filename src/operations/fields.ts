@@ -35,10 +35,7 @@ export function withDescription<Type extends z.ZodType>(type: Type, description:
 export const rowNumber = z.int().min(0);
 export const optionalText = z.string().nullable();
 
-export function each<Type extends z.ZodType, const Name extends string>(
-  type: Type,
-  ...names: readonly Name[]
-): Record<Name, Type> {
+export function each<Type extends z.ZodType, const Name extends string>(type: Type, ...names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
 }
 

@@ -4,11 +4,7 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
 import { described, each, jsonField, optionalText, scope, time } from "./fields.js";
 
-export const source = z.strictObject({
-  threadId: z.string(),
-  seqs: z.array(z.number()),
-  quote: z.string().optional(),
-});
+export const source = z.strictObject({ threadId: z.string(), seqs: z.array(z.number()), quote: z.string().optional() });
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
 /** A `MemoryItem` has the columns of `own`, and groups or renames the others. */

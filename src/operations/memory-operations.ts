@@ -41,10 +41,7 @@ import { type CallContext, operation } from "./operation.js";
 const id = { id: z.string() };
 const consent = { consent: z.literal("given").optional() };
 
-const sinceRevision = withDescription(
-  rowNumber.optional(),
-  "The `revision` of an earlier answer. 0: from the first change.",
-);
+const sinceHelp = "The `revision` of an earlier answer. 0: from the first change.";
 
 const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(
@@ -157,7 +154,7 @@ export const memoryOperations = {
   }),
   changesSince: operation("get", "/changes", "scope", {
     does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
-    input: z.strictObject({ since: sinceRevision, ...numberedPage }),
+    input: z.strictObject({ since: withDescription(rowNumber.optional(), sinceHelp), ...numberedPage }),
     answer: changesAnswer,
     async call({ memory, target }, { since = 0, cursor = since, limit }) {
       const found = await memory.changes.since(cursor, { ...target, limit });
@@ -210,16 +207,12 @@ function memoryNotFound(id: string): MemoryError {
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
   if (given.kind === "note" && caller.scope.userId !== undefined) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      '`kind` is "note", which all users of the app are shown: only an operator or the app adds one. Leave `kind` out.',
-    );
+    const hint = "only an operator or the app adds one. Leave `kind` out.";
+    throw new MemoryError("INVALID_INPUT", `\`kind\` is "note", which all users of the app are shown: ${hint}`);
   }
   if (given.origin === "operator" || given.origin === "unknown") {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `\`origin\` is "${given.origin}", which only an operator may say: leave it out where these are the user's words.`,
-    );
+    const hint = "which only an operator may say: leave it out where these are the user's words.";
+    throw new MemoryError("INVALID_INPUT", `\`origin\` is "${given.origin}", ${hint}`);
   }
   return given.origin === undefined && given.role === undefined ? { ...given, origin: "user" } : given;
 }
@@ -233,9 +226,6 @@ async function checkedAccess(context: CallContext<"scope">, id: string, changesW
   // Only operators decide about quarantine.
   if (isSharedBy(target.scope, found.scope) || found.state === "quarantined") throw notFound();
   if (!changesWords || !isApproved(found)) return access;
-  throw new MemoryError(
-    "WRONG_STATE",
-    `An operator vouches for the words of memory ${id}: remove it, and add another.`,
-    { details: { current: found } },
-  );
+  const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;
+  throw new MemoryError("WRONG_STATE", message, { details: { current: found } });
 }

@@ -43,6 +43,7 @@ const breaker = z.strictObject({
   state: z.enum(["up", "paused"]),
   ...each(z.number().nullable(), "silentMs", "retryInMs"),
 });
+const breakerHelp = "Whether the database answers this process; while it is paused, calls fail at once.";
 const stats = memoryCounts.extend({
   since: time,
   energy: z.strictObject({
@@ -57,10 +58,7 @@ const stats = memoryCounts.extend({
   oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
   stuck: withDescription(z.number(), "Those of them whose worker stopped: its lease ran out."),
   givenUp: withDescription(z.number(), "Background jobs that were given up, and that nobody has retried."),
-  breaker: withDescription(
-    breaker,
-    "Whether the database answers this process; while it is paused, calls fail at once.",
-  ),
+  breaker: withDescription(breaker, breakerHelp),
 });
 
 const event = z.strictObject({

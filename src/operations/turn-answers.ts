@@ -48,10 +48,7 @@ export const recallAnswer = z.strictObject({
   }),
   unread: z.array(z.string()),
   consents: z.array(
-    z.strictObject({
-      ...each(z.string(), "id", "category", "text"),
-      ...each(optionalText, "key", "value", "current"),
-    }),
+    z.strictObject({ ...each(z.string(), "id", "category", "text"), ...each(optionalText, "key", "value", "current") }),
   ),
 });
 

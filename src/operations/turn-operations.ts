@@ -38,12 +38,10 @@ const turn = z.strictObject({
   saidAt: moment.optional(),
 });
 
+const noFilters = "no filters as memory_query has them";
 const filters = z
   .unknown()
-  .refine(
-    (value) => value === null || memoryFilterSchema.safeParse(value).success,
-    "no filters as memory_query has them",
-  )
+  .refine((value) => value === null || memoryFilterSchema.safeParse(value).success, noFilters)
   .register(described, {
     type: "object",
     additionalProperties: true,

@@ -36,9 +36,7 @@ export function itemTerms(item: Indexed): string | null {
   return texts && searchText(texts.join("\n"));
 }
 
-export function embeddable(text: string): string {
-  return headOf(text, mostCharacters);
-}
+export const embeddable = (text: string): string => headOf(text, mostCharacters);
 
 type Step = string | number | "*";
 

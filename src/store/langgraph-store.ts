@@ -155,12 +155,6 @@ function addResult(results: Result[], operation: StoreOperation | undefined, row
   } else if (operation?.kind === "list") (result as string[][]).push(row.namespace);
 }
 
-function itemOf({ namespace, key, value, created_at, updated_at }: FoundItem): Item {
-  return {
-    namespace,
-    key,
-    value: value as Item["value"],
-    createdAt: new Date(created_at),
-    updatedAt: new Date(updated_at),
-  };
+function itemOf({ namespace, key, value, created_at: created, updated_at: updated }: FoundItem): Item {
+  return { namespace, key, value: value as Item["value"], createdAt: new Date(created), updatedAt: new Date(updated) };
 }

@@ -30,7 +30,7 @@ export async function runBatch(
   const columns = scopeColumns(scope ?? {});
   const writes = await prepareItems(runtime, operations);
   const reads = await prepareReads(runtime, operations);
-  const statement = batchStatement(db, columns, { ...writes, reads });
+  const statement = batchStatement(db, columns, writes, reads);
   // Batches that write the same items in different orders may deadlock.
   return asTenant(columns.tenantId, () =>
     retryOn(["40P01"], () => db.query<FoundItem>(statement), {
@@ -41,23 +41,19 @@ export async function runBatch(
   );
 }
 
-interface Batch extends WrittenBatch {
-  readonly reads: readonly BatchedRead[];
-}
-
-function batchStatement(db: Connection, scope: ScopeColumns, { items, space, reads }: Batch): Sql {
-  const writes = items.length > 0;
+function batchStatement(db: Connection, scope: ScopeColumns, written: WrittenBatch, reads: readonly BatchedRead[]) {
+  const writes = written.items.length > 0;
   const statements = reads.map((read) => readItems(db, scope, read));
   const nothing = sql`select 0 as n, 0::bigint as place where false`;
   const found = reads.length > 0 ? join(statements, "\n    union all\n    ") : nothing;
   const ctes = [
-    ...(writes ? [writtenItems(db, { items, space })] : []),
+    ...(writes ? [writtenItems(db, written)] : []),
     sql`
     found as materialized (
     ${found}
     )`,
     ...(reads.length > 0 ? [refreshed(db, writes)] : []),
-    ...(writes ? [keepWritten(db, scope, space)] : []),
+    ...(writes ? [keepWritten(db, scope, written.space)] : []),
   ];
   return sql`with ${join(ctes, ",")}
     select * from found order by n, place`;
@@ -73,10 +69,8 @@ function refreshed({ schema }: Connection, writes: boolean): Sql {
     )`;
 }
 
-async function prepareItems(
-  { embedder, redactor }: StoreRuntime,
-  operations: readonly BatchedOperation[],
-): Promise<WrittenBatch> {
+async function prepareItems(runtime: StoreRuntime, operations: readonly BatchedOperation[]): Promise<WrittenBatch> {
+  const { embedder, redactor } = runtime;
   const puts = operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
   const items = await Promise.all(
     puts.map(async (put) => {

@@ -68,8 +68,7 @@ function parseGet(operation: GetOperation) {
 export type Put = Readonly<ReturnType<typeof parsePut>>;
 
 function parsePut(operation: PutOperation, options: StoreOptions) {
-  const parsed = parseInput(putSchema, operation, "put of the store");
-  const { namespace, key, value, index } = parsed;
+  const { namespace, key, value, index, options: own } = parseInput(putSchema, operation, "put of the store");
   return {
     kind: "put" as const,
     namespace,
@@ -77,7 +76,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
     key,
     value: storableJson(value, `value of ${JSON.stringify(key)} (null deletes it)`),
     indexFields: index === false ? null : (index ?? allFields),
-    ttlMinutes: parsed.options?.ttl ?? options.ttlMinutes ?? null,
+    ttlMinutes: own?.ttl ?? options.ttlMinutes ?? null,
   };
 }
 
@@ -85,8 +84,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
-  const parsed = parseInput(searchSchema, operation, "search of the store");
-  const { namespacePrefix, filter, query, limit, offset } = parsed;
+  const { namespacePrefix, filter, query, limit, offset } = parseInput(searchSchema, operation, "search of the store");
   return {
     kind: "search" as const,
     namespace: namespacePrefix,

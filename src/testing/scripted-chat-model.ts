@@ -69,21 +69,18 @@ export class ScriptedChatModel extends StandInChatModel {
 
   protected override async respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage> {
     const { runConfig, ...callOptions } = options;
-    const tools = options.tools ?? [];
-    const call: ScriptedCall = {
-      messages: [...messages],
-      tools,
-      toolNames: tools.map(toolName),
-      options: { ...runConfig, ...callOptions, tools },
-    };
+    const { tools = [], signal, tool_choice: toolChoice } = options;
+    const toolNames = tools.map(toolName);
+    const received = { ...runConfig, ...callOptions, tools };
+    const call: ScriptedCall = { messages: [...messages], tools, toolNames, options: received };
     const callIndex = this.calls.push(call) - 1;
-    await this.hold(options.signal);
-
+    await this.hold(signal);
     const entry = this.#entry(callIndex, messages);
-    const made = typeof entry === "function" ? entry(call.messages, callIndex, call.options) : entry;
-    const reply = await untilAborted(Promise.resolve(made), options.signal);
-    if (reply === "hang") return untilAborted(new Promise<never>(() => {}), options.signal);
-    return toAnswer(reply, { toolNames: call.toolNames, toolChoice: options.tool_choice });
+    const made = typeof entry === "function" ? entry(call.messages, callIndex, received) : entry;
+    const reply = await untilAborted(Promise.resolve(made), signal);
+    return reply === "hang"
+      ? untilAborted(new Promise<never>(() => {}), signal)
+      : toAnswer(reply, { toolNames, toolChoice });
   }
 
   #entry(callIndex: number, messages: readonly BaseMessage[]): ScriptedReply | ScriptedReplyFunction {

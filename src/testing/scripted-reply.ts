@@ -28,10 +28,7 @@ export type ScriptedReply =
   | { readonly toolCalls: readonly ScriptedToolCall[]; readonly text?: string }
   | { readonly structured: Record<string, unknown>; readonly tool?: string };
 
-interface ReplyContext {
-  readonly toolNames: readonly string[];
-  readonly toolChoice: unknown;
-}
+type ReplyContext = { readonly toolNames: readonly string[]; readonly toolChoice: unknown };
 
 /** A new message. @throws the reply, if it is an error; Error, if a structured reply has no tool. */
 export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyContext): AIMessage {
@@ -68,12 +65,8 @@ function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: R
 
 function copyOf(message: BaseMessage): AIMessage {
   const { content, additional_kwargs, response_metadata, id, name } = message;
-  const common = {
-    content,
-    additional_kwargs: { ...additional_kwargs },
-    response_metadata: { ...response_metadata },
-    ...defined({ id, name }),
-  };
+  const copies = { additional_kwargs: { ...additional_kwargs }, response_metadata: { ...response_metadata } };
+  const common = { content, ...copies, ...defined({ id, name }) };
   if (!AIMessage.isInstance(message)) return new AIMessage(common);
   return new AIMessage({
     ...common,

@@ -106,9 +106,7 @@ function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageM
   return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
-function tokensIn(text: string): number {
-  return Math.ceil(text.length / charactersPerToken);
-}
+const tokensIn = (text: string): number => Math.ceil(text.length / charactersPerToken);
 
 function toChunk(message: AIMessage): AIMessageChunk {
   if (AIMessageChunk.isInstance(message)) return message;

@@ -41,11 +41,7 @@ interface ExportRow {
   readonly cursor: readonly string[];
 }
 
-async function* exportRows(
-  db: Connection,
-  name: RecordName,
-  page: Omit<ExportPage, "after">,
-): AsyncGenerator<ExportRow> {
+async function* exportRows(db: Connection, name: RecordName, page: Omit<ExportPage, "after">) {
   for (let after: readonly string[] | null = null; ; ) {
     const rows: ExportRow[] = await exportPage(db, name, { ...page, after });
     yield* rows;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
-import { insertEvents, type MemoryEvent } from "../events/event-log.js";
+import { insertEvents } from "../events/event-log.js";
 import { reportQuarantined } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -85,10 +85,8 @@ export async function importLines(
 }
 
 function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
-  return linesOf(
-    lines.filter((line) => line.isQuarantined),
-    "memory",
-  );
+  const quarantined = lines.filter(({ isQuarantined }) => isQuarantined);
+  return linesOf(quarantined, "memory");
 }
 
 const optionsSchema = z.strictObject({
@@ -128,10 +126,8 @@ function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
   const ids = ({ userId, appId }: Scope) =>
     [userId !== undefined && "userId", appId !== undefined && "appId"].filter(Boolean).join(" and ");
   if (!target || ids(from) === ids(target)) return { scope: target ?? from, file };
-  throw lineError(
-    1,
-    `this is an export of a scope with ${ids(from)}; \`scope\` must have the same, and has ${ids(target)}.`,
-  );
+  const wanted = `\`scope\` must have the same, and has ${ids(target)}`;
+  throw lineError(1, `this is an export of a scope with ${ids(from)}; ${wanted}.`);
 }
 
 function parseExported(scope: unknown): Scope {
@@ -161,11 +157,7 @@ interface ImportProgress extends ImportSource {
   readonly hasBegun: boolean;
 }
 
-async function writeWithRetries(
-  db: Database,
-  progress: ImportProgress,
-  lines: readonly ImportableLine[],
-): Promise<void> {
+async function writeWithRetries(db: Database, progress: ImportProgress, lines: readonly ImportableLine[]) {
   const write = () => db.transaction((tx) => writeBatch(tx, progress, lines));
   // Other writers lock threads before owners, which may deadlock.
   const busy = "Others kept writing to the scope while it was imported. Import it again.";
@@ -192,8 +184,8 @@ async function writeBatch(tx: Connection, progress: ImportProgress, lines: reado
   await tx.query(sql`delete from ${tx.schema}.event e where ${isProgress(progress)}`);
   await insertEvents(tx, [
     { scope, step: "import", op: "create", status: "ok", detail: `${file}lines=${last.number}` },
-    ...quarantinedIn(lines).map(({ line: { id: memoryId, category } }): MemoryEvent => {
-      return { scope, memoryId, category, step: "import", op: "quarantine", status: "ok" };
+    ...quarantinedIn(lines).map(({ line: { id: memoryId, category } }) => {
+      return { scope, memoryId, category, step: "import", op: "quarantine", status: "ok" } as const;
     }),
   ]);
 }
@@ -205,10 +197,8 @@ async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
     .map((name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`);
   const [row] = await tx.query<{ any: boolean }>(sql`select ${join(exists, " or ")} as any`);
   if (!row?.any) return;
-  throw new MemoryError(
-    "WRONG_STATE",
-    "The scope has data, and imports need an empty one. Forget the scope first, or add to it with memory.memories.add.",
-  );
+  const whatToDo = "Forget the scope first, or add to it with memory.memories.add.";
+  throw new MemoryError("WRONG_STATE", `The scope has data, and imports need an empty one. ${whatToDo}`);
 }
 
 /** SQLSTATE classes of invalid values, violated constraints and exceeded limits. */

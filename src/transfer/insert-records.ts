@@ -58,11 +58,8 @@ function appOf({ userId, appId }: ScopeColumns, line: ExportLine) {
 }
 
 /** Raises an owner's counters to the imported ones. */
-async function importOwner(
-  tx: Connection,
-  { ownerRef }: ImportTarget,
-  { revision, turns, changesTrimmedTo }: ExportLineOf<"owner">,
-): Promise<void> {
+async function importOwner(tx: Connection, { ownerRef }: ImportTarget, line: ExportLineOf<"owner">): Promise<void> {
+  const { revision, turns, changesTrimmedTo } = line;
   await tx.query(sql`
     update ${tx.schema}.owner
     set revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint),

@@ -42,10 +42,7 @@ export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly characters: number;
 }
 
-export function linesOf<Type extends ExportLine["type"]>(
-  lines: readonly NumberedLine[],
-  type: Type,
-): NumberedLine<ExportLineOf<Type>>[] {
+export function linesOf<Type extends ExportLine["type"]>(lines: readonly NumberedLine[], type: Type) {
   return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }
 
@@ -54,9 +51,7 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
 }
 
 /** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also if lines are missing */
-export async function* readExport(
-  input: AsyncIterable<unknown> | Iterable<unknown>,
-): AsyncGenerator<NumberedLine, void> {
+export async function* readExport(input: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<NumberedLine> {
   let number = 0;
   let lines = 0;
   let last: ExportLine | undefined;
@@ -131,8 +126,6 @@ function checkHeader(number: number, value: unknown): void {
   if (type !== "header" || format !== "mnemograph" || typeof version !== "number")
     throw lineError(number, "this is no export of mnemograph: it must begin with a header.");
   if (version === exportVersion) return;
-  throw lineError(
-    number,
-    `the export has version ${version}, this package reads version ${exportVersion}: update the package.`,
-  );
+  const message = `the export has version ${version}, this package reads version ${exportVersion}: update the package.`;
+  throw lineError(number, message);
 }

@@ -221,21 +221,14 @@ export const records = {
     key: ["x.ref"],
     insert: {
       ownerColumns: everyId,
-      extra: (line: Parameters<typeof memoryHash>[0]) => ({
-        contentHash: memoryHash(line),
-        terms: memoryTerms(line),
-      }),
+      extra: (line: Parameters<typeof memoryHash>[0]) => ({ contentHash: memoryHash(line), terms: memoryTerms(line) }),
       columns: { contentHash: memoryColumns.contentHash },
       read: "terms text",
       joined: ({ schema }, target) => sql`
         left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)}`,
       returning: "ref, id, state, thread_ref, source_seqs",
-      following: (
-        db,
-        { ownerRef },
-      ) => sql`, ${addedSources(db, "added")}, ${wordRows(db)}, ${termRows(db, ownerRef)}, counted as (
-        ${countAdded(db, ownerRef)}
-      )`,
+      following: (db, { ownerRef }) => sql`,
+        ${addedSources(db, "added")}, ${wordRows(db)}, ${termRows(db, ownerRef)}, counted as (${countAdded(db, ownerRef)})`,
     },
   },
   relation: {
@@ -355,9 +348,7 @@ export const records = {
       }),
       columns: {
         path: column.text("path"),
-        words: derived(column.text("words"), empty, ({ language }) => {
-          return sql`to_tsvector(${language}::regconfig, i.terms)`;
-        }),
+        words: derived(column.text("words"), empty, (db) => sql`to_tsvector(${db.language}::regconfig, i.terms)`),
       },
       read: "terms text",
     },
@@ -369,11 +360,7 @@ export type RecordName = keyof typeof records;
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
 /** SQL of the derived fields among `fields`. */
-export function derivedFields(
-  fields: LineFields,
-  toSql: (field: DerivedField<unknown>) => Sql,
-): Readonly<Record<string, Sql>> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])),
-  );
+export function derivedFields(fields: LineFields, toSql: (field: DerivedField<unknown>) => Sql): Record<string, Sql> {
+  const all = Object.entries(fields);
+  return Object.fromEntries(all.flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])));
 }

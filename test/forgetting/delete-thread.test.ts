@@ -19,22 +19,19 @@ beforeAll(async () => {
 
 /** Two threads of one user, each with a fact, an episode and a summary. */
 async function twoThreads(said: readonly [string, string]) {
+  const summaryOf = (text: string) => {
+    return { structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` } };
+  };
   const model = taskModel({
-    conversation_summary: (text: string) => ({
-      structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` },
-    }),
-    episode_summary: (text: string) => ({
-      structured: { reasoning: "", summary: `They talked about ${said.find((each) => text.includes(each))}.` },
-    }),
+    conversation_summary: summaryOf,
+    episode_summary: summaryOf,
     fact_extraction: (text: string) => {
       const each = said.find((word) => text.split("<messages>")[1]?.includes(word)) ?? "nothing";
       return facts(candidate(`The user likes ${each}.`, each, { category: "knowledge" }));
     },
   });
-  const memory = db.memory({
-    model,
-    config: { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } },
-  });
+  const memories = { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 };
+  const memory = db.memory({ model, config: { memories } });
   const first = newAddress();
   const second = { ...newAddress(), scope: first.scope };
   for (const [n, thread] of [first, second].entries()) {
@@ -87,9 +84,8 @@ describe("threads.delete", () => {
 
     const removed = await memory.threads.delete({ ...first, batchSize: 2 });
     expect(removed).toEqual({ ...preview, complete: true });
-    expect(Object.keys(removed.removed)).toEqual(
-      expect.arrayContaining(["message", "message_term", "summary", "thread", "memory", "event"]),
-    );
+    const tables = ["message", "message_term", "summary", "thread", "memory", "event"];
+    expect(Object.keys(removed.removed)).toEqual(expect.arrayContaining(tables));
     expect(await threadIds(memory, first.scope)).toEqual([second.threadId]);
     // Only the fact, its terms and its history are left.
     const [fact] = await memory.memories.list({ scope: first.scope, kinds: ["fact"], contains: sailing });
@@ -122,9 +118,8 @@ describe("threads.delete", () => {
     const threadId = `thread ${ana}`;
     const memory = await fillScope(db, scope, ana, threadId);
     const { removed } = await memory.threads.delete({ scope, threadId, memories: "remove" });
-    expect(Object.keys(removed)).toEqual(
-      expect.arrayContaining(["checkpoints", "checkpoint_blobs", "memory_embedding", "thread"]),
-    );
+    const tables = ["checkpoints", "checkpoint_blobs", "memory_embedding", "thread"];
+    expect(Object.keys(removed)).toEqual(expect.arrayContaining(tables));
     const left = await findEverywhere(db, threadId);
     expect(Object.keys(left)).not.toEqual(expect.arrayContaining(["checkpoints"]));
     expect(await memory.threads.list({ scope })).not.toContainEqual(expect.objectContaining({ threadId }));
@@ -137,9 +132,7 @@ describe("threads.delete", () => {
     for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
       await expect(memory.threads.delete({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
     }
-    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
+    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     const misspelt = { ...first, memory: "remove" };
     await expect(memory.threads.delete(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await countEverything(db)).toEqual(before);

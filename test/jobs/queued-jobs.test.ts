@@ -42,10 +42,8 @@ const whileInUse = (text: string) =>
 describe.runIf(!onServer())("queues without a server", () => {
   it("are refused on the embedded database", async () => {
     const memory = db.memory({ jobs: { pgBoss: {} } });
-    await expect(memory.work()).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining("need a PostgreSQL server"),
-    });
+    const message = expect.stringContaining("need a PostgreSQL server");
+    await expect(memory.work()).rejects.toMatchObject({ code: "INVALID_INPUT", message });
     await expect(db.memory().work()).rejects.toMatchObject({ message: expect.stringContaining("no queues") });
     expect(() => createMemory({ jobs: { boss: {} } as never })).toThrow("a started pg-boss");
   });
@@ -132,11 +130,7 @@ describe.runIf(onServer())("queued jobs", () => {
       const web = db.memory({ jobs, config: { ...few, memories } });
       const remember = (tenantId: string, thread: number) => {
         const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-        return web.remember({
-          scope: { tenantId, userId: "u" },
-          threadId: `${found} ${tenantId} ${thread}`,
-          messages,
-        });
+        return web.remember({ scope: { tenantId, userId: "u" }, threadId: `${found} ${tenantId} ${thread}`, messages });
       };
       for (let thread = 0; thread < 300; thread++) await remember("flood", thread);
       await remember("small", 0);

@@ -37,10 +37,9 @@ describe("a memory learned in a run", () => {
       ["travel", "run-2", threadId],
       ["travel", "run-1", threadId],
     ]);
+    const query = "sailing boats and mountain huts";
     const found = async (filters: object) =>
-      (await memory.query({ scope, query: "sailing boats and mountain huts", filters })).map(
-        ({ memory: hit }) => hit.runId,
-      );
+      (await memory.query({ scope, query, filters })).map(({ memory: hit }) => hit.runId);
     expect(await found({ run_id: "run-1" })).toEqual(["run-1"]);
     expect((await found({ agent_id: "travel", category: "interests" })).length).toBeLessThanOrEqual(2);
     expect(await found({ agent_id: "stylist" })).toEqual([]);
@@ -64,10 +63,8 @@ describe("a memory learned in a run", () => {
     const { memory, say, scope, threadId } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
     await say("I love sailing boats.", { run_id: "run-2" });
-    await memoryQueryTool(memory, { agent: "travel", scope }).invoke(
-      { query: "boats" },
-      { configurable: { thread_id: threadId, run_id: "run-3" } },
-    );
+    const run = { configurable: { thread_id: threadId, run_id: "run-3" } };
+    await memoryQueryTool(memory, { agent: "travel", scope }).invoke({ query: "boats" }, run);
     const ops = async (selection: object) =>
       new Set((await memory.events.list({ scope, ...selection, limit: 1_000 })).map(({ step, op }) => `${step} ${op}`));
     const first = await ops({ threadId, runId: "run-1" });

@@ -30,9 +30,8 @@ describe("a misspelt key is refused", () => {
   it("by LangGraph's store", async () => {
     const store = db.memory().store({ scope });
     await store.put(["figs"], "k", { text: "figs" });
-    await expect(store.search(["figs"], { fliter: { text: "x" } } as never)).rejects.toThrow(
-      'unknown key "fliter" (did you mean "filter"?)',
-    );
+    const misspelt = store.search(["figs"], { fliter: { text: "x" } } as never);
+    await expect(misspelt).rejects.toThrow('unknown key "fliter" (did you mean "filter"?)');
     await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow('unknown key "prefixes"');
     expect(await store.search(["figs"], { filter: { text: "figs" }, limit: 1 })).toHaveLength(1);
     expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([["figs"]]);

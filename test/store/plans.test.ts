@@ -45,6 +45,9 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
   afterAll(() => pool.end());
 
   type Store = ReturnType<Memory["store"]>;
+  const explained = (statement: { readonly text: string }, how: string) => {
+    return { ...statement, name: undefined, text: `explain (${how}, format json) ${statement.text}` };
+  };
 
   /** The most rows that a step of the store's statement reads, and the tables that it scans. */
   async function read(work: (store: Store) => Promise<unknown>, mode: string) {
@@ -83,11 +86,7 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
     await db.memory({ embeddings, database: watched }).store({ scope }).put(["docs", "n1"], "new", { text: "tea" });
     const statement = statements.find(({ text }) => text.includes("store_item"));
     await pool.query(`delete from "${db.schema}".store_item where key = 'new'`);
-    const { rows } = await pool.query({
-      ...statement,
-      name: undefined,
-      text: `explain (analyze, buffers, format json) ${statement?.text}`,
-    });
+    const { rows } = await pool.query(explained(statement as { text: string }, "analyze, buffers"));
     const { "Shared Hit Blocks": hit, "Shared Read Blocks": read } = rows[0]["QUERY PLAN"][0].Plan;
     expect(hit + read).toBeLessThan(150);
   });

@@ -21,10 +21,8 @@ describe("an operation on a scope reaches its items:", () => {
     }
     const items = { store_item: 3, store_embedding: 3 };
     expect((await memory.forget({ userId: id, appId }, { dryRun: true })).removed).toEqual(items);
-    expect(await memory.forget({ userId: id, appId }, { batchSize: 2 })).toMatchObject({
-      removed: items,
-      complete: true,
-    });
+    const forgotten = await memory.forget({ userId: id, appId }, { batchSize: 2 });
+    expect(forgotten).toMatchObject({ removed: items, complete: true });
     expect((await memory.forget({ userId: id })).removed).toEqual({ ...items, owner: 1 });
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
   });

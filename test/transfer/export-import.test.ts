@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
+import { once } from "../../src/calls-under-way.js";
 import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
@@ -134,9 +135,8 @@ describe("export and import", () => {
     expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
-    await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(
-      /scope with userId; `scope` must have the same, and has appId/,
-    );
+    const refused = /scope with userId; `scope` must have the same, and has appId/;
+    await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(refused);
   });
 
   it("restore what was forgotten, line by line", async () => {
@@ -172,12 +172,10 @@ describe("export and import", () => {
     await source.idle();
     expect(await source.notes.list({ scope: app })).toHaveLength(1);
     const [ofUser, ofApp] = [await linesOf(source, user), await linesOf(source, app)];
-    for (const order of [
-      [ofUser, ofApp],
-      [ofApp, ofUser],
-    ]) {
+    const order = [ofUser, ofApp];
+    for (const files of [order, order.toReversed()]) {
       const target = (await freshSchema()).memory();
-      for (const lines of order) await target.import(lines);
+      for (const lines of files) await target.import(lines);
       expect(withoutHeader(await linesOf(target, user))).toEqual(withoutHeader(ofUser));
       expect(await target.notes.list({ scope: app })).toHaveLength(1);
       await target.forget(user);
@@ -244,17 +242,10 @@ describe("export and import", () => {
       ["no JSON", ["hello"], /^Line 1: this is no JSON/],
       ["something else", ['{"a":1}'], /^Line 1: this is no export of mnemograph/],
       ["a later version", [{ ...header, version: 2 }], /^Line 1: the export has version 2, .*update the package/],
-      [
-        "no scope",
-        [
-          { ...header, scope: { tenantId: "a" } },
-          { type: "end", lines: 1 },
-        ],
-        /^Line 1: A scope needs a userId or an appId/,
-      ],
+      ["no scope", [{ ...header, scope: { tenantId: "a" } }, end(1)], /^Line 1: A scope needs a userId or an appId/],
       ["a blank user", [{ ...header, scope: { userId: " " } }], /^Line 1: scope.userId: must not be blank/],
       ["no end", [header, "", thread], /^Line 4: the export is cut off/],
-      ["lines missing", [header, { type: "end", lines: 9 }], /^Line 2: 8 lines before it are missing/],
+      ["lines missing", [header, end(9)], /^Line 2: 8 lines before it are missing/],
       ["an unknown line", [header, { type: "wish" }], /^Line 2: type: Invalid/],
       ["an unknown field", [header, { ...thread, admin: true }], /^Line 2: .*admin/],
       ["prototypes", [header, '{"type":"thread","__proto__":{"threadId":"t"}}'], /^Line 2: /],
@@ -262,16 +253,12 @@ describe("export and import", () => {
       ["a NUL", [header, { ...thread, threadId: "a\u0000" }], /^Line 2: it has characters/],
       [
         "a message of no thread",
-        [header, { ...message, serialised: hello, threadId: "none" }, { type: "end", lines: 2 }],
+        [header, { ...message, serialised: hello, threadId: "none" }, end(2)],
         /^Lines 1 to 3: the database does not take one of them/,
       ],
-      [
-        "a message that is none",
-        [header, thread, message, { type: "end", lines: 3 }],
-        /^Line 3: serialised: this is no message/,
-      ],
+      ["a message that is none", [header, thread, message, end(3)], /^Line 3: serialised: this is no message/],
       ["a second header", [header, header], /^Line 2: a second header/],
-      ["more after the end", [header, { type: "end", lines: 1 }, thread], /^Line 3: there is something after/],
+      ["more after the end", [header, end(1), thread], /^Line 3: there is something after/],
     ])("say which line is wrong: %s", async (_, lines, problem) => {
       const memory = (await freshOnce()).memory();
       const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);
@@ -280,8 +267,4 @@ describe("export and import", () => {
   });
 });
 
-let once: ReturnType<typeof freshSchema> | undefined;
-function freshOnce() {
-  once ??= freshSchema();
-  return once;
-}
+const freshOnce = once(freshSchema);

@@ -7,13 +7,8 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const now = new Date().toISOString();
-const headerOf = (userId: string) => ({
-  type: "header",
-  format: "mnemograph",
-  version: 1,
-  exportedAt: now,
-  scope: { userId },
-});
+const format = { type: "header", format: "mnemograph", version: 1, exportedAt: now };
+const headerOf = (userId: string) => ({ ...format, scope: { userId } });
 const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 const invalid = (message: RegExp) => ({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
 

@@ -109,10 +109,7 @@ const subagents = [
 ];
 
 /** The subagent's tool for the latest message, and its task; undefined if it is not bound or has answered. */
-export function chooseSubagent(
-  messages: readonly BaseMessage[],
-  toolNames: readonly string[],
-): { tool: string; task: string } | undefined {
+export function chooseSubagent(messages: readonly BaseMessage[], toolNames: readonly string[]) {
   const latest = messages.findLast((message) => message.type !== "system");
   if (latest?.type !== "human") return undefined;
   const task = withoutContext(latest.text).spoken;

@@ -20,9 +20,7 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word);
-}
+export const isStopWord = (word: string): boolean => stopWords.has(word);
 
 /** "liked", "likes" and "liking" become one string, which need not be a word. */
 export function stem(word: string): string {
