@@ -90,15 +90,7 @@ it("a bounded session's state has only recent messages and those that the last t
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
   const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({
-      gap,
-      endId: summaryEndId,
-      recent: [],
-      state,
-      idOf,
-      lastTurn: [],
-      opensTurn: () => true,
-    });
+    conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastTurn: [], opensTurn: () => true });
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["a turn tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],

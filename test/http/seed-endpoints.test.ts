@@ -44,10 +44,7 @@ describe("an app's memories", () => {
     expect(removed.body).toEqual({ success: true });
     const [deleted] = (await api.operator("GET", `/memory/${id}/history?appId=calendar`)).body.events;
     expect(deleted).toMatchObject({ event: "DELETE", actor: "admin", new: { reason: "outdated" } });
-    expect((await api.operator("DELETE", "/apps/calendar/memories")).body).toEqual({
-      success: true,
-      deletedCount: 1,
-    });
+    expect((await api.operator("DELETE", "/apps/calendar/memories")).body).toEqual({ success: true, deletedCount: 1 });
     expect((await api.operator("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
   });
 

@@ -133,18 +133,11 @@ describe("many messages", () => {
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const steps = Array.from({ length: 300 }, (_, step): BaseMessage[] => [
-      new AIMessage({
-        id: `c${step}`,
-        content: "",
-        tool_calls: [{ id: `t${step}`, name: "look", args: { step } }],
-      }),
+      new AIMessage({ id: `c${step}`, content: "", tool_calls: [{ id: `t${step}`, name: "look", args: { step } }] }),
       new ToolMessage({ id: `r${step}`, tool_call_id: `t${step}`, content: `result ${step} `.repeat(20) }),
     ]).flat();
     const question = new HumanMessage({ id: "q", content: "Look at all of it." });
-    await memory.remember({
-      ...thread,
-      messages: [question, ...steps, new AIMessage({ id: "a", content: "Done." })],
-    });
+    await memory.remember({ ...thread, messages: [question, ...steps, new AIMessage({ id: "a", content: "Done." })] });
     expect(model.calls.length).toBeLessThanOrEqual(3);
     expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 601, null, "completed"]]);
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);

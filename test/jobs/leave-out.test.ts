@@ -73,10 +73,7 @@ async function forgotten(
     },
   });
   const upkeep = { retryDelayMs: 0, maxAttempts: 1 };
-  const memory = db.memory({
-    model,
-    config: { ...config, upkeep, memories: { extract: true, ...config.memories } },
-  });
+  const memory = db.memory({ model, config: { ...config, upkeep, memories: { extract: true, ...config.memories } } });
   const talk = newTalk();
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");

@@ -7,10 +7,7 @@ const db = useTestDatabase();
 
 describe("unfinished background work", () => {
   it("is listed by pages, retried, and not listed when it is done", async () => {
-    const memory = db.memory({
-      model: new OfflineChatModel({ structured: instantAnswers }),
-      config: dueJobsConfig,
-    });
+    const memory = db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: dueJobsConfig });
     expect(await memory.jobs.list()).toEqual([]);
     await makeDueJobs(db, 3);
     const all = await memory.jobs.list();
@@ -33,9 +30,7 @@ describe("unfinished background work", () => {
     const id = failed[0]?.id ?? "";
     await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await memory.jobs.retry(id)).toEqual({ retried: 1 });
     expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
     expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });

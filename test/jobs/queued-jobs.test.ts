@@ -132,11 +132,7 @@ describe.runIf(onServer())("queued jobs", () => {
       const web = db.memory({ jobs, config: { ...few, memories } });
       const remember = (tenantId: string, thread: number) => {
         const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-        return web.remember({
-          scope: { tenantId, userId: "u" },
-          threadId: `${found} ${tenantId} ${thread}`,
-          messages,
-        });
+        return web.remember({ scope: { tenantId, userId: "u" }, threadId: `${found} ${tenantId} ${thread}`, messages });
       };
       for (let thread = 0; thread < 300; thread++) await remember("flood", thread);
       await remember("small", 0);

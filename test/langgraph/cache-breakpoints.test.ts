@@ -60,9 +60,7 @@ async function sentBy(agentOptions: object, others: "before" | "after", other: o
     middleware,
     checkpointer,
     ...agentOptions,
-  } as {
-    said?: string;
-  };
+  } as { said?: string };
   const graph = langchain.createAgent(agent as never) as unknown as AnyGraph;
   const { messages } = await graph.invoke({ messages: [new HumanMessage({ content: said })] }, thread);
   expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain("cache_control");

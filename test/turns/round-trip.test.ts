@@ -181,10 +181,7 @@ it("a recorded message has role, speaker and text in columns", async () => {
         ],
         name: "ana",
       }),
-      new AIMessage({
-        content: "I look",
-        tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }],
-      }),
+      new AIMessage({ content: "I look", tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }] }),
       new ToolMessage({ tool_call_id: "a", content: "a\u0000b" }),
       new ChatMessage({ content: "x", role: "narrator" }),
     ],
