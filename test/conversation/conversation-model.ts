@@ -55,8 +55,7 @@ export class Conversation {
 
   /** Restores the completed summary `back` versions ago. */
   rollback(back: number): void {
-    const completed = this.#summaries.filter((summary) => summary.status === "completed");
-    const target = completed.at(-1 - back);
+    const target = this.#summaries.filter((summary) => summary.status === "completed").at(-1 - back);
     if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
   }
 

@@ -135,12 +135,11 @@ describe("threads.shown", () => {
       { recallMs: 1e300 },
       { scores: { x: 1e300 } },
       { similarity: -1e300 },
-    ]) {
+    ])
       await expect(
         memory.remember({ ...round, shown: { revision: 0, memoryIds: [], ...wrong } }),
         JSON.stringify(wrong),
       ).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    }
   });
 
   it("is readable by the owner only, and deleted with the thread and the user", async () => {

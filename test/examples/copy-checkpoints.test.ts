@@ -50,9 +50,8 @@ async function conversations(saver: BaseCheckpointSaver) {
     ["trip", ["hello", "what is new?", "book a flight"]],
     ["other", ["hi"]],
   ] as const) {
-    for (const text of texts) {
+    for (const text of texts)
       await graph.invoke({ messages: [new HumanMessage(text)] }, { configurable: { thread_id } });
-    }
   }
   return graph;
 }
@@ -62,8 +61,7 @@ describe("copyCheckpoints", () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
-    const copied = await copyCheckpoints({ from, to, scopeOf: () => ({ userId: "copied" }) });
-    expect(copied.threads).toBe(2);
+    expect((await copyCheckpoints({ from, to, scopeOf: () => ({ userId: "copied" }) })).threads).toBe(2);
 
     const after = askingGraph(to);
     const ids = { thread_id: "trip", user_id: "copied" };

@@ -85,13 +85,11 @@ describe("the API", () => {
     const { shown } = recalled.body;
     const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown });
     expect(remembered).toMatchObject({ status: 200, body: { recorded: 2 } });
-    const again = await api.ana("POST", "/record", { threadId: "t1", messages });
-    expect(again.body).toEqual({ recorded: 0, lastSeq: 1 });
+    expect((await api.ana("POST", "/record", { threadId: "t1", messages })).body).toEqual({ recorded: 0, lastSeq: 1 });
     const { body } = await api.ana("POST", "/recall", { threadId: "t1", query: "What is it called?" });
     const last = { role: "assistant", content: "I see.", id: "a1" };
     expect([...body.recent, ...body.gap].at(-1)).toMatchObject(last);
-    const { body: listed } = await api.ana("GET", "/threads?limit=2");
-    const next = `/threads?cursor=${encodeURIComponent(listed.nextCursor)}`;
+    const next = `/threads?cursor=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
     expect((await api.ana("GET", next)).body).toEqual({ threads: [], nextCursor: null });
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
@@ -121,8 +119,7 @@ describe("the API", () => {
 
   it("users rejected adds: answers with a sentence that says why a memory is rejected", async () => {
     const memories = [{ text: "…" }, { text: "The user climbs." }];
-    const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
-    expect(outcomes).toMatchObject([
+    expect((await api.zoe("POST", "/memories", { memories })).body.outcomes).toMatchObject([
       { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
       { outcome: "created", problems: [] },
     ]);
@@ -179,8 +176,7 @@ describe("its OpenAPI document", () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect([errors ?? [], valid]).toEqual([[], true]);
     const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap(Object.values);
-    const names = documented.flatMap(({ operationId }) => operationId ?? []);
-    expect(names.sort()).toEqual(Object.keys(operations).sort());
+    expect(documented.flatMap(({ operationId }) => operationId ?? []).sort()).toEqual(Object.keys(operations).sort());
     expect(text).not.toContain("#/$defs");
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(referred));
@@ -192,8 +188,7 @@ describe("its OpenAPI document", () => {
   });
 
   it("operators M1, M2: has what operators watch, by name and with what it means", async () => {
-    const { operator } = api;
-    const { body } = await operator("GET", "/stats");
+    const { body } = await api.operator("GET", "/stats");
     expect(body).toMatchObject({ breaker: { state: "up", silentMs: null, retryInMs: null } });
     const counted = ["backlog", "oldestDueAt", "stuck", "givenUp"];
     expect(Object.keys(body)).toEqual(expect.arrayContaining(counted));

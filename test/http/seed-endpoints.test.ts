@@ -84,12 +84,10 @@ describe("an app's memories", () => {
   it("are searched, counted, written as a part of a prompt, and exported", async () => {
     await addNote("shop", "Refunds take five days, which buyers ask about.");
     const asked = { query: "How long do refunds take?", kinds: ["note"] };
-    const found = await api.operator("POST", "/query?appId=shop", asked);
-    expect(found.body.hits[0].memory.text).toContain("five days");
+    expect((await api.operator("POST", "/query?appId=shop", asked)).body.hits[0].memory.text).toContain("five days");
     expect((await api.operator("GET", "/apps/shop/memories/count")).body).toEqual({ count: 1 });
     expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain("Refunds take");
-    const exported = await api.operator("GET", "/export?appId=shop");
-    const lines = exported.body
+    const lines = (await api.operator("GET", "/export?appId=shop")).body
       .trimEnd()
       .split("\n")
       .map((line: string) => JSON.parse(line));
@@ -108,12 +106,10 @@ describe("an app's memories", () => {
 
 describe("a memory's history", () => {
   it("lists who changed what, and answers 404 for an unknown memory", async () => {
-    const added = await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
-    const { id } = added.body.outcomes[0];
+    const { id } = (await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] })).body.outcomes[0];
     const { body } = await api.ana("GET", `/memory/${id}/history`);
     expect(body.events).toMatchObject([{ event: "ADD", actor: "user", new: { text: "Ana keeps bees." } }]);
-    for (const path of [`/memory/${id}/history`, "/memory/nothing/history"]) {
+    for (const path of [`/memory/${id}/history`, "/memory/nothing/history"])
       expect(await api.mail("GET", path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
-    }
   });
 });

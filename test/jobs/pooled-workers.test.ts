@@ -24,8 +24,7 @@ beforeAll(async () => {
   if (!runs) return;
   const owner = new URL(isolated.connectionString("owner")).username;
   bouncer = await startPgbouncer(inject("databaseUrl") ?? "", { [owner]: "" });
-  const { pathname } = new URL(bouncer.url());
-  await db.pool.query(`grant create on database "${pathname.slice(1)}" to ${owner}`);
+  await db.pool.query(`grant create on database "${(new URL(bouncer.url()).pathname).slice(1)}" to ${owner}`);
 });
 afterAll(async () => {
   for (const memory of memories) await memory.close();

@@ -41,8 +41,7 @@ const whileInUse = (text: string) =>
 
 describe.runIf(!onServer())("queues without a server", () => {
   it("are refused on the embedded database", async () => {
-    const memory = db.memory({ jobs: { pgBoss: {} } });
-    await expect(memory.work()).rejects.toMatchObject({
+    await expect(db.memory({ jobs: { pgBoss: {} } }).work()).rejects.toMatchObject({
       code: "INVALID_INPUT",
       message: expect.stringContaining("need a PostgreSQL server"),
     });
@@ -82,8 +81,7 @@ describe.runIf(onServer())("queued jobs", () => {
   });
 
   it("need no model to be queued; a worker without one skips kinds that need it", async () => {
-    const queue = queueSchemaOf("modelless");
-    const jobs = { pgBoss: { schema: queue } };
+    const jobs = { pgBoss: { schema: queueSchemaOf("modelless") } };
     const web = db.memory({ config: quick, jobs });
     const who = { userId: "ben" };
     await web.remember({ scope: who, threadId: "modelless", messages: round("I live in Lisbon") });
@@ -147,8 +145,7 @@ describe.runIf(onServer())("queued jobs", () => {
 
   it("are not lost when the schema of pg-boss is emptied or dropped", async () => {
     const queue = queueSchemaOf("emptied");
-    const place = { pool: db.pool, schema: db.schema };
-    await makeDueJobs(place, 60);
+    await makeDueJobs({ pool: db.pool, schema: db.schema }, 60);
     const workers = [1, 2].map(() => start("queue-worker", [server, db.schema, queue, "", "20"]));
     await workers[0]?.line(/^done [1-9]/);
     await whileInUse(`truncate "${queue}".job, "${queue}".queue cascade`);

@@ -32,8 +32,7 @@ describe("a memory learned in a run", () => {
     await say("I love sailing boats.", { run_id: "run-1" });
     await say("I love mountain huts.", { run_id: "run-2" });
     const facts = await memory.memories.list({ scope, kinds: ["fact"] });
-    const labels = facts.map(({ agentId, runId, source }) => [agentId, runId, source?.threadId]);
-    expect(labels).toEqual([
+    expect(facts.map(({ agentId, runId, source }) => [agentId, runId, source?.threadId])).toEqual([
       ["travel", "run-2", threadId],
       ["travel", "run-1", threadId],
     ]);
@@ -86,8 +85,7 @@ describe("a memory learned in a run", () => {
     const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
     await memory.memories.update(id ?? "", { pinned: true }, access);
     await memory.memories.remove(id ?? "", { scope: access.scope });
-    const events = await memory.events.list(access);
-    expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
+    expect((await memory.events.list(access)).map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
   });
 
   it("keeps its labels in an export and import", async () => {
@@ -97,8 +95,7 @@ describe("a memory learned in a run", () => {
     const copy = { userId: randomUUID() };
     await memory.forget(scope);
     await memory.import(lines, { scope: copy });
-    const messages = ofType(await linesOf(memory, copy), "message");
-    expect(messages.map(({ agentId, runId }) => [agentId, runId])).toEqual([
+    expect(ofType(await linesOf(memory, copy), "message").map(({ agentId, runId }) => [agentId, runId])).toEqual([
       ["travel", "run-1"],
       ["travel", "run-1"],
     ]);

@@ -38,9 +38,7 @@ it("extracts the facts of a thread by hand, once", async () => {
   await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
   const graph = memory.graphs().extraction;
   const steps: string[] = [];
-  for await (const update of await graph.stream(thread, { streamMode: "updates" })) {
-    steps.push(...Object.keys(update));
-  }
+  for await (const update of await graph.stream(thread, { streamMode: "updates" })) steps.push(...Object.keys(update));
   expect(steps).toEqual(["load", "extract", "validate", "save"]);
   expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", candidates: [] });

@@ -49,23 +49,20 @@ describe("the consent node", () => {
     const { memory, model, graph, thread, resume } = asking();
     await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
-    const stopped = await say(graph, "hello", thread);
-    const { value: question, response_schema: schema } = questionOf(stopped);
+    const { value: question, response_schema: schema } = questionOf(await say(graph, "hello", thread));
     expect(question.proposals).toMatchObject([
       { id: they, proposal: "pronouns: they", current: null },
       { id: porto, proposal: "city: Porto (now: Rome)", current: "Rome" },
     ]);
     expect(question.answer.properties).toHaveProperty("decisions");
-    expect(schema).toEqual(question.answer);
-    expect(model.calls).toEqual([]);
+    expect([schema, model.calls]).toEqual([question.answer, []]);
     expect((await graph.getState(thread)).next).toEqual(["memory.consent"]);
 
     const decisions = [
       { id: porto, decision: "approve" },
       { id: they, decision: "refuse" },
     ];
-    const done = await resume({ decisions });
-    expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(lines((await resume({ decisions })).messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
     const decided = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved", "refused"] });
@@ -154,8 +151,7 @@ describe("the consent node", () => {
       ],
       reviewConfigs: Array(2).fill({ actionName: "remember", allowedDecisions: ["approve", "edit", "reject"] }),
     });
-    const done = await resume(answer);
-    expect(done).not.toHaveProperty("__interrupt__");
+    expect(await resume(answer)).not.toHaveProperty("__interrupt__");
     expect((await valuesOf(memory, thread)).toSorted()).toEqual(remembered);
   });
 
@@ -229,13 +225,12 @@ describe("the consent node", () => {
     await propose(memory, ana, slot("pronouns", "they"));
     expect(await graph.invoke({ messages: [] }, bob)).not.toHaveProperty("__interrupt__");
     expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toHaveLength(1);
-    const chunks = await streamed(graph, new Command({ resume: { decisions: [] } }), {
-      ...ana,
-      streamMode: ["custom"],
-    });
-    expect(chunks).toMatchObject([
-      ["custom", { type: "memory.consent", status: "ok", outcomes: [{ outcome: "pending" }] }],
-    ]);
+    expect(
+      await streamed(graph, new Command({ resume: { decisions: [] } }), {
+        ...ana,
+        streamMode: ["custom"],
+      }),
+    ).toMatchObject([["custom", { type: "memory.consent", status: "ok", outcomes: [{ outcome: "pending" }] }]]);
     expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toMatchObject([{ id }]);
   });
 });

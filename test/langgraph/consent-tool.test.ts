@@ -112,8 +112,7 @@ describe("the consent tool", () => {
     const { memory, thread } = start();
     const record = (...messages: (AIMessage | HumanMessage)[]) => memory.record({ ...addressOf(thread), messages });
     await record(new HumanMessage("Yes really"), new AIMessage("Fine."));
-    const id = await propose(memory, thread, "Porto");
-    const args = { proposal: id, decision: "approve", quote: "Yes really" };
+    const args = { proposal: await propose(memory, thread, "Porto"), decision: "approve", quote: "Yes really" };
     // The assistant has said nothing since, so it has not asked.
     expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Refused: The user has not answered yet/);
     // What the user said since may have taken it back.
@@ -127,11 +126,10 @@ describe("the consent tool", () => {
     const old = new HumanMessage({ id: "old", content: "Yes." });
     await memory.record({ ...addressOf(thread), messages: [old] });
     const id = await proposeAndAsk(memory, thread, "Porto");
-    const { agent } = toolAgent(
-      [calls({ proposal: id, decision: "approve", quote: "Yes." }), "ok"],
-      [consentTool(memory)],
-    );
-    const graph = withMemory(agent, memory).compile();
+    const graph = withMemory(
+      toolAgent([calls({ proposal: id, decision: "approve", quote: "Yes." }), "ok"], [consentTool(memory)]).agent,
+      memory,
+    ).compile();
     const done = (await graph.invoke({ messages: [old] }, thread)) as { messages: BaseMessage[] };
     expect(done.messages.find((message) => ToolMessage.isInstance(message))?.text).toMatch(
       /^Refused: The user has not answered yet/,

@@ -37,19 +37,17 @@ describe("a supervisor", () => {
     const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
     const planner = scripted("the plan");
     const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
-    const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
     const graph = await supervise({
       memory,
       model,
       planner: { model: planner },
-      executor: { model: executor, tools: [deploy] },
+      executor: { model: executor, tools: [plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`)] },
       checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
     });
 
     await graph.invoke(says("Go."), config);
     const { tasks } = await graph.getState(config);
-    const questions = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
-    expect(questions).toEqual(["Deploy now?"]);
+    expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual(["Deploy now?"]);
     expect(await transcript(memory, address)).toEqual([]);
 
     const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
@@ -67,8 +65,7 @@ describe("a supervisor", () => {
     const options = { ...newThread().config, streamMode: "messages" as const, subgraphs: true as const };
     for await (const [namespace, [message]] of await graph.stream(says("Go."), options)) {
       if (!AIMessageChunk.isInstance(message) || message.text === "") continue;
-      const inExecutor = namespace.some((part) => part.startsWith("executor:"));
-      tokens[inExecutor ? "executor" : "supervisor"]?.push(message.text);
+      tokens[namespace.some((part) => part.startsWith("executor:")) ? "executor" : "supervisor"]?.push(message.text);
     }
     expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
   });

@@ -79,9 +79,8 @@ describe("a supervisor", () => {
   });
 
   test("is shown the summary and later messages; its subagents are not", async () => {
-    const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
     const memory = db.memory({
-      model: scripted(summary, new Error("overloaded")),
+      model: scripted({ structured: { reasoning: "new", summary: "Ana wants a shop." } }, new Error("overloaded")),
       config: { summaries: { afterSeq: 3, keepRecentMessages: 0 } },
     });
     const { config } = newThread();

@@ -34,10 +34,8 @@ it.each(["memory.checkpointer()", "a saver of the server"])(
     await say(graph, "What do I like?", config);
     expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
     expect(model.calls[1]?.messages.at(-1)?.text).toContain("zanzibar");
-    const { values } = await graph.getState(config);
-    expect(values.messages).toHaveLength(4);
-    const { gap } = await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id });
-    expect(gap).toHaveLength(4);
+    expect((await graph.getState(config)).values.messages).toHaveLength(4);
+    expect((await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id })).gap).toHaveLength(4);
   },
 );
 
@@ -71,9 +69,8 @@ it("the default scope does not apply to a run with a user, a tenant or an authen
 
 it("an invalid default scope is refused, and any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });
-  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"]) {
+  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"])
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
-  }
   expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(coded("INVALID_INPUT"));
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });

@@ -155,8 +155,7 @@ describe("users H3: a graph with memory in another's node", () => {
     const thread = newThread();
     const inner = withMemory(chatAgent(answering()), memory).compile();
     const shared = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
-    const outer = withMemory(shared, memory).compile();
-    for (const graph of [outer, shared]) {
+    for (const graph of [withMemory(shared, memory).compile(), shared]) {
       await say(graph, "question 1", thread);
       await say(graph, "question 2", thread);
     }

@@ -62,8 +62,7 @@ describe("the tool for changing memory", () => {
     );
     const figs = { action: "add", text: "The user seems to like figs." };
     expect(await says("What fruit is this?", figs)).toMatch(/^Remembered/);
-    const held = await all(memory, thread);
-    expect(held.map(({ origin, trust, category }) => [origin, trust, category])).toEqual([
+    expect((await all(memory, thread)).map(({ origin, trust, category }) => [origin, trust, category])).toEqual([
       ["user", "user", "preferences"],
       ["assistant", "agent", "knowledge"],
     ]);
@@ -123,9 +122,8 @@ describe("the tool for changing memory", () => {
 
   it("forgets nothing without a quote of the user", async () => {
     const { memory, thread, says } = await knowing(nuts, { text: "The user may like figs.", origin: "assistant" });
-    for (const { id } of await all(memory, thread)) {
+    for (const { id } of await all(memory, thread))
       expect(await says("Hm.", { action: "forget", memory: id })).toMatch(/^Refused: .*To forget it, give/);
-    }
     expect(await texts(memory, thread)).toHaveLength(2);
   });
 
@@ -152,8 +150,7 @@ describe("the tool for changing memory", () => {
       args: { action: "forget", memory: id, quote },
     }));
     const { agent } = toolAgent([...inSteps(calls), "ok"] as never, [memoryManageTool(memory)]);
-    const graph = withMemory(agent, memory).compile();
-    const { messages } = await say(graph, `${quote}.`, thread);
+    const { messages } = await say(withMemory(agent, memory).compile(), `${quote}.`, thread);
     const answers = messages.filter((message) => ToolMessage.isInstance(message)).map(({ text }) => text);
     expect(answers.filter((answer) => answer.startsWith("Forgotten: "))).toHaveLength(3);
     expect(answers.find((answer) => answer.startsWith("Refused: "))).toMatch(/Ask the user which.*memory\.forget/s);
@@ -234,9 +231,8 @@ describe("the tool for changing memory", () => {
       { action: "update", memory: limit!.id, ...more },
       { action: "update", memory: green!.id, ...more },
       { action: "add", category: "preferences", key: "limit", ...more },
-    ]) {
+    ])
       expect(await says("I may spend 9000 Euro.", args)).toMatch(/^(?:Refused: An operator|Not changed)/);
-    }
     expect(await texts(memory, thread)).toEqual([slot.text, tea.text]);
   });
 
@@ -266,10 +262,9 @@ describe("the tool for changing memory", () => {
     const { memory, thread } = await knowing(nuts);
     const tool = memoryManageTool(memory);
     const [allergy] = await all(memory, thread);
-    const task = new HumanMessage("Forget the allergy to nuts.");
     const answer = await tool.invoke({ action: "forget", memory: allergy!.id, quote: "Forget the allergy to nuts" }, {
       configurable: { ...thread.configurable, checkpoint_ns: "tools:1|tools:2" },
-      state: { messages: [task] },
+      state: { messages: [new HumanMessage("Forget the allergy to nuts.")] },
     } as never);
     expect(answer).toMatch(/^Refused: The user's latest message does not say/);
     expect(await texts(memory, thread)).toHaveLength(1);

@@ -51,8 +51,7 @@ describe("modelView", () => {
     const current = new HumanMessage({ id: "2", content: "2", additional_kwargs: { kept: true } });
     const [shown, answer] = modelView([current, ai("3")], { ...nothing, summary }, "user");
     expect(shown).toMatchObject({ id: "2", additional_kwargs: { kept: true } });
-    expect(shown!.text).toBe("[Previous context: they met]\n\n2");
-    expect(current.text).toBe("2");
+    expect([shown!.text, current.text]).toEqual(["[Previous context: they met]\n\n2", "2"]);
     expect(answer!.text).toBe("3");
   });
 
@@ -65,12 +64,11 @@ describe("modelView", () => {
     expect(shown!.content).toEqual([{ type: "text", text: "[Previous context: they met]\n\n" }, ...content]);
   });
 
-  it("falls back to a system message without a user message", () => {
+  it("falls back to a system message without a user message", () =>
     expect(lines(modelView([ai("3")], { ...nothing, summary }, "user"))).toEqual([
       expect.stringContaining("they met"),
       "ai: 3",
-    ]);
-  });
+    ]));
 
   it("joins state and transcript that share a system message", () => {
     const system = new SystemMessage({ id: "s", content: "Be kind." });

@@ -29,14 +29,12 @@ describe.each(ways)("passive memory by %s", (way) => {
     const thread = await knownThread(memory);
     const { graph, model } = await start(memory);
     await say(graph, "What do I like?", thread);
-    const viola = { text: "The user sold a viola.", importance: 3 };
-    await memory.memories.add(viola, { scope: addressOf(thread).scope });
+    await memory.memories.add({ text: "The user sold a viola.", importance: 3 }, { scope: addressOf(thread).scope });
     await say(graph, "What did I sell?", thread);
     for (const { messages } of model.calls) expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
     expect((await memory.recall(addressOf(thread))).lastSeq).toBe(3);
 
-    const active = { configurable: { ...thread.configurable, memory_mode: "active" } };
-    await say(graph, "And now?", active);
+    await say(graph, "And now?", { configurable: { ...thread.configurable, memory_mode: "active" } });
     const shown = lines(model.calls[2]!.messages).join();
     expect(shown).toContain("- dish: zanzibar");
     expect(shown).toMatch(/Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/);
@@ -67,13 +65,11 @@ describe("a passive turn", () => {
     expect(shown[0]).toMatch(/summary \d/);
     expect(shown.at(-1)).toBe("human: question 3");
     const { scope } = addressOf(thread);
-    const events = await memory.events.list({ scope });
-    expect(events.filter(({ step }) => step === "recall")).toEqual([]);
+    expect((await memory.events.list({ scope })).filter(({ step }) => step === "recall")).toEqual([]);
     await expect(memory.recall({ ...addressOf(thread), mode: "asleep" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
-    const recalled = await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" });
-    expect(recalled.memories).toEqual({
+    expect((await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" })).memories).toEqual({
       profile: [],
       relevant: [],
       episodes: [],

@@ -67,16 +67,15 @@ async function kept(saver: BaseCheckpointSaver, { configurable }: ReturnType<typ
     collect([saver.storage, saver.writes]);
     return texts;
   }
-  const queries = [
-    `select checkpoint::text || metadata::text as text from "${database.schema}".checkpoints where thread_id = $1`,
-    ...["checkpoint_blobs", "checkpoint_writes"].map(
-      (table) =>
-        `select checkpoint_ns || convert_from(blob, 'utf8') as text from "${database.schema}".${table}
-         where thread_id = $1 and blob is not null`,
-    ),
-  ];
   const found = await Promise.all(
-    queries.map((query) => database.pool.query<{ text: string }>(query, [configurable.thread_id])),
+    [
+      `select checkpoint::text || metadata::text as text from "${database.schema}".checkpoints where thread_id = $1`,
+      ...["checkpoint_blobs", "checkpoint_writes"].map(
+        (table) =>
+          `select checkpoint_ns || convert_from(blob, 'utf8') as text from "${database.schema}".${table}
+         where thread_id = $1 and blob is not null`,
+      ),
+    ].map((query) => database.pool.query<{ text: string }>(query, [configurable.thread_id])),
   );
   return found.flatMap(({ rows }) => rows.map(({ text }) => text));
 }
@@ -120,11 +119,9 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
         const checkpointer = savers[saverName]!(memory);
         const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
 
-        const stopped = await say(graph, "Where do I live?", thread);
-        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+        expect(await say(graph, "Where do I live?", thread)).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
         expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-        const { tasks } = await graph.getState(thread, { subgraphs: true });
-        expect(JSON.stringify(tasks)).not.toMatch(secrets);
+        expect(JSON.stringify((await graph.getState(thread, { subgraphs: true })).tasks)).not.toMatch(secrets);
 
         const done = await graph.invoke(new Command({ resume: "this one" }), thread);
         const [before, after] = model.calls.map(shownIn);
@@ -182,8 +179,7 @@ describe("an agent with memory", () => {
     await say(graph, "Is it warm?", thread);
     await say(graph, "Where do I live?", thread);
     const { tasks } = await graph.getState(thread, { subgraphs: true });
-    const inner = tasks[0]!.state as { values: { messages: BaseMessage[] } };
-    expect(lines(inner.values.messages)).toEqual([
+    expect(lines((tasks[0]!.state as { values: { messages: BaseMessage[] } }).values.messages)).toEqual([
       expect.stringContaining("not kept in checkpoints"),
       "human: Where do I live?",
       "ai: (ask)",
@@ -191,8 +187,7 @@ describe("an agent with memory", () => {
 
     const done = await graph.invoke(new Command({ resume: "this one" }), thread);
     const [, before, after] = model.calls.map(({ messages }) => lines(messages));
-    expect(before!.length).toBe(13);
-    expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
+    expect([before!.length, after]).toEqual([13, [...before!, "ai: (ask)", "tool: this one"]]);
     const turns = ["human: Is it warm?", "ai: It is.", "human: Where do I live?", "ai: (ask)", "tool: this one"];
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });

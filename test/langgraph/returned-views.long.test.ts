@@ -92,8 +92,7 @@ describe("a node that returns its view", () => {
       // Said where no checkpoint holds it.
       const earlier = [new HumanMessage("early"), new AIMessage("bird")];
       await memory.record({ ...addressOf(thread), messages: earlier });
-      const make = where === "by hand" ? byHand : wrapped;
-      const { graph, model } = make(memory, returns[give]!, injectAs);
+      const { graph, model } = (where === "by hand" ? byHand : wrapped)(memory, returns[give]!, injectAs);
       const said = ["early", "bird"];
       for (const round of [1, 2, 3]) {
         const { messages } = await say(graph, `question ${round}`, thread);
@@ -109,8 +108,7 @@ describe("a node that returns its view", () => {
         expect(shown.match(/Answer consistently/g)).toHaveLength(1);
         for (const text of ["early", "question 1"]) expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
       }
-      const last = lines(calls.at(-1)!.messages).at(-1);
-      expect(last).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);
+      expect(lines(calls.at(-1)!.messages).at(-1)).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);
       const { values } = await (graph as unknown as AnyGraph).getState(thread);
       expect(JSON.stringify(values)).not.toMatch(/zanzibar|early/);
     },
@@ -122,11 +120,9 @@ describe("a node that returns its view", () => {
       const thread = newThread();
       const address = addressOf(thread);
       await memory.memories.add({ text: "The user plays the cello.", importance: 5 }, address);
-      const { graph } = byHand(memory, () => [], injectAs);
-      await say(graph, "question 1", thread);
+      await say(byHand(memory, () => [], injectAs).graph, "question 1", thread);
       const recalled = await memory.recall({ ...address, query: "cello" });
-      const question = new HumanMessage({ id: "q2", content: "Is a cello large?" });
-      const view = modelView([question], recalled, injectAs);
+      const view = modelView([new HumanMessage({ id: "q2", content: "Is a cello large?" })], recalled, injectAs);
       expect(lines(view).join()).toContain("plays the cello");
       const expected = ["question 1", "answer 1", "answer 2", "Is a cello large?"];
       const block = lines(view)

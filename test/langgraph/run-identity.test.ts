@@ -88,14 +88,13 @@ function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): v
 }
 
 describe("the scope of a run", () => {
-  it("is what all places agree on; two different values of one id are refused", () => {
+  it("is what all places agree on; two different values of one id are refused", () =>
     fc.assert(
       fc.property(naming, (named) => {
         const config = configOf(named);
         const given = (id: Place["id"]) =>
           named.filter(({ place, value }) => place.id === id && typeof value === "string");
-        const ambiguous = ids.some((id) => new Set(given(id).map(({ value }) => value)).size > 1);
-        if (ambiguous) {
+        if (ids.some((id) => new Set(given(id).map(({ value }) => value)).size > 1)) {
           expect(refused(config)).toMatch(/ambiguous/);
           expect(refused(config)).not.toMatch(/\bana\b|\beve\b/);
           return;
@@ -123,8 +122,7 @@ describe("the scope of a run", () => {
         expect(runScope(config, withDefault)).toEqual(expected);
       }),
       { numRuns: 2_000 },
-    );
-  });
+    ));
 
   it("is refused with the keys that differ, for every pair of places", () => {
     for (const one of places) {
@@ -146,9 +144,8 @@ describe("the scope of a run", () => {
     (_, place) => {
       const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
       const named = user.map((each) => ({ place: each, value: "ana" }));
-      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
+      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
         refused(configOf([...named, { place, value }]));
-      }
     },
   );
 

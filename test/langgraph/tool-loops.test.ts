@@ -70,8 +70,7 @@ describe("prompt 6: tool loops", () => {
       const { model, ask } = reader(order === "before" ? both : both.toReversed(), memory, atOnce);
       const thread = newThread();
       for (const text of ["Read it.", "Thank you."]) {
-        const { messages } = await ask(text, thread);
-        expect(tools(messages).map((result) => result.text)).toEqual(results);
+        expect(tools((await ask(text, thread)).messages).map((result) => result.text)).toEqual(results);
         expect(tools(model.calls.at(-1)!.messages).some((result) => result.text === "[cleared]")).toBe(true);
       }
       const recorded = await transcript(database, thread);

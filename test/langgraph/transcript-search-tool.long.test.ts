@@ -35,8 +35,7 @@ describe("the transcript search tool", () => {
         return { toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }] };
       },
     });
-    const agent = createAgent({ model, tools: [transcriptSearchTool(memory)] });
-    const graph = checkpointed(agent, memory);
+    const graph = checkpointed(createAgent({ model, tools: [transcriptSearchTool(memory)] }), memory);
     const thread = newAddress();
     const turn = (text: string) => graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
     await turn("The mooring of the boat is number 4711.");
@@ -95,8 +94,7 @@ describe("the transcript search tool", () => {
       const answer: string = await transcriptSearchTool(memory).invoke({ query: "tide", budget_tokens }, runOf(thread));
       expect(estimateTokens(answer)).toBeLessThanOrEqual(budget_tokens);
     }
-    const found = await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 });
-    expect(found).toMatchObject(
+    expect(await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 })).toMatchObject(
       ["Monday", "Tuesday"].map(() => ({ role: "user", text: expect.stringMatching(/^.{999}…$/) })),
     );
   });

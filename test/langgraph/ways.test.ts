@@ -39,8 +39,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       expect(JSON.stringify(others)).toBe("{}");
       expect(await transcript(database, thread)).toHaveLength(8);
       if (session === "stateless") return;
-      const { values } = await graph.getState(thread);
-      expect(Object.keys(values)).toEqual(["messages"]);
+      expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
     },
   );
 
@@ -60,8 +59,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     // As in another process for each turn.
     const graph = () => agentIn(way, { memory: database.memory(), model, tools: [asking] });
     await say(await graph(), "question 1", thread);
-    const asked = await say(await graph(), "question 2", thread);
-    expect(asked).toMatchObject({ __interrupt__: [{ value: "sure?" }] });
+    expect(await say(await graph(), "question 2", thread)).toMatchObject({ __interrupt__: [{ value: "sure?" }] });
     await (await graph()).invoke(new Command({ resume: "yes" }), thread);
     await say(await graph(), "question 3", thread);
     // A pause within the agent's own graph leaves one there.

@@ -115,15 +115,12 @@ describe("withMemory refuses, with the reason,", () => {
       () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),
       /an agent without memory/,
     ],
-  ])("%s", (_, agent, message) => {
-    expect(() => wrap(agent())).toThrow(refused(message));
-  });
+  ])("%s", (_, agent, message) => expect(() => wrap(agent())).toThrow(refused(message)));
 
   it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])("the node name %j", (agentNode) => {
     expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
   });
 
-  it("no other node name", () => {
-    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant");
-  });
+  it("no other node name", () =>
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant"));
 });

@@ -102,9 +102,7 @@ describe("system messages", () => {
     ]);
     const systems = messages.filter((message) => message.getType() === "system");
     expect(lines(systems)).toEqual(["system: Be kind.", "system: Be brief."]);
-    if (session === "bounded") {
-      expect(lines(messages)).toEqual(["system: Be kind.", "system: Be brief.", ...rounds(4)]);
-    }
+    if (session === "bounded") expect(lines(messages)).toEqual(["system: Be kind.", "system: Be brief.", ...rounds(4)]);
   });
 
   it("sent with every message by a caller without a checkpointer are shown once", async () => {
@@ -112,7 +110,7 @@ describe("system messages", () => {
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
-    for (const [round, id] of [undefined, "fixed", "fixed", undefined].entries()) {
+    for (const [round, id] of [undefined, "fixed", "fixed", undefined].entries())
       await graph.invoke(
         {
           messages: [
@@ -122,7 +120,6 @@ describe("system messages", () => {
         },
         thread,
       );
-    }
     expect(lines(model.calls[3]!.messages)).toEqual(["system: Be kind.", ...rounds(1, 2, 3), "human: question 4"]);
   });
 });

@@ -41,12 +41,9 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
     await say(graph, "question 1", thread);
 
     use(down);
-    const events = await streamed(
-      graph,
-      { messages: [new HumanMessage("question 2")] },
-      { ...thread, streamMode: "custom" },
-    );
-    expect(events).toMatchObject([
+    expect(
+      await streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
+    ).toMatchObject([
       { type: "memory.recall", status: "error", detail: "DATABASE_UNAVAILABLE" },
       { type: "memory.database", status: "skipped", detail: "paused" },
       { type: "memory.remember", status: "skipped", detail: "DATABASE_UNAVAILABLE" },
@@ -76,9 +73,8 @@ describe.concurrent("a failure of memory", () => {
   });
 
   it("by another database error is recorded as an event", async () => {
-    const memory = database.memory();
     const failing: Memory = {
-      ...memory,
+      ...database.memory(),
       recall: () => Promise.reject(new MemoryError("DATABASE_ERROR", "deadlock detected")),
       remember: () => Promise.reject(new Error("no idea")),
     };

@@ -142,9 +142,8 @@ describe("an agent with schemas of its own", () => {
 
   it("has its input validated by its StateSchema", async () => {
     const memory = database.memory();
-    const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
     const graph = withMemory(
-      agentOf(state, () => ({})),
+      agentOf(new StateSchema({ messages: MessagesValue, age: z.number().optional() }), () => ({})),
       memory,
     ).compile() as unknown as AnyGraph;
     await expect(graph.invoke({ messages: [], age: "old" }, newThread())).rejects.toThrow(/age/);
@@ -152,8 +151,7 @@ describe("an agent with schemas of its own", () => {
 
   it("gets its context, validated by its own schema", async () => {
     const memory = database.memory();
-    const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
-    const agent = new StateGraph(MessagesAnnotation, contextSchema)
+    const agent = new StateGraph(MessagesAnnotation, z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() }))
       .addNode("chat", (_, { context }) => ({ messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)] }))
       .addEdge(START, "chat")
       .compile();

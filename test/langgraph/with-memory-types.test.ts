@@ -37,13 +37,11 @@ it("a graph's input and output are the agent's own", async () => {
 });
 
 it("a StateSchema's types stay", async () => {
-  const schema = new StateSchema({ messages: MessagesValue, count: z.number().default(0) });
-  const agent = new StateGraph(schema)
+  const agent = new StateGraph(new StateSchema({ messages: MessagesValue, count: z.number().default(0) }))
     .addNode("chat", () => ({ count: 1 }))
     .addEdge(START, "chat")
     .compile();
-  const graph = withMemory(agent, database.memory()).compile();
-  const result = await graph.invoke({ messages: hi() }, newThread());
+  const result = await withMemory(agent, database.memory()).compile().invoke({ messages: hi() }, newThread());
   expectTypeOf(result).toEqualTypeOf<Awaited<ReturnType<typeof agent.invoke>>>();
   expectTypeOf(result.count).toBeNumber();
 });
@@ -94,8 +92,7 @@ it("a misspelt option is reported in one line, by TypeScript and at run time", a
     name === folder ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true) : read(name, ...rest);
   host.fileExists = (name) => name === folder || ts.sys.fileExists(name);
   const program = ts.createProgram([folder], options, host);
-  const problems = program.getSemanticDiagnostics(program.getSourceFile(folder));
-  expect(problems.map(({ messageText }) => messageText)).toEqual([
+  expect(program.getSemanticDiagnostics(program.getSourceFile(folder)).map(({ messageText }) => messageText)).toEqual([
     expect.stringMatching(/^Object literal .* Did you mean to write 'onError'\?$/),
   ]);
   const agent = createAgent({ model: answering(), tools: [] });

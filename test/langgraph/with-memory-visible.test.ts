@@ -31,8 +31,7 @@ describe("the agent inside", () => {
     const memory = database.memory();
     const { agent } = toolAgent([], [tool(() => "x", { name: "look", schema: z.object({}) })]);
     const graph = withMemory(agent, memory).compile();
-    const drawn = await graph.getGraphAsync({ xray: true });
-    expect(Object.keys(drawn.nodes)).toEqual(
+    expect(Object.keys((await graph.getGraphAsync({ xray: true })).nodes)).toEqual(
       expect.arrayContaining(["memory.recall", "agent:chat", "agent:tools", "memory.remember"]),
     );
     expect(Object.keys((await graph.getGraphAsync()).nodes)).toEqual([
@@ -49,8 +48,7 @@ describe("the agent inside", () => {
       .addNode("chat", () => ({}))
       .addEdge(START, "chat")
       .compile({ name: "research:assistant" });
-    const graph = withMemory(agent, database.memory()).compile();
-    expect(Object.keys(graph.nodes)).toContain("research_assistant");
+    expect(Object.keys(withMemory(agent, database.memory()).compile().nodes)).toContain("research_assistant");
   });
 });
 
@@ -109,9 +107,7 @@ describe("streams", () => {
       const chunks = await streamed(graph, input(), { ...newThread(), streamMode: "messages", subgraphs });
       return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks).length;
     };
-    for (const subgraphs of [false, true]) {
-      expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
-    }
+    for (const subgraphs of [false, true]) expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
   });
 
   it("and states have only the agent's own keys, and nothing recalled", async () => {
@@ -124,8 +120,7 @@ describe("streams", () => {
       expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
       expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");
     }
-    const result = await graph.invoke({ messages: [new HumanMessage("Again?")] }, thread);
-    expect(Object.keys(result)).toEqual(["messages"]);
+    expect(Object.keys(await graph.invoke({ messages: [new HumanMessage("Again?")] }, thread))).toEqual(["messages"]);
     expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
   });
 
@@ -133,12 +128,9 @@ describe("streams", () => {
     const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
-    const events = await streamed(
-      graph,
-      { messages: [new HumanMessage("question 2")] },
-      { ...thread, streamMode: "custom" },
-    );
-    expect(events).toEqual([
+    expect(
+      await streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
+    ).toEqual([
       {
         type: "memory.recall",
         node: "context",
@@ -174,7 +166,6 @@ describe("streams", () => {
       { messages: [new HumanMessage("question 2")] },
       { ...thread, streamMode: "updates" },
     )) as Record<string, { messages: AIMessageChunk[] }>[];
-    const agent = updates.find((update) => "agent" in update);
-    expect(lines(agent!.agent!.messages)).toEqual(["ai: answer 2"]);
+    expect(lines(updates.find((update) => "agent" in update)!.agent!.messages)).toEqual(["ai: answer 2"]);
   });
 });

@@ -107,9 +107,7 @@ describe("two workers", () => {
     await Promise.all(workers.map((each) => each.memory.idle()));
     // Several may find the same; one of them takes it.
     expect(found.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(12);
-    for (const thread of threads) {
-      expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
-    }
+    for (const thread of threads) expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
     expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
   });
 

@@ -95,12 +95,10 @@ describe("a failed summary", () => {
   });
 
   it("is not retried by a memory without a model", async () => {
-    const failing = summaryMemory(db, {
+    await summaryMemory(db, {
       model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
       config: { summaries: { retryDelayMs: 0 } },
-    });
-    const thread = newAddress();
-    await failing.remember({ ...thread, messages: threeRounds });
+    }).remember({ ...newAddress(), messages: threeRounds });
     expect(await db.memory().upkeep()).toBe(0);
   });
 });

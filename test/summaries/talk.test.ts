@@ -27,8 +27,7 @@ describe("system messages", () => {
     }
     // As without them: turns of three messages, of which two count.
     expect(reasons).toEqual(["too_early", "too_early", ...Array<string>(8).fill("started")]);
-    const rows = (await summaryTable(memory, thread)).map(([, start, end]) => [start, end]);
-    expect(rows).toEqual([
+    expect((await summaryTable(memory, thread)).map(([, start, end]) => [start, end])).toEqual([
       ...[8, 11, 14, 17, 20].map((end) => [0, end]),
       ...[23, 26, 29].map((end) => [end - 19, end]),
     ]);
@@ -111,7 +110,6 @@ describe("a turn with open tool calls", () => {
     const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
-    const { summary } = await memory.remember({ ...thread, messages: round("4") });
-    expect(summary).toMatchObject({ started: true });
+    expect((await memory.remember({ ...thread, messages: round("4") })).summary).toMatchObject({ started: true });
   });
 });

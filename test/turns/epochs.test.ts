@@ -127,16 +127,14 @@ describe("a ledger", () => {
     const { say, add, memory, thread } = talk({ context: { tailTokens: 4_000 } });
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
-    const asked = await say("What does Zerberus eat?");
-    expect(current(asked)).toMatch(
+    expect(current(await say("What does Zerberus eat?"))).toMatch(
       /^human: <memory>[\s\S]*Zerberus is a cat[\s\S]*<\/memory>\n\nWhat does Zerberus eat\?$/,
     );
     const again = await say("And is Zerberus a cat?");
     expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
     expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain("Zerberus is a cat");
     expect(current(again)).toBe("human: And is Zerberus a cat?");
-    const { gap } = await memory.recall(thread);
-    expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
+    expect((await memory.recall(thread)).gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });
 
   it("prompt 2: reports what replaced a line, until more than three are out of date", async () => {

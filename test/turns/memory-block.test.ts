@@ -59,8 +59,7 @@ describe("the memory block", () => {
     await add("job", "engineer", "The user works as an engineer at a small firm in Braga.");
     await add("diet", "vegetarian", "The user is vegetarian since 2025.");
     await add("tea", "green", "The user's tea is green.");
-    const lines = memoryBlock(await memory.recall({ scope, threadId }))!.split("\n");
-    expect(lines).toEqual(
+    expect(memoryBlock(await memory.recall({ scope, threadId }))!.split("\n")).toEqual(
       expect.arrayContaining([
         "- employer: Globex (since 2 May 2026, earlier: Acme)",
         "- The user's budget is 9,500 euros, 1,500 of it from the user's mother.",
@@ -179,8 +178,7 @@ describe("the memory block", () => {
     const turn = { scope, threadId: address.threadId, query: known.query };
     for (const { app, ...draft } of (known.drafts ?? []) as { app?: true; kind?: string }[]) {
       const { userId, ...ofApp } = scope;
-      const own = draft.kind === "note" || app ? ofApp : scope;
-      await memory.memories.add(draft as never, { scope: own });
+      await memory.memories.add(draft as never, { scope: draft.kind === "note" || app ? ofApp : scope });
     }
     if (known.gone) {
       const before = await memory.recall(turn);
@@ -212,8 +210,7 @@ describe("the memory block", () => {
   });
 
   it("is one block with its own headings, with any content", async () => {
-    const memory = db.memory();
-    const nothing = await memory.recall(newAddress());
+    const nothing = await db.memory().recall(newAddress());
     const unit = fc.constantFrom(
       ...[
         "<memory>",

@@ -36,9 +36,8 @@ describe("the changes shown to a turn", () => {
       "Memory updates:",
       "- +created: [Knowledge] The flight leaves from gate 13. (imp=5)",
     ]);
-    for (const gate of [14, 15, 16]) {
+    for (const gate of [14, 15, 16])
       await memory.memories.update(id, { text: `The flight leaves from gate ${gate}.` }, { scope });
-    }
     await memory.memories.update(id, { text: "The flight was cancelled.", importance: 3 }, { scope });
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([
@@ -50,8 +49,7 @@ describe("the changes shown to a turn", () => {
   });
 
   it("have the current value of a slot, not earlier ones", async () => {
-    const memory = db.memory();
-    const { turn, add } = await upToDate(memory);
+    const { turn, add } = await upToDate(db.memory());
     const works = (value: string) => add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
     for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
     await add("The tax return is due on Friday.", { importance: 2 });
@@ -67,8 +65,7 @@ describe("the changes shown to a turn", () => {
   it("have the current text of a memory that was mentioned again", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
-    const id = await add("The boat is blue.");
-    await memory.memories.update(id, { text: "The boat is red." }, { scope });
+    await memory.memories.update(await add("The boat is blue."), { text: "The boat is red." }, { scope });
     await add("The boat is red.");
     expect(await turn()).toEqual(["Memory updates:", "- +created: [Knowledge] The boat is red. (imp=3)"]);
   });
@@ -136,8 +133,7 @@ describe("the changes shown to a turn", () => {
     await add(earlier, { category: "preferences" });
     await add(later, { category: "preferences" });
     await turn();
-    const { pairs } = await consolidateNow(memory, { scope });
-    expect(pairs).toMatchObject([{ action: "close" }]);
+    expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "close" }]);
     expect((await turn())?.slice(1)).toEqual([`- ↑updated: [Preferences] ${later}`]);
   });
 });

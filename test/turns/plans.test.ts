@@ -24,8 +24,7 @@ async function fullScans({ text, values }: WatchedStatement): Promise<string[]> 
     await client.query("set plan_cache_mode = force_generic_plan");
     await client.query(`prepare watched as ${text}`);
     const nothing = values.length > 0 ? `(${values.map(() => "null").join(", ")})` : "";
-    const generic = await client.query(`explain (format json) execute watched${nothing}`);
-    return [custom, generic]
+    return [custom, await client.query(`explain (format json) execute watched${nothing}`)]
       .flatMap(({ rows }) => planNodes(rows))
       .filter((node) => filled.has(node["Relation Name"] ?? "") && readsAll(node))
       .map((node) => `${node["Node Type"]} on ${node["Relation Name"]}`);

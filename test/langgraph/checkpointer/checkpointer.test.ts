@@ -17,10 +17,9 @@ describe("memory.checkpointer()", () => {
     expect(memory.checkpointer()).toBe(memory.checkpointer());
     const config = { configurable: { thread_id: "one" } };
     await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
-    const { rows } = await db.pool.query(
-      `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
-    );
-    expect(rows).toEqual([{ thread_id: "one" }]);
+    expect(
+      (await db.pool.query(`select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`)).rows,
+    ).toEqual([{ thread_id: "one" }]);
   });
 
   it("reports database errors as every other call does", async () => {
@@ -33,14 +32,12 @@ describe("memory.checkpointer()", () => {
       for await (const _ of saver.list(wrong));
     };
     const written = () => saver.putWrites(wrong, [["messages", 1]], "task");
-    for (const call of [() => saver.getTuple(wrong), listed, written]) {
+    for (const call of [() => saver.getTuple(wrong), listed, written])
       await expect(call()).rejects.toThrow(expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }));
-    }
   });
 
   it("says what to do when there are no tables", async () => {
-    const memory = db.memory({ schema: "never set up" });
-    const invoking = graphOn(memory.checkpointer()).invoke(
+    const invoking = graphOn(db.memory({ schema: "never set up" }).checkpointer()).invoke(
       { messages: [new HumanMessage("hi")] },
       { configurable: { thread_id: "t" } },
     );

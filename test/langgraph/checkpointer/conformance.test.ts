@@ -11,9 +11,8 @@ const initializer = {
     return db.memory().checkpointer();
   },
   async destroyCheckpointer(): Promise<void> {
-    for (const table of ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]) {
+    for (const table of ["checkpoints", "checkpoint_blobs", "checkpoint_writes"])
       await db.pool.query(`delete from "${db.schema}".${table}`);
-    }
   },
 };
 

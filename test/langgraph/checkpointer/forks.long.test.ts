@@ -27,13 +27,10 @@ function conversation(compiled: unknown, thread: Thread) {
   const graph = compiled as AnyGraph;
   /** `config` with the thread's owner, which other checkpointers than memory's omit. */
   const own = (config: object) => {
-    const { configurable } = config as Partial<Thread>;
-    return { ...config, configurable: { ...thread.configurable, ...configurable } };
+    return { ...config, configurable: { ...thread.configurable, ...(config as Partial<Thread>).configurable } };
   };
-  const say = async (text: string, from: object = thread) => {
-    const { messages } = await graph.invoke({ messages: [new HumanMessage(text)] }, own(from));
-    return textsOf(messages);
-  };
+  const say = async (text: string, from: object = thread) =>
+    textsOf((await graph.invoke({ messages: [new HumanMessage(text)] }, own(from))).messages);
   /** The checkpoint at the end of the turn that began with `text`. */
   const endOf = async (text: string) => {
     const ended = (await historyOf(graph, thread)).find(
@@ -106,14 +103,11 @@ describe("a fork from an older checkpoint", () => {
     const texts = Array.from({ length: 8 }, (_, index) => `fork ${index}`);
     const said = await Promise.all(texts.map((text) => say(text, from)));
     expect(said).toEqual(texts.map((text) => rounds("q0", text)));
-    const kept = await Promise.all(texts.map(async (text) => now(await endOf(text))));
-    expect(kept).toEqual(said);
-    const edits = await Promise.all(
-      texts.map((text) => graph.updateState(from, { messages: [new HumanMessage(text)] })),
-    );
-    for (const [index, edit] of edits.entries()) {
+    expect(await Promise.all(texts.map(async (text) => now(await endOf(text))))).toEqual(said);
+    for (const [index, edit] of (
+      await Promise.all(texts.map((text) => graph.updateState(from, { messages: [new HumanMessage(text)] })))
+    ).entries())
       expect(await say("on", edit)).toEqual([...rounds("q0"), texts[index], ...rounds("on")]);
-    }
   });
 
   it("works on a thread of LangGraph's checkpointer, which can go on with it again", async () => {

@@ -46,9 +46,8 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     const { model, graph, memory } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
-    for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })]) {
+    for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })])
       await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    }
     const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
     await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
@@ -95,8 +94,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     await say(graph, "hello", ids("ana", thread));
     const input = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
     await expect(graph.invoke(input(evil), ids("eve", thread))).rejects.toThrow();
-    const { messages } = await graph.invoke(input("my second"), ids("ana", thread));
-    expect(lines(messages)).toContain("human: my second");
+    expect(lines((await graph.invoke(input("my second"), ids("ana", thread))).messages)).toContain("human: my second");
     expect(shownTo(model)).not.toContain(evil);
   });
 });
@@ -112,8 +110,7 @@ describe("memory.checkpointer()", () => {
     ).compile({ checkpointer });
 
   it("refuses state, history, updates, time travel and resume to everybody but the owner", async () => {
-    const memory = database.memory();
-    const graph = pausing(memory);
+    const graph = pausing(database.memory());
     const thread = randomUUID();
     const ana = ids("ana", thread);
     await say(graph, "hello", ana);
