@@ -265,13 +265,8 @@ describe("the codec", () => {
   });
 });
 
-function randomIdeographs(count: number): string {
-  return Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join(
-    "",
-  );
-}
+const randomIdeographs = (count: number): string =>
+  Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join("");
 
 /** More different words than one value of PostgreSQL's holds. */
-function words(): string {
-  return Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");
-}
+const words = (): string => Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");

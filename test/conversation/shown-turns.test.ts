@@ -124,8 +124,7 @@ describe("threads.shown", () => {
       }),
     );
     const round = { ...mine, messages: [new HumanMessage("Hi.")] };
-    const shown = { revision: 0, memoryIds: ids, parts: { relevant: ids } };
-    await memory.remember({ ...round, shown });
+    await memory.remember({ ...round, shown: { revision: 0, memoryIds: ids, parts: { relevant: ids } } });
     const [turn] = await memory.threads.shown(mine);
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [

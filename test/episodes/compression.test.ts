@@ -55,9 +55,8 @@ describe("an episode", () => {
     const model = taskModel({ episode_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }) });
     const memory = db.memory({ model, config: configured({ episodeEveryTurns: 2 }) });
     const first = newAddress();
-    const second = { ...first, threadId: `${first.threadId}-2` };
     await play(memory, first, 1, 5);
-    await play(memory, second, 1, 2);
+    await play(memory, { ...first, threadId: `${first.threadId}-2` }, 1, 2);
     expect((await episodesOf(memory, first)).toSorted()).toEqual(["1-1", "1-1", "2-3"]);
   });
 

@@ -68,8 +68,7 @@ describe("copyCheckpoints", () => {
     expect(await historyOf(after, ids)).toEqual(await historyOf(before, { thread_id: "trip" }));
     const resumed = await after.invoke(new Command({ resume: "yes" }), { configurable: ids });
     const expected = await before.invoke(new Command({ resume: "yes" }), { configurable: { thread_id: "trip" } });
-    expect(textsOf(resumed)).toEqual(textsOf(expected));
-    expect(textsOf(resumed).at(-2)).toBe("book a flight: yes");
+    expect([textsOf(resumed), textsOf(resumed).at(-2)]).toEqual([textsOf(expected), "book a flight: yes"]);
     await expect(after.getState({ configurable: { ...ids, user_id: "mallory" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });

@@ -167,6 +167,4 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   });
 });
 
-function literal(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
+const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");

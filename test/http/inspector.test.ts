@@ -18,8 +18,7 @@ const origin = "http://127.0.0.1:8123";
 /** A server with a session, like that of `mnemograph inspect`. */
 function inspected() {
   const session = createInspectorSession("joe");
-  const { authenticate } = session;
-  const app = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
+  const app = createMemoryApp(memory, { authenticate: session.authenticate, inspector: true, logger: silentLogger });
   const serve = session.before((request) => app.fetch(request));
   const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
   const exchange = (token: string, headers: Record<string, string> = {}, body?: ReadableStream) =>

@@ -101,9 +101,8 @@ function* oddRequests(
 }
 
 /** A value as text for a URL. */
-function textOf(value: unknown): string {
-  return (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(/[\ud800-\udfff]/g, "?");
-}
+const textOf = (value: unknown): string =>
+  (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(/[\ud800-\udfff]/g, "?");
 
 describe("odd requests", () => {
   it.each(["ana", "operator"] as const)("of %s never fail, in any field of any route", async (who) => {

@@ -52,8 +52,7 @@ describe("a change of a memory", () => {
   });
 
   it("is refused If-Match where nothing has a revision", async () => {
-    const memories = [{ text: "Ana rows." }];
-    const refused = await api.ana("POST", "/memories", { memories }, { "if-match": '"3"' });
+    const refused = await api.ana("POST", "/memories", { memories: [{ text: "Ana rows." }] }, { "if-match": '"3"' });
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
   });
 
@@ -184,21 +183,18 @@ describe("an invalid request", () => {
   });
 });
 
-describe("a failure", () => {
-  it("has a status for each code, and reveals nothing internal", () => {
-    for (const [code, status] of Object.entries(statusOf)) {
-      const error = new MemoryError(code as keyof typeof statusOf, "select secret from memory where …");
-      const { problem } = problemOf(error);
-      expect(problem.status).toBe(status);
-      expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
-      // HTTP has its own messages for these codes.
-      const isOwn = ["THREAD_FORBIDDEN", "NOT_FOUND", "SCOPE_REQUIRED"].includes(code);
-      if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
-      else expect(problem.detail).toContain("select");
-    }
-    expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
-    expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
-    const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
-    expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
-  });
+it("a failure has a status for each code, and reveals nothing internal", () => {
+  for (const [code, status] of Object.entries(statusOf)) {
+    const { problem } = problemOf(new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"));
+    expect(problem.status).toBe(status);
+    expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
+    // HTTP has its own messages for these codes.
+    const isOwn = ["THREAD_FORBIDDEN", "NOT_FOUND", "SCOPE_REQUIRED"].includes(code);
+    if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
+    else expect(problem.detail).toContain("select");
+  }
+  expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
+  expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
+  const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
+  expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
 });

@@ -87,8 +87,7 @@ it("the API leaks no connection to callers that go away or do not read", async (
     setTimeout(() => leaving.abort(), 5 * index);
     const body = JSON.stringify({ query: "Which plant needs water?" });
     const headers = { "content-type": "application/json" };
-    const { signal } = leaving;
-    await fetch(`${base}/query?userId=big`, { method: "POST", body, headers, signal }).catch(() => {});
+    await fetch(`${base}/query?userId=big`, { method: "POST", body, headers, signal: leaving.signal }).catch(() => {});
     return send("POST /memory-api/import?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{");
   });
   const halves = await Promise.all(gone);

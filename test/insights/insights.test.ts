@@ -319,8 +319,7 @@ it("a turn neither makes insights nor waits for them, and takes no more round tr
 
 it("a failed run is retried for one insight, and given up with the model's output", async () => {
   const model = taskModel({ ...learns, user_insights: () => ({ structured: { nothing: true } }) });
-  const logger = recordingLogger();
-  const memory = db.memory({ model, config, logger });
+  const memory = db.memory({ model, config, logger: recordingLogger() });
   const thread = newAddress();
   await say(memory, thread, "The user drinks tea.");
   for (let time = 0; time < 4; time++) await memory.upkeep();

@@ -45,12 +45,11 @@ async function understood(memory: Memory): Promise<{ first: Address; second: Add
   return { first, second };
 }
 
-async function insightsOf(memory: Memory, { scope }: Address): Promise<string[]> {
-  return (await memory.memories.list({ scope, kinds: ["insight"] }))
+const insightsOf = async (memory: Memory, { scope }: Address): Promise<string[]> =>
+  (await memory.memories.list({ scope, kinds: ["insight"] }))
     .map(({ text }) => text)
     .toSorted()
     .toReversed();
-}
 
 async function idOf(memory: Memory, { scope }: Address, text: string): Promise<string> {
   const found = await memory.memories.list({ scope, states: ["active", "soft_deleted"] });

@@ -23,9 +23,8 @@ const summarizing = () =>
     replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
   });
 
-async function gapOf(memory: Memory, thread: Address): Promise<(string | undefined)[]> {
-  return (await memory.recall(thread)).gap.map(({ id }) => id);
-}
+const gapOf = async (memory: Memory, thread: Address): Promise<(string | undefined)[]> =>
+  (await memory.recall(thread)).gap.map(({ id }) => id);
 
 describe("a message of a megabyte", () => {
   it("is summarised in as many calls as are allowed, head and tail kept, with an event", async () => {

@@ -203,8 +203,7 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
       await expect
         .poll(async () => (await readEffects(place)).open, { timeout: limitsMs.test, interval: 1_000 })
         .toBe(0);
-      const effects = { open: 0, facts: threads, episodes: threads, lost: 0, duplicates: 0 };
-      expect(await readEffects(place)).toEqual(effects);
+      expect(await readEffects(place)).toEqual({ open: 0, facts: threads, episodes: threads, lost: 0, duplicates: 0 });
       process.kill(lasting?.pid ?? 0, "SIGTERM");
       expect(await lasting?.exitCode).toBe(0);
     },

@@ -190,14 +190,12 @@ describe("the consent node", () => {
     const { memory, graph, thread, resume } = asking();
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
     await say(graph, "hello", thread);
-    const { scope } = addressOf(thread);
-    await memory.consents.decide({ scope, id: porto!, decision: "refuse", actor: "cli" });
+    await memory.consents.decide({ scope: addressOf(thread).scope, id: porto!, decision: "refuse", actor: "cli" });
     const decisions = [
       { id: porto, decision: "approve" },
       { id: they, decision: "approve" },
     ];
-    const done = await resume({ decisions });
-    expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(lines((await resume({ decisions })).messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(await valuesOf(memory, thread)).toEqual(["they"]);
   });
 

@@ -52,19 +52,17 @@ export async function knownThread(memory: Memory) {
 }
 
 /** One turn: the state after `text` was said and answered. */
-export function say(graph: unknown, text: string, config: object) {
-  return (graph as AnyGraph).invoke({ messages: [new HumanMessage(text)] }, config);
-}
+export const say = (graph: unknown, text: string, config: object) =>
+  (graph as AnyGraph).invoke({ messages: [new HumanMessage(text)] }, config);
 
 /** Each message as "type: text"; tool calls as "ai: (tool)". */
-export function lines(messages: readonly BaseMessage[]): string[] {
-  return messages.map((message) => {
+export const lines = (messages: readonly BaseMessage[]): string[] =>
+  messages.map((message) => {
     const calls =
       "tool_calls" in message && Array.isArray(message.tool_calls) ? (message.tool_calls as { name: string }[]) : [];
     const called = calls.map((call) => `(${call.name})`).join(" ");
     return `${message.getType()}: ${[message.text, called].filter(Boolean).join(" ")}`;
   });
-}
 
 /** The recorded texts of a thread, in order. */
 export async function transcript({ pool, schema }: TestDatabase, { configurable }: ReturnType<typeof newThread>) {
@@ -77,12 +75,9 @@ export async function transcript({ pool, schema }: TestDatabase, { configurable 
 }
 
 /** The memory block of a thread with a summary and no memories. */
-export function summaryBlock(rounds: string, text: string): string {
-  return (
-    `<memory>\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
-    "Answer consistently using the conversation above.\n</memory>"
-  );
-}
+export const summaryBlock = (rounds: string, text: string): string =>
+  `<memory>\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
+  "Answer consistently using the conversation above.\n</memory>";
 
 /** All chunks of a stream. */
 export async function streamed(
@@ -96,27 +91,24 @@ export async function streamed(
 }
 
 /** A model that answers "answer 1", "answer 2", … */
-export function answering(): ScriptedChatModel {
-  return new ScriptedChatModel({ replies: (_, index) => `answer ${index + 1}` });
-}
+export const answering = (): ScriptedChatModel =>
+  new ScriptedChatModel({ replies: (_, index) => `answer ${index + 1}` });
 
 /** A model whose summaries are "summary 1", "summary 2", … */
-export function summarizing(): ScriptedChatModel {
-  return new ScriptedChatModel({
+export const summarizing = (): ScriptedChatModel =>
+  new ScriptedChatModel({
     replies: (_, index) => ({ structured: { reasoning: "none", summary: `summary ${index + 1}` } }),
   });
-}
 
 /** Settings that show only unsummarised messages beside a summary. */
 export const summaryAlone = { summaries: { keepRecentMessages: 0 } };
 
 /** A compiled agent of one node, "chat". */
-export function chatAgent(model: ScriptedChatModel) {
-  return new StateGraph(MessagesAnnotation)
+export const chatAgent = (model: ScriptedChatModel) =>
+  new StateGraph(MessagesAnnotation)
     .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
     .addEdge(START, "chat")
     .compile();
-}
 
 /** A compiled agent that calls its tools in a loop: nodes "chat" and "tools". */
 export function toolAgent(replies: readonly ScriptedReply[], tools: ConstructorParameters<typeof ToolNode>[0]) {

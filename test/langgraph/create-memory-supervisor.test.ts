@@ -48,8 +48,7 @@ describe("a supervisor", () => {
       "tool: Table created.",
       "ai: The shop is ready.",
     ];
-    expect(told(messages)).toEqual(round);
-    expect(shown(model.calls[2])).toEqual(["system: Lead.", ...round.slice(0, -1)]);
+    expect([told(messages), shown(model.calls[2])]).toEqual([round, ["system: Lead.", ...round.slice(0, -1)]]);
     // The transcript writes a call with its arguments; inside a subagent stays inside.
     expect(await transcript(memory, address)).toEqual(round);
     await graph.invoke(says("Thanks."), config);
@@ -131,8 +130,7 @@ describe("a supervisor", () => {
     const planner = scripted("the plan");
     const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
     const { messages } = await graph.invoke(says("Plan."), newThread().config);
-    expect(planner.calls.map(shown)).toEqual([["human: Plan it."]]);
-    expect((messages[2] as ToolMessage).status).toBe("error");
+    expect([planner.calls.map(shown), (messages[2] as ToolMessage).status]).toEqual([[["human: Plan it."]], "error"]);
     expect(told(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
   });
 

@@ -23,8 +23,7 @@ function learning() {
     fact_extraction: (prompt) =>
       facts(...(said(prompt) ? [candidate("The user is vegan.", "The user is vegan.")] : [])),
   });
-  const config = { memories: { extract: true, episodes: true }, summaries: { afterSeq: 1 } };
-  return db.memory({ model, config });
+  return db.memory({ model, config: { memories: { extract: true, episodes: true }, summaries: { afterSeq: 1 } } });
 }
 
 /** A tool that calls `agent` with its argument as a user message. */
@@ -92,17 +91,15 @@ describe("users H3: an agent in a tool of an agent", () => {
     const memory = db.memory();
     const thread = newThread();
     const text = "The user is vegan.";
-    const args = { action: "add", category: "knowledge", text, quote: text };
     const sub = new ScriptedChatModel({
       replies: [
-        { toolCalls: [{ name: "memory_manage", args }] },
+        { toolCalls: [{ name: "memory_manage", args: { action: "add", category: "knowledge", text, quote: text } }] },
         (messages: { text: string }[]) => messages.at(-1)!.text,
       ].map((reply) => reply as never),
     });
     const subagent = createAgent({ model: sub, tools: [memoryManageTool(memory)] });
     const model = new ScriptedChatModel({ replies: [asksFor(task), "Done."] });
-    const tools = [askTool(subagent)];
-    await say(await agentIn("middleware", { memory, model, tools }), "Restaurants please", thread);
+    await say(await agentIn("middleware", { memory, model, tools: [askTool(subagent)] }), "Restaurants please", thread);
     expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
     expect(sub.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user's latest message does not say/);
   });

@@ -189,10 +189,8 @@ describe("the tool for changing memory", () => {
     await memory.remember({ scope, threadId, messages: [new HumanMessage("The garden is green.")] });
     expect(await memory.transcript.search({ scope, query: request })).toEqual([]);
     await memory.idle();
-    for (let n = 0; n < 20; n++) {
-      const messages = [new HumanMessage(`Garden ${n}?`), new AIMessage("Green.")];
-      await memory.remember({ scope, threadId, messages });
-    }
+    for (let n = 0; n < 20; n++)
+      await memory.remember({ scope, threadId, messages: [new HumanMessage(`Garden ${n}?`), new AIMessage("Green.")] });
     await memory.idle();
     expect(summaries.at(-1)).toContain("garden");
     expect(summaries.at(-1)).not.toContain(request);

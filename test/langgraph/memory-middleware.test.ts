@@ -14,8 +14,7 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
   const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
   const memory = database.memory({ model: summarizing(), config });
   const model = answering();
-  const middleware = [memoryMiddleware(memory)];
-  const agent = createAgent({ model, tools: [], middleware, ...options } as never);
+  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], ...options } as never);
   return { memory, model, agent };
 }
 

@@ -88,8 +88,7 @@ describe("a passive turn", () => {
     const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "What do I like?", thread);
     const resumed = await graph.invoke(new Command({ resume: "this one" }), thread);
-    expect(lines(resumed.messages).at(-1)).toBe("ai: Thanks.");
-    expect(model.calls).toHaveLength(2);
+    expect([lines(resumed.messages).at(-1), model.calls.length]).toEqual(["ai: Thanks.", 2]);
     for (const { messages } of model.calls) expect(lines(messages).join()).not.toContain("zanzibar");
   });
 });

@@ -9,14 +9,13 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
-function keeper(args: Record<string, unknown>) {
-  return new ScriptedChatModel({
+const keeper = (args: Record<string, unknown>) =>
+  new ScriptedChatModel({
     replies: (messages) =>
       messages.at(-1)?.getType() === "human"
         ? { text: "Built, pushed, restarted.", toolCalls: [{ name: "memory_save_procedure", args }] }
         : "Done.",
   });
-}
 
 describe("an agent that keeps a procedure", () => {
   it("stores the steps of its own turn, and finds them only by category", async () => {

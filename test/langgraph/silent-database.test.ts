@@ -44,8 +44,7 @@ async function throughProxy() {
 }
 async function timed<Result>(work: () => Promise<Result>) {
   const begin = performance.now();
-  const result = await work().catch((error: unknown) => ({ error }));
-  return { result, ms: performance.now() - begin };
+  return { result: await work().catch((error: unknown) => ({ error })), ms: performance.now() - begin };
 }
 
 async function silence(proxy: SilentProxy, memory: Memory) {

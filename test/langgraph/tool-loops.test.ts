@@ -30,8 +30,7 @@ function reader(middleware: readonly unknown[], memory: ReturnType<typeof databa
       return { toolCalls: Array.from({ length: atOnce }, call) };
     },
   });
-  const checkpointer = memory.checkpointer();
-  const agent = createAgent({ model, tools: [readPart], middleware, checkpointer } as never);
+  const agent = createAgent({ model, tools: [readPart], middleware, checkpointer: memory.checkpointer() } as never);
   const ask = (text: string, thread: object) => say(agent, text, { ...thread, recursionLimit: 100 });
   return { model, ask };
 }

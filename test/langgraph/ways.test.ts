@@ -23,8 +23,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
   it.each(Object.keys(sessions))(
     "is shown the summary and later messages in a %s session; the transcript has all",
     async (session) => {
-      const config = { summaries: { keepRecentMessages: 0 } };
-      const memory = database.memory({ model: summarizing(), config });
+      const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentMessages: 0 } } });
       const model = answering();
       const graph = await agentIn(way, { memory, model, ...sessions[session] });
       const thread = newThread();
@@ -91,8 +90,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
           : ["human: [Previous context: summary 1]\n\nquestion 2"]),
         ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
       ];
-      expect(shownIn(model.calls[3])).toEqual(round);
-      expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
+      expect([shownIn(model.calls[3]), shownIn(model.calls[2])]).toEqual([round, round.slice(0, -2)]);
       const { messages } = await say(graph, "question 3", thread);
       expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
       expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });

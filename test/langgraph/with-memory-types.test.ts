@@ -49,8 +49,7 @@ it("a StateSchema's types stay", async () => {
 it("an agent of createAgent keeps its structured response", async () => {
   const model = new ScriptedChatModel({ replies: [{ structured: { mood: "good" } }] });
   const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
-  const graph = withMemory(agent, database.memory()).compile();
-  const result = await graph.invoke({ messages: hi() }, newThread());
+  const result = await withMemory(agent, database.memory()).compile().invoke({ messages: hi() }, newThread());
   expect(result.structuredResponse).toEqual({ mood: "good" });
   expectTypeOf(result.structuredResponse).toEqualTypeOf<{ mood: string }>();
   expectTypeOf(result.messages).toExtend<BaseMessage[]>();

@@ -264,13 +264,12 @@ async function startDevServer(env: Record<string, string | undefined>) {
   };
 }
 
-function request(url: string, method: string, path: string, body: unknown): Promise<Response> {
-  return fetch(`${url}${path}`, {
+const request = (url: string, method: string, path: string, body: unknown): Promise<Response> =>
+  fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
     ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
-}
 
 async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + limitsMs.step;

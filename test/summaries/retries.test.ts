@@ -84,9 +84,8 @@ describe("a failed summary", () => {
 
   it("is retried in the background", async () => {
     const broken = new Error("overloaded");
-    const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
     const { memory, thread } = summarisedThread(db, {
-      model,
+      model: new ScriptedChatModel({ replies: [broken, broken, good("by itself")] }),
       jobs: "background",
       config: { summaries: { retryDelayMs: 20 } },
     });

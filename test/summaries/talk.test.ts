@@ -65,8 +65,7 @@ describe("a message of very many words", () => {
   });
 
   it("is counted with those before it, from the configured number on", async () => {
-    const config = { summaries: { afterTokens: 1_000 } };
-    const { memory, thread } = summarisedThread(db, { config });
+    const { memory, thread } = summarisedThread(db, { config: { summaries: { afterTokens: 1_000 } } });
     const half = (id: string) => [
       new HumanMessage({ id, content: "x".repeat(1_990) }),
       new AIMessage({ id: `${id} a`, content: "ok" }),

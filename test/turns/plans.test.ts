@@ -76,8 +76,7 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
   it("no statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
-    const source = { threadId: original.threadId, seqs: [0] };
-    await memory.memories.add({ text: "asked for r0", source }, { scope });
+    await memory.memories.add({ text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } }, { scope });
     await memory.recall(original);
     await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
     await memory.recall({ scope, threadId: "unknown" });

@@ -25,8 +25,7 @@ describe("memory.checkpointer()", () => {
   it("reports database errors as every other call does", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };
-    const config = { configurable };
-    await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, config);
+    await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, { configurable });
     const wrong = { configurable: { ...configurable, checkpoint_id: "\u0000" } };
     const listed = async () => {
       for await (const _ of saver.list(wrong));

@@ -91,8 +91,7 @@ function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
   });
   const stateAt = async (place?: number) => {
     const { values, next, tasks } = await graph.getState(from(place));
-    const asked = tasks.map(({ interrupts }) => interrupts.map(({ value }) => value));
-    return { place, values, next, asked };
+    return { place, values, next, asked: tasks.map(({ interrupts }) => interrupts.map(({ value }) => value)) };
   };
   const take = async ({ kind, plan, durability }: Step, place?: number) => {
     const config = { ...from(/fork|replay|amend/.test(kind) ? place : undefined), durability };

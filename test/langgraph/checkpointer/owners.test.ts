@@ -26,8 +26,7 @@ const cases: [Way, TurnOptions][] = [
 async function start(way: Way, options: TurnOptions = {}) {
   const memory = database.memory();
   const model = answering();
-  const graph = await agentIn(way, { memory, model, ...options });
-  return { memory, model, graph };
+  return { memory, model, graph: await agentIn(way, { memory, model, ...options }) };
 }
 
 const ids = (user_id: string, thread_id: string, more: object = {}) => ({
@@ -167,8 +166,7 @@ describe("memory.checkpointer()", () => {
   });
 
   it("returns configs that can be run unchanged", async () => {
-    const memory = database.memory();
-    const graph = pausing(memory);
+    const graph = pausing(database.memory());
     const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
     await say(graph, "hello", ana);
     const { config } = await graph.getState(ana);
