@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { type StubBehaviour, useOpenAI } from "../support/openai-stub.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { insights: { enabled: true }, upkeep: { retryDelayMs: 0 } };
@@ -19,8 +19,7 @@ const limitsSent = () => openai.requests.map(({ body }) => body as unknown as Li
 /** Runs the graph on a user of one fact, with an OpenAI model that answers by `script`. */
 async function run(options: Parameters<typeof openai.model>[1], ...script: StubBehaviour[]) {
   const model = await openai.model(script, options);
-  const memory = db.memory({ model, config });
-  const { scope } = newAddress();
+  const { memory, scope } = openThread(db, { model, config });
   await memory.memories.add({ text: "The user drinks tea." }, { scope });
   return {
     ...(await memory.graphs().insights.invoke({ scope })),

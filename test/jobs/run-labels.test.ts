@@ -61,8 +61,7 @@ describe("a memory learned in a run", () => {
 
   it("is found in the events by its thread, agent and run", async () => {
     const { memory, say, scope, threadId } = chat("travel");
-    await say("I love sailing boats.", { run_id: "run-1" });
-    await say("I love sailing boats.", { run_id: "run-2" });
+    for (const run_id of ["run-1", "run-2"]) await say("I love sailing boats.", { run_id });
     await memoryQueryTool(memory, { agent: "travel", scope }).invoke(
       { query: "boats" },
       { configurable: { thread_id: threadId, run_id: "run-3" } },

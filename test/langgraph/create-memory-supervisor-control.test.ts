@@ -59,8 +59,7 @@ describe("a supervisor", () => {
 
   test("streams the tokens of a subagent, under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
-    const executor = { model: scripted("I did it.") };
-    const graph = await supervise({ memory: db.memory(), model, executor });
+    const graph = await supervise({ memory: db.memory(), model, executor: { model: scripted("I did it.") } });
     const tokens: Record<string, string[]> = { supervisor: [], executor: [] };
     const options = { ...newThread().config, streamMode: "messages" as const, subgraphs: true as const };
     for await (const [namespace, [message]] of await graph.stream(says("Go."), options)) {
@@ -73,12 +72,11 @@ describe("a supervisor", () => {
   test("lets a stateful subagent remember its own tasks", async () => {
     const { config } = newThread();
     const [first, second] = [delegates(["planner", "first task"]), delegates(["planner", "second task"])];
-    const model = scripted(first, "One.", second, "Two.");
     const planner = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
       .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: told(messages).join("; ") }] }))
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
-    const graph = await supervise({ memory: db.memory(), model, planner });
+    const graph = await supervise({ memory: db.memory(), model: scripted(first, "One.", second, "Two."), planner });
     await graph.invoke(says("Go."), config);
     const { messages } = await graph.invoke(says("Go on."), config);
     expect(told(messages).at(-2)).toBe("tool: human: first task; ai: human: first task; human: second task");

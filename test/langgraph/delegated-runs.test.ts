@@ -110,8 +110,7 @@ describe("users H3: an agent in a tool of an agent", () => {
     const word = randomUUID();
     const subagent = createAgent({ model: answering(), tools: [], middleware: [memoryMiddleware(memory)] });
     const model = new ScriptedChatModel({ replies: [asksFor(`Find ${word}.`), "Found."] });
-    const tools = [askTool(subagent)];
-    await say(await agentIn("middleware", { memory, model, tools }), "Find it", thread);
+    await say(await agentIn("middleware", { memory, model, tools: [askTool(subagent)] }), "Find it", thread);
     const exported = [];
     for await (const line of memory.export(addressOf(thread).scope)) exported.push(line);
     const others = await delegated(thread);
@@ -153,8 +152,7 @@ describe("users H3: a graph with memory in another's node", () => {
     const inner = withMemory(chatAgent(answering()), memory).compile();
     const shared = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
     for (const graph of [withMemory(shared, memory).compile(), shared]) {
-      await say(graph, "question 1", thread);
-      await say(graph, "question 2", thread);
+      for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
     }
     expect(await usersLines(memory, thread)).toEqual([1, 2, 1, 2].map((round) => `user: question ${round}`));
     expect(await delegated(thread)).toEqual([]);

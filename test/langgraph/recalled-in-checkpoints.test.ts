@@ -43,8 +43,7 @@ const secrets = new RegExp(`${remembered}|${saidEarlier}|Long-term Memory|Previo
 /** A thread of a user of whom something is known, with a turn that no checkpoint holds. */
 async function resumedThread(memory: Memory) {
   const thread = await knownThread(memory);
-  const messages = [new HumanMessage(`I was in ${saidEarlier}.`)];
-  await memory.record({ ...addressOf(thread), messages });
+  await memory.record({ ...addressOf(thread), messages: [new HumanMessage(`I was in ${saidEarlier}.`)] });
   return thread;
 }
 
@@ -176,8 +175,7 @@ describe("an agent with memory", () => {
     const { agent, model } = toolAgent(["It is.", ...twoSteps], [asks]);
     const checkpointer = memory.checkpointer();
     const graph = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer });
-    await say(graph, "Is it warm?", thread);
-    await say(graph, "Where do I live?", thread);
+    for (const text of ["Is it warm?", "Where do I live?"]) await say(graph, text, thread);
     const { tasks } = await graph.getState(thread, { subgraphs: true });
     expect(lines((tasks[0]!.state as { values: { messages: BaseMessage[] } }).values.messages)).toEqual([
       expect.stringContaining("not kept in checkpoints"),

@@ -113,8 +113,7 @@ describe("recent messages", () => {
   it.each([{}, { session: "bounded" as const }])(
     "of another branch are not shown after time travel, nor later: %j",
     async (options) => {
-      const checkpointer = new MemorySaver();
-      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer });
+      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer: new MemorySaver() });
       const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
       await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
       for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);

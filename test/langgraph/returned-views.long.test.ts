@@ -153,8 +153,7 @@ describe("a node that returns its view", () => {
       ],
     });
     const [prompt] = model.calls.map(({ messages }) => lines(messages).join("\n"));
-    expect(prompt).toContain("What do you know?");
-    expect(prompt).toContain("and ## nothing else.");
+    for (const text of ["What do you know?", "and ## nothing else."]) expect(prompt).toContain(text);
     expect(prompt).not.toContain("cello");
   });
 });

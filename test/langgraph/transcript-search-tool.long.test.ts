@@ -6,7 +6,7 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { type Address, newAddress, openThread, say } from "../support/thread-facts.js";
 import { checkpointed } from "./conversation.js";
 
 const db = useTestDatabase();
@@ -87,8 +87,7 @@ describe("the transcript search tool", () => {
   });
 
   it("keeps to its budget, and cuts long messages", async () => {
-    const memory = db.memory();
-    const thread = newAddress();
+    const { memory, thread } = openThread(db);
     for (const day of ["Monday", "Tuesday"]) await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
     for (const budget_tokens of [16, 100, 400, 1_024]) {
       const answer: string = await transcriptSearchTool(memory).invoke({ query: "tide", budget_tokens }, runOf(thread));

@@ -29,8 +29,7 @@ describe("a run without a user message, after a summary of all", () => {
     const graph = await agentIn(way, { memory, model, injectAs, ...kept });
     for (const messages of Object.values(brought)) {
       const thread = newThread();
-      await say(graph, "question 1", thread);
-      await say(graph, "question 2", thread);
+      for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
       expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, startTurn: 1, endTurn: 2 });
 
       // An agent of `createAgent` that is to answer an answer is done.

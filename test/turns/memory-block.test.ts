@@ -5,7 +5,7 @@ import { type MemoryItem, type Recalled, shownBy } from "../../src/index.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
 import { aSummary } from "../langgraph/conversation.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const headings = [
@@ -20,8 +20,7 @@ const headings = [
 
 describe("the memory block", () => {
   it("begins with a preface, and separates unverified memories", async () => {
-    const memory = db.memory();
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db);
     const slot = (key: string, value: string) => ({
       category: "preferences",
       key,
@@ -49,8 +48,7 @@ describe("the memory block", () => {
   });
 
   it("shows a slot with its sentence if that says more, its start, and its earlier value", async () => {
-    const memory = db.memory();
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db);
     const add = (key: string, value: string, text: string, more = {}) =>
       memory.memories.add({ category: "profile", key, value, text, importance: 5, origin: "user", ...more }, { scope });
     await add("employer", "Acme", "The user works for Acme.", { validFrom: "2025-03-01" });
