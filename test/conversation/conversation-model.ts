@@ -5,10 +5,7 @@ export type Session = "full" | "bounded" | "stateless";
 
 type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
 
-interface Summary {
-  readonly endSeq: number;
-  status: "processing" | "completed" | "failed";
-}
+type Summary = { readonly endSeq: number; status: "processing" | "completed" | "failed" };
 
 export const isUser = (id: string) => id.startsWith("user") || id === "current";
 

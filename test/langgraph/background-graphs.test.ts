@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress, openThread, say, textsOf } from "../support/thread-facts.js";
+import { openThread, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const turns = (from: number, to: number) =>
@@ -47,8 +47,7 @@ it("extracts the facts of a thread by hand, once", async () => {
 });
 
 it("compresses the due turns of a thread by hand, one episode a run", async () => {
-  const memory = db.memory({ model: new OfflineChatModel() });
-  const thread = newAddress();
+  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   const graph = memory.graphs().compression;
   await memory.record({ ...thread, messages: turns(1, 19) });
   expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", episode: null });

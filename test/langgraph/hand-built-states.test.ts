@@ -40,10 +40,7 @@ async function start() {
   return { memory, thread: await knownThread(memory), model: answering() };
 }
 
-interface Seen {
-  readonly messages: BaseMessage[];
-  readonly mnemograph?: Recalled | null | undefined;
-}
+type Seen = { readonly messages: BaseMessage[]; readonly mnemograph?: Recalled | null | undefined };
 
 function chat(model: ScriptedChatModel, pause = false) {
   return async ({ messages, mnemograph }: Seen) => {

@@ -8,10 +8,7 @@ import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
 type Values = Record<string, unknown>;
 
 /** A place for an id: its path in a run's config. */
-interface Place {
-  readonly key: string;
-  readonly id: "userId" | "tenantId" | "appId";
-}
+type Place = { readonly key: string; readonly id: "userId" | "tenantId" | "appId" };
 
 const spellings = { userId: "user_id", tenantId: "tenant_id", appId: "app_id" } as const;
 const ids = ["userId", "tenantId", "appId"] as const;

@@ -12,14 +12,9 @@ import { limitsMs } from "../support/timing.js";
 const repository = resolve(import.meta.dirname, "../..");
 const copied = "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
 
-interface State {
-  readonly messages: { type: string; content: string }[];
-}
+type State = { readonly messages: { type: string; content: string }[] };
 
-interface Question {
-  readonly type: string;
-  readonly proposals: { id: string; proposal: string }[];
-}
+type Question = { readonly type: string; readonly proposals: { id: string; proposal: string }[] };
 
 /** What the dev server would write into the folder of its configuration. */
 const leftInRepository = () => ({

@@ -33,8 +33,7 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
     expect(mostAtOnce).toBeLessThanOrEqual(1);
 
     const { rows } = await db.pool.query(
-      `select array_agg(seq order by seq) as seqs, count(distinct message_id)::int as ids
-       from "${db.schema}".message`,
+      `select array_agg(seq order by seq) as seqs, count(distinct message_id)::int as ids from "${db.schema}".message`,
     );
     expect([rows[0].seqs, rows[0].ids]).toEqual([Array.from({ length: 160 }, (_, seq) => seq), 160]);
 

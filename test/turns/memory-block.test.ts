@@ -69,8 +69,7 @@ describe("the memory block", () => {
   });
 
   it("shows a summary with its turns, and the beginning of an episode", async () => {
-    const memory = db.memory();
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db);
     await memory.memories.add(
       [
         {

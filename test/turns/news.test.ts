@@ -83,8 +83,7 @@ describe("the changes shown to a turn", () => {
     const created = (boat: string) => `- +created: [Knowledge] The old boat is called ${boat}. (imp=4)`;
     expect(await turn()).toEqual(["Memory updates (4 changes):", ...["Tide", "Foam", "Wave"].map(created)]);
     const events = (await memory.changes.since(since, { scope })).changes.map(({ event }) => event);
-    expect(events.slice(0, 4)).toEqual(["created", "updated", "soft_deleted", "restored"]);
-    expect(events).toHaveLength(16);
+    expect([events.slice(0, 4), events.length]).toEqual([["created", "updated", "soft_deleted", "restored"], 16]);
     expect(await turn()).toBeNull();
   });
 
