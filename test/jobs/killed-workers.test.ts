@@ -22,21 +22,24 @@ function leased({ config, ...options }: TestOptions, clock: () => Date): TestOpt
   return { ...options, clock, config: { ...(config as object), upkeep: { leaseMs } } };
 }
 
+/** Work that hangs in a model call, and another worker. */
+async function hang(each: WorkCase, clock: () => Date) {
+  const talk = freshTalk();
+  const gate = createGate();
+  const options = optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked)));
+  const hung = db.memory({ ...leased(options, clock), jobs: "background" });
+  const begun = each.begin(hung, talk);
+  await expect.poll(() => gate.waiting).toBe(1);
+  const other = db.memory(leased(optionsOf(each, each.reply), clock));
+  return { talk, tenantId: talk.scope.tenantId, gate, hung, begun, other };
+}
+
 describe("work whose worker hangs", () => {
   it.for(workCases)(
     "operators M2: lists its worker and lease, and another worker does it once after the lease ended: $kind",
     async (each: WorkCase) => {
       let now = new Date();
-      const clock = () => now;
-      const talk = freshTalk();
-      const { tenantId } = talk.scope;
-      const gate = createGate();
-      const options = optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked)));
-      const hung = db.memory({ ...leased(options, clock), jobs: "background" });
-      const begun = each.begin(hung, talk);
-      await expect.poll(() => gate.waiting).toBe(1);
-
-      const other = db.memory(leased(optionsOf(each, each.reply), clock));
+      const { talk, tenantId, gate, hung, begun, other } = await hang(each, () => now);
       const upkeep = () => other.upkeep({ kinds: [each.kind] });
       now = new Date(now.getTime() + leaseMs - 1);
       await upkeep();
@@ -61,13 +64,7 @@ describe("work whose worker hangs", () => {
 
   it.for(workCases)("is given up when workers repeatedly die of it: $kind", async (each: WorkCase) => {
     let now = new Date();
-    const talk = freshTalk();
-    const { tenantId } = talk.scope;
-    const gate = createGate();
-    const options = optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked)));
-    const hung = db.memory({ ...leased(options, () => now), jobs: "background" });
-    const begun = each.begin(hung, talk);
-    await expect.poll(() => gate.waiting).toBe(1);
+    const { talk, tenantId, gate, hung, begun, other } = await hang(each, () => now);
     await db.pool.query(
       `update "${db.schema}".work set attempts = 20, lease_until = lease_until - interval '1 day'
        where kind = $1 and coalesce(
@@ -76,7 +73,6 @@ describe("work whose worker hangs", () => {
        ) = $2`,
       [each.kind, tenantId],
     );
-    const other = db.memory(leased(optionsOf(each, each.reply), () => now));
     expect(await other.upkeep({ kinds: [each.kind] })).toBe(1);
     expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
       { state: "failed", error: "The worker stopped before it was done.", dueAt: null },

@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import { Command, interrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Memory, withMemory } from "../../src/index.js";
+import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
@@ -19,16 +19,16 @@ import { agentIn, ways } from "./ways.js";
 const database = useTestDatabase();
 
 describe.each(ways)("passive memory by %s", (way) => {
-  const start = async (memory: Memory) => {
-    const model = answering();
-    return { model, graph: await agentIn(way, { memory, model, memoryMode: "passive" }) };
+  const start = async () => {
+    const [memory, model] = [database.memory(), answering()];
+    const thread = await knownThread(memory);
+    const graph = await agentIn(way, { memory, model, memoryMode: "passive" });
+    await say(graph, "What do I like?", thread);
+    return { memory, thread, graph, model };
   };
 
   it("records and does not recall; the first active turn reports the changes", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const { graph, model } = await start(memory);
-    await say(graph, "What do I like?", thread);
+    const { memory, thread, graph, model } = await start();
     await memory.memories.add({ text: "The user sold a viola.", importance: 3 }, { scope: addressOf(thread).scope });
     await say(graph, "What did I sell?", thread);
     for (const { messages } of model.calls) expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
@@ -41,10 +41,7 @@ describe.each(ways)("passive memory by %s", (way) => {
   });
 
   it("is set by the graph or the run, which takes precedence", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const { graph, model } = await start(memory);
-    await say(graph, "What do I like?", thread);
+    const { thread, graph, model } = await start();
     await say(graph, "And now?", { configurable: { ...thread.configurable, memoryMode: "active" } });
     expect(model.calls.map(({ messages }) => lines(messages).join().includes("zanzibar"))).toEqual([false, true]);
     for (const wrong of [{ memory_mode: "asleep" }, { time_zone: "Asia/Atlantis" }]) {
