@@ -37,7 +37,7 @@ function take(conversation: Conversation, each: Step): void {
 const keeps = fc.integer({ min: 0, max: 7 });
 
 describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s session", (session) => {
-  it("shows the last summarised messages and all after them once and in order, an answer only with its turn", () => {
+  it("shows the last summarised messages and all after them once and in order, an answer only with its turn", () =>
     fc.assert(
       fc.property(steps, keeps, (taken, keep) => {
         const conversation = new Conversation(session, keep);
@@ -52,8 +52,7 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
         }
       }),
       { numRuns: 400 },
-    );
-  });
+    ));
 
   it("has a user's message once there was one, also in a run that brings none", () => {
     const others = fc.constantFrom<string[][]>([], ["reminder"], ["tool result"], ["answer x"], ["x", "y"]);
@@ -74,7 +73,7 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
   });
 });
 
-it("a bounded session's state has only recent messages and those that the last turn's summary did not cover", () => {
+it("a bounded session's state has only recent messages and those that the last turn's summary did not cover", () =>
   fc.assert(
     fc.property(steps, keeps, (taken, keep) => {
       const conversation = new Conversation("bounded", keep);
@@ -84,8 +83,7 @@ it("a bounded session's state has only recent messages and those that the last t
         expect(conversation.coveredInState()).toEqual([]);
       }
     }),
-  );
-});
+  ));
 
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
@@ -96,9 +94,7 @@ describe("conversationContext", () => {
     ["a turn tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
     ["a fork: the abandoned tail is omitted", ["6", "7", "8", "9"], "5", ["4", "5", "6", "7", "q"], ["6", "7", "q"]],
     ["the message at the summary's end was deleted", ["6", "7"], "5", ["3", "4", "6", "7", "q"], ["6", "7", "q"]],
-  ])("%s", (_, gap, summaryEndId, state, expected) => {
-    expect(context(gap, summaryEndId, state)).toEqual(expected);
-  });
+  ])("%s", (_, gap, summaryEndId, state, expected) => expect(context(gap, summaryEndId, state)).toEqual(expected));
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["nothing", [], "a1", ["q0", "a0", "q1", "a1"], ["q1", "a1"]],

@@ -39,9 +39,8 @@ async function store(
 }
 
 async function read(threadId: string, messageIds: string[] | null, more: Partial<typeof limits> = {}) {
-  const address = { scope, threadId, messageIds };
   const [row] = await db.database.query<Record<"gap" | "recent", { seq: number }[]> & { summary: object }>(
-    conversationRow(db.database, address, [], { ...limits, ...more }),
+    conversationRow(db.database, { scope, threadId, messageIds }, [], { ...limits, ...more }),
   );
   const [gap, recent] = [row?.gap, row?.recent].map((messages) => messages?.map(({ seq }) => seq));
   return { ...row, gap, recent };
@@ -93,8 +92,7 @@ describe("the conversation of a thread", () => {
 
   it("has the question and the end of a long turn", async () => {
     await store("long", ["user", ...Array<string>(70).fill("assistant")], [[70, "completed"]]);
-    const { recent } = await read("long", null);
-    expect(recent).toEqual([0, ...Array.from({ length: 53 }, (_, index) => 18 + index)]);
+    expect((await read("long", null)).recent).toEqual([0, ...Array.from({ length: 53 }, (_, index) => 18 + index)]);
   });
 
   it("is empty for a new thread, and only marks a thread of another scope as not owned", async () => {

@@ -5,10 +5,7 @@ export type Session = "full" | "bounded" | "stateless";
 
 type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
 
-interface Summary {
-  readonly endSeq: number;
-  status: "processing" | "completed" | "failed";
-}
+type Summary = { readonly endSeq: number; status: "processing" | "completed" | "failed" };
 
 export const isUser = (id: string) => id.startsWith("user") || id === "current";
 
@@ -55,8 +52,7 @@ export class Conversation {
 
   /** Restores the completed summary `back` versions ago. */
   rollback(back: number): void {
-    const completed = this.#summaries.filter((summary) => summary.status === "completed");
-    const target = completed.at(-1 - back);
+    const target = this.#summaries.filter((summary) => summary.status === "completed").at(-1 - back);
     if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
   }
 

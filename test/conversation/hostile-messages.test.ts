@@ -120,8 +120,7 @@ describe("a message", () => {
     const thread = fresh();
     const odd = new HumanMessage({ id: "odd", ...fields } as never);
     await memory.record({ ...thread, messages: [new HumanMessage({ id: "plain", content: "tea" }), odd] });
-    const { gap } = await memory.recall(thread);
-    expect(gap.map(({ id }) => id)).toEqual(["plain", "odd"]);
+    expect((await memory.recall(thread)).gap.map(({ id }) => id)).toEqual(["plain", "odd"]);
     expect(await memory.transcript.search({ scope, query: "tea" })).not.toEqual([]);
   });
 
@@ -135,8 +134,7 @@ describe("a message", () => {
     const messages = [light, { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() }];
     const input = { ...thread, messages, windowMessages: 14, language: "english" };
     expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
-    const found = await memory.transcript.search({ scope, query: "marmalade" });
-    expect(JSON.stringify(found)).toContain("marmalade");
+    expect(JSON.stringify(await memory.transcript.search({ scope, query: "marmalade" }))).toContain("marmalade");
   });
 
   it("that was altered in the table is read back by role, id, name and text", async () => {
@@ -149,7 +147,7 @@ describe("a message", () => {
       new ToolMessage({ id: "t", content: "42", tool_call_id: "c" }),
     ];
     await memory.record({ ...thread, messages });
-    const altered = [
+    for (const serialised of [
       "",
       "{",
       "null",
@@ -158,8 +156,7 @@ describe("a message", () => {
       '{"type":"toString","data":{}}',
       '{"type":"remove","data":{"id":"u"}}',
       '{"type":"human","data":"hello"}',
-    ];
-    for (const serialised of altered) {
+    ]) {
       await db.pool.query(
         `update "${db.schema}".message set serialised = $1 where thread_ref =
          (select id from "${db.schema}".thread where thread_id = $2)`,
@@ -197,8 +194,8 @@ describe("the codec", () => {
   const record = fc.array(fc.tuple(key, json), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
   const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
-  it("round-trips messages with any data", async () => {
-    await fc.assert(
+  it("round-trips messages with any data", () =>
+    fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), record, record, json, async (content, kwargs, args, artifact) => {
         const id = "1";
         const call = { id: "c", name: "f", args, type: "tool_call" as const };
@@ -219,8 +216,7 @@ describe("the codec", () => {
         }
       }),
       { numRuns: 300 },
-    );
-  });
+    ));
 
   it("encodes any value, and keeps type, id, name and text", async () => {
     const odd = fc.anything({
@@ -244,14 +240,13 @@ describe("the codec", () => {
           response_metadata: { other },
         };
         const call = { id: "c", name: "f", args: one as object };
-        const messages = [
+        for (const message of [
           new HumanMessage(fields),
           new SystemMessage(fields),
           new AIMessage({ ...fields, tool_calls: [call], usage_metadata: other as never }),
           new ToolMessage({ ...fields, tool_call_id: "c", artifact: one }),
           new AIMessageChunk({ ...fields, tool_call_chunks: [{ id: "c", name: "f", args: text, index: 0 }] }),
-        ];
-        for (const message of messages) {
+        ]) {
           const copy = back(message);
           expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([message.getType(), "1", "ana", text]);
         }
@@ -270,13 +265,8 @@ describe("the codec", () => {
   });
 });
 
-function randomIdeographs(count: number): string {
-  return Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join(
-    "",
-  );
-}
+const randomIdeographs = (count: number): string =>
+  Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join("");
 
 /** More different words than one value of PostgreSQL's holds. */
-function words(): string {
-  return Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");
-}
+const words = (): string => Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");

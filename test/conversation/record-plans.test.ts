@@ -31,8 +31,7 @@ function literal(value: unknown): string {
 
 /** Rows read by the generic plan of recording one more turn, rolled back. */
 async function rowsRead(): Promise<number> {
-  await pool.query("analyze");
-  await pool.query("begin");
+  for (const statement of ["analyze", "begin"]) await pool.query(statement);
   try {
     const call = `execute "a round" (${recorded.values.map(literal).join(", ")})`;
     const { rows } = await pool.query(`explain (analyze, format json) ${call}`);
@@ -70,8 +69,7 @@ it("recording a turn reads no more of a longer thread", async () => {
 
 it("a thread has as many turns as users' messages, however often these are recorded", async () => {
   const one = { scope: thread.scope, threadId: "again" };
-  await memory.record({ ...one, messages: rounds(0, 2) });
-  await memory.record({ ...one, messages: rounds(1, 2) });
+  for (const from of [0, 1]) await memory.record({ ...one, messages: rounds(from, 2) });
   await memory.record({ ...one, messages: rounds(0, 3) });
 
   const { rows } = await pool.query(`select turns from "${db.schema}".thread where thread_id = 'again'`);

@@ -34,8 +34,7 @@ describe("record", () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: [user("a", "first")] });
     await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
-    const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => message.text)).toEqual(["first", "b"]);
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["first", "b"]);
   });
 
   it("keeps the last of several messages with one id in a call, at the first position", async () => {
@@ -175,12 +174,10 @@ describe("record", () => {
 it("a thread of another scope is refused, and creates no owner", async () => {
   const { memory, thread } = fresh();
   await memory.record({ ...thread, messages: [user("a")] });
-  const stranger = { userId: "a stranger" };
-  const attempt = memory.record({ ...thread, scope: stranger, messages: [user("b")] });
+  const attempt = memory.record({ ...thread, scope: { userId: "a stranger" }, messages: [user("b")] });
   await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
 
-  const { rows } = await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`);
-  expect(rows).toEqual([]);
+  expect((await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`)).rows).toEqual([]);
 });
 
 it("remember reports what it recorded, and why it starts no summary", async () => {

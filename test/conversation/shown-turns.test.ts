@@ -124,8 +124,7 @@ describe("threads.shown", () => {
       }),
     );
     const round = { ...mine, messages: [new HumanMessage("Hi.")] };
-    const shown = { revision: 0, memoryIds: ids, parts: { relevant: ids } };
-    await memory.remember({ ...round, shown });
+    await memory.remember({ ...round, shown: { revision: 0, memoryIds: ids, parts: { relevant: ids } } });
     const [turn] = await memory.threads.shown(mine);
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [
@@ -135,12 +134,11 @@ describe("threads.shown", () => {
       { recallMs: 1e300 },
       { scores: { x: 1e300 } },
       { similarity: -1e300 },
-    ]) {
+    ])
       await expect(
         memory.remember({ ...round, shown: { revision: 0, memoryIds: [], ...wrong } }),
         JSON.stringify(wrong),
       ).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    }
   });
 
   it("is readable by the owner only, and deleted with the thread and the user", async () => {

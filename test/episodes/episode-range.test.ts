@@ -40,7 +40,7 @@ describe("the turns that become an episode", () => {
     return ranges;
   }
 
-  it("leave no gap, do not overlap, and exclude the last turns", () => {
+  it("leave no gap, do not overlap, and exclude the last turns", () =>
     fc.assert(
       fc.property(fc.nat(300), anyRule, (turns, by) => {
         const ranges = compress(turns, [...Array(turns).keys()], by);
@@ -53,25 +53,22 @@ describe("the turns that become an episode", () => {
         expect(next - 1).toBeLessThanOrEqual(Math.max(0, turns - by.keepTurns));
         expect(turns - (next - 1)).toBeLessThan(by.everyTurns + by.keepTurns);
       }),
-    );
-  });
+    ));
 
-  it("do not depend on when they are checked", () => {
+  it("do not depend on when they are checked", () =>
     fc.assert(
       fc.property(fc.nat(300), fc.array(fc.nat(300)), anyRule, (turns, looks, by) => {
         expect(compress(turns, looks, by)).toEqual(compress(turns, [], by));
       }),
-    );
-  });
+    ));
 
-  it("depend on the kept turns only at the end of the first", () => {
+  it("depend on the kept turns only at the end of the first", () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), anyRule, (turns, by) => {
         const [, ...later] = compress(turns, [], by);
         for (const { start, end } of later) expect(end - start + 1).toBe(by.everyTurns);
       }),
-    );
-  });
+    ));
 
   it.each([
     [{}, rule],

@@ -32,8 +32,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
 
   test("exits with 0, leaves only its database, and says how to inspect it", () => {
     expect(output).not.toMatch(/error|warning/i);
-    expect(exitCode).toBe(0);
-    expect(left).toHaveLength(1);
+    expect([exitCode, left.length]).toEqual([0, 1]);
     const words = output.replaceAll(/\s+/g, " ");
     expect(words).toContain("npx mnemograph inspect --user ana --data-dir ");
     expect(words).toContain(`${left[0]}/database `);
@@ -168,6 +167,4 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   });
 });
 
-function literal(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
+const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");

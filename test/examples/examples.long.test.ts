@@ -26,8 +26,7 @@ const undefinedDatabase = expect.stringMatching(/^mnemograph: `database` is give
 async function printed(name: string, env: Record<string, string> = {}): Promise<string> {
   copyEmbedded(join(folder, ".mnemograph"));
   running = runProgram(compiled(`examples/${name}`), { TMPDIR: folder, ...env }, folder);
-  const exitCode = await running.exited;
-  expect(exitCode, running.output()).toBe(0);
+  expect(await running.exited, running.output()).toBe(0);
   expect(running.output()).not.toMatch(/\berror\b|warning/i);
   return running.output();
 }
@@ -39,8 +38,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     const table = readFileSync(join(examples, "README.md"), "utf8");
     const listed = [...table.matchAll(/^\| \[([\w-]+\.ts)\]\(\1\)/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(files.toSorted());
-    const { files: packed } = JSON.parse(readFileSync(join(examples, "../package.json"), "utf8"));
-    expect(packed).toContain("examples");
+    expect(JSON.parse(readFileSync(join(examples, "../package.json"), "utf8")).files).toContain("examples");
   });
 
   it("import by the package's name, and nothing of the repository", () => {
@@ -88,14 +86,13 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain("Memories of before that got a vector: 0\n");
   });
 
-  it("copy-checkpoints: a conversation goes on in the database", async () => {
+  it("copy-checkpoints: a conversation goes on in the database", async () =>
     expect((await printed("copy-checkpoints")).trim().split("\n")).toEqual([
       undefinedDatabase,
       "Hello. | answer 1",
       "{ threads: 1, checkpoints: 3 }",
       "Hello. | answer 1 | Still there? | answer 3",
-    ]);
-  });
+    ]));
 
   it("shards: each tenant's memory is in its shard", async () => {
     for (const n of [0, 1]) copyEmbedded(join(folder, `.mnemograph-shards/mnemograph_shard_${n}`));
@@ -159,8 +156,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
   it("unit-test: its tests pass", async () => {
     const output = await printed("unit-test");
-    expect(output).toMatch(/pass 3$/m);
-    expect(output).toMatch(/fail 0$/m);
+    for (const pattern of [/pass 3$/m, /fail 0$/m]) expect(output).toMatch(pattern);
   });
 
   describe("with a real model's protocol", () => {
@@ -172,16 +168,14 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
     it("create-agent: the model is shown the other thread's allergy, and asks by tool", async () => {
       const noFacts = facts() as StubBehaviour;
-      const allergy = candidate("The user is allergic to peanuts.", "I am allergic to peanuts");
-      const peanuts = facts(allergy) as StubBehaviour;
+      const peanuts = facts(candidate("The user is allergic to peanuts.", "I am allergic to peanuts")) as StubBehaviour;
       stub.enqueue(
         ...[{ text: "Noted." }, peanuts],
         ...[{ structured: { query: "allergic" } }, { text: "Peanuts." }, noFacts],
         ...[{ text: "I will." }, noFacts],
       );
       const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };
-      const output = await printed("create-agent", env);
-      expect(output).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
+      expect(await printed("create-agent", env)).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
       const asked = stub.requests.filter(({ body }) => body.tools?.length === 3);
       expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
         "memory_query",

@@ -81,8 +81,7 @@ describe("colours", () => {
     [true, { TERM: "dumb" }, false],
   ])("on a terminal: %s, environment %o → %s", (isTTY, env, coloured) => {
     expect(hasColours({ isTTY, env })).toBe(coloured);
-    const painted = paintFor({ isTTY, env })("dim", "x");
-    expect(painted).toBe(coloured ? "\u001b[2mx\u001b[22m" : "x");
+    expect(paintFor({ isTTY, env })("dim", "x")).toBe(coloured ? "\u001b[2mx\u001b[22m" : "x");
   });
 
   test("the last column stays free, and no window is too wide or too narrow to read in", () => {

@@ -65,8 +65,7 @@ describe("callers", () => {
       { role: "user", scope: { userId: undefined, appId: "a" } },
     ]) {
       const app = createMemoryApp(memory, { logger: silentLogger, authenticate: () => wrong as Caller });
-      const { status } = await app.request("/memories");
-      expect(status, JSON.stringify(wrong)).toBe(400);
+      expect((await app.request("/memories")).status, JSON.stringify(wrong)).toBe(400);
     }
     expect(() => bearerTokens({ short: { role: "operator" } })).toThrow(/fewer than 16/);
   });
@@ -106,8 +105,7 @@ describe("another user's memories", () => {
     expect((await operator("DELETE", `${place}?appId=shop`)).status).toBe(200);
 
     const memories = [{ text: "Ana may spend up to 100 Euro.", origin: "operator" }];
-    const vouched = await operator("POST", "/memories?userId=ana&appId=shop", { memories });
-    const { id } = vouched.body.outcomes[0];
+    const { id } = (await operator("POST", "/memories?userId=ana&appId=shop", { memories })).body.outcomes[0];
     const refused = await ana("PATCH", `/memories/${id}`, { text: "Ana may spend up to 9000 Euro." });
     expect(refused).toMatchObject({ status: 409, body: { code: "WRONG_STATE" } });
     expect((await ana("PATCH", `/memories/${id}`, { importance: 5 })).body.trust).toBe("operator");

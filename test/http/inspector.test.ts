@@ -18,8 +18,7 @@ const origin = "http://127.0.0.1:8123";
 /** A server with a session, like that of `mnemograph inspect`. */
 function inspected() {
   const session = createInspectorSession("joe");
-  const { authenticate } = session;
-  const app = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
+  const app = createMemoryApp(memory, { authenticate: session.authenticate, inspector: true, logger: silentLogger });
   const serve = session.before((request) => app.fetch(request));
   const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
   const exchange = (token: string, headers: Record<string, string> = {}, body?: ReadableStream) =>
@@ -55,8 +54,7 @@ describe("the inspector's page", () => {
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("referrer-policy")).toBe("no-referrer");
     }
-    const page = await answers[0]?.text();
-    expect(page).not.toMatch(/https?:|style=|<script(?! type="module" src="inspector\.js")/);
+    expect(await answers[0]?.text()).not.toMatch(/https?:|style=|<script(?! type="module" src="inspector\.js")/);
   });
 
   it("redirects into its folder wherever it is mounted, and has no other files", async () => {
@@ -65,8 +63,7 @@ describe("the inspector's page", () => {
     for (const name of ["package.json", "..%2f..%2fpackage.json", "inspector.js.map", "constructor"])
       expect((await ask(`/inspector/${name}`)).status).toBe(404);
     const tag = (await ask("/inspector/inspector.js")).headers.get("etag") ?? "";
-    const again = await ask("/inspector/inspector.js", { headers: { "if-none-match": tag } });
-    expect(again.status).toBe(304);
+    expect((await ask("/inspector/inspector.js", { headers: { "if-none-match": tag } })).status).toBe(304);
     expect((await createMemoryApp(memory).request("/inspector/")).status).toBe(404);
   });
 });

@@ -46,8 +46,7 @@ describe.each(operationList)("%s", (name, operation) => {
     for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
       const headers: Record<string, string> = authorization === null ? {} : { authorization };
       const response = await api.app.request(operation.path, { method: operation.method.toUpperCase(), headers });
-      expect(response.status).toBe(401);
-      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
       expect(await response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
     }
   });
@@ -82,16 +81,12 @@ describe("the API", () => {
       { role: "user", content: "My boat is called Wind.", id: "u1" },
       { role: "assistant", content: "I see.", id: "a1" },
     ];
-    const { shown } = recalled.body;
-    const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown });
+    const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown: recalled.body.shown });
     expect(remembered).toMatchObject({ status: 200, body: { recorded: 2 } });
-    const again = await api.ana("POST", "/record", { threadId: "t1", messages });
-    expect(again.body).toEqual({ recorded: 0, lastSeq: 1 });
+    expect((await api.ana("POST", "/record", { threadId: "t1", messages })).body).toEqual({ recorded: 0, lastSeq: 1 });
     const { body } = await api.ana("POST", "/recall", { threadId: "t1", query: "What is it called?" });
-    const last = { role: "assistant", content: "I see.", id: "a1" };
-    expect([...body.recent, ...body.gap].at(-1)).toMatchObject(last);
-    const { body: listed } = await api.ana("GET", "/threads?limit=2");
-    const next = `/threads?cursor=${encodeURIComponent(listed.nextCursor)}`;
+    expect([...body.recent, ...body.gap].at(-1)).toMatchObject({ role: "assistant", content: "I see.", id: "a1" });
+    const next = `/threads?cursor=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
     expect((await api.ana("GET", next)).body).toEqual({ threads: [], nextCursor: null });
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
@@ -121,8 +116,7 @@ describe("the API", () => {
 
   it("users rejected adds: answers with a sentence that says why a memory is rejected", async () => {
     const memories = [{ text: "…" }, { text: "The user climbs." }];
-    const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
-    expect(outcomes).toMatchObject([
+    expect((await api.zoe("POST", "/memories", { memories })).body.outcomes).toMatchObject([
       { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
       { outcome: "created", problems: [] },
     ]);
@@ -130,8 +124,7 @@ describe("the API", () => {
   });
 
   it("exports a scope, forgets it, and imports it for an operator", async () => {
-    const memories = [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }];
-    await api.zoe("POST", "/memories", { memories });
+    await api.zoe("POST", "/memories", { memories: [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }] });
     const exported = await api.zoe("GET", "/export");
     expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
     const lines = exported.body.trimEnd().split("\n");
@@ -179,8 +172,7 @@ describe("its OpenAPI document", () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect([errors ?? [], valid]).toEqual([[], true]);
     const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap(Object.values);
-    const names = documented.flatMap(({ operationId }) => operationId ?? []);
-    expect(names.sort()).toEqual(Object.keys(operations).sort());
+    expect(documented.flatMap(({ operationId }) => operationId ?? []).sort()).toEqual(Object.keys(operations).sort());
     expect(text).not.toContain("#/$defs");
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(referred));
@@ -192,8 +184,7 @@ describe("its OpenAPI document", () => {
   });
 
   it("operators M1, M2: has what operators watch, by name and with what it means", async () => {
-    const { operator } = api;
-    const { body } = await operator("GET", "/stats");
+    const { body } = await api.operator("GET", "/stats");
     expect(body).toMatchObject({ breaker: { state: "up", silentMs: null, retryInMs: null } });
     const counted = ["backlog", "oldestDueAt", "stuck", "givenUp"];
     expect(Object.keys(body)).toEqual(expect.arrayContaining(counted));
@@ -219,8 +210,7 @@ describe("its OpenAPI document", () => {
     const added = await client.memories.$post({ json: { memories: [{ text: "Zoe paints doors." }] } });
     const { outcomes } = await added.json();
     expectTypeOf(outcomes[0]?.outcome).toExtend<string | undefined>();
-    const id = outcomes[0]?.id as string;
-    const found = await (await client.memories[":id"].$get({ param: { id } })).json();
+    const found = await (await client.memories[":id"].$get({ param: { id: outcomes[0]?.id as string } })).json();
     expectTypeOf(found.createdAt).toEqualTypeOf<string>();
     expectTypeOf(found.revision).toEqualTypeOf<number>();
     expect(found.text).toBe("Zoe paints doors.");

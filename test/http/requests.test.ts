@@ -16,16 +16,13 @@ beforeAll(() => {
   api = clients();
 });
 
-const added = async (text: string) => {
-  const { body } = await api.ana("POST", "/memories", { memories: [{ text }] });
-  return body.outcomes[0].id as string;
-};
+const added = async (text: string) =>
+  (await api.ana("POST", "/memories", { memories: [{ text }] })).body.outcomes[0].id as string;
 
 describe("a change of a memory", () => {
   it("is refused with the current memory when its ETag is stale", async () => {
     const id = await added("Ana lives near the harbour.");
-    const read = await api.ana("GET", `/memories/${id}`);
-    const tag = read.headers.get("etag") ?? "";
+    const tag = (await api.ana("GET", `/memories/${id}`)).headers.get("etag") ?? "";
     expect(tag).toMatch(/^"\d+"$/);
     const change = (text: string, match: string) =>
       api.ana("PATCH", `/memories/${id}`, { text }, { "if-match": match });
@@ -55,8 +52,7 @@ describe("a change of a memory", () => {
   });
 
   it("is refused If-Match where nothing has a revision", async () => {
-    const memories = [{ text: "Ana rows." }];
-    const refused = await api.ana("POST", "/memories", { memories }, { "if-match": '"3"' });
+    const refused = await api.ana("POST", "/memories", { memories: [{ text: "Ana rows." }] }, { "if-match": '"3"' });
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
   });
 
@@ -159,8 +155,7 @@ describe("an invalid request", () => {
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
     expect(refused.body.detail).toMatch(/500.*501/);
     expect((await api.ana("GET", "/memories?contains=saw%20plant")).body.memories).toEqual([]);
-    const few = { memories: memories.slice(0, 500) };
-    expect((await api.ana("POST", "/memories", few)).body.outcomes).toHaveLength(500);
+    expect((await api.ana("POST", "/memories", { memories: memories.slice(0, 500) })).body.outcomes).toHaveLength(500);
     expect((await api.operator("POST", "/memories?userId=bob", { memories })).status).toBe(200);
   });
 
@@ -173,10 +168,8 @@ describe("an invalid request", () => {
     expect(deep).toMatchObject(refused("500 levels"));
     expect(performance.now() - begun).toBeLessThan(500);
     const messageIds = Array.from({ length: 200_000 }, (_, n) => `m${n}`);
-    const many = await api.ana("POST", "/recall", { threadId: "t", messageIds });
-    expect(many).toMatchObject(refused("10000"));
-    const good = await api.ana("GET", "/memories");
-    for (const { headers } of [deep, good, await api.ana("GET", "/nothing")])
+    expect(await api.ana("POST", "/recall", { threadId: "t", messageIds })).toMatchObject(refused("10000"));
+    for (const { headers } of [deep, await api.ana("GET", "/memories"), await api.ana("GET", "/nothing")])
       expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
@@ -190,21 +183,18 @@ describe("an invalid request", () => {
   });
 });
 
-describe("a failure", () => {
-  it("has a status for each code, and reveals nothing internal", () => {
-    for (const [code, status] of Object.entries(statusOf)) {
-      const error = new MemoryError(code as keyof typeof statusOf, "select secret from memory where …");
-      const { problem } = problemOf(error);
-      expect(problem.status).toBe(status);
-      expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
-      // HTTP has its own messages for these codes.
-      const isOwn = ["THREAD_FORBIDDEN", "NOT_FOUND", "SCOPE_REQUIRED"].includes(code);
-      if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
-      else expect(problem.detail).toContain("select");
-    }
-    expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
-    expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
-    const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
-    expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
-  });
+it("a failure has a status for each code, and reveals nothing internal", () => {
+  for (const [code, status] of Object.entries(statusOf)) {
+    const { problem } = problemOf(new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"));
+    expect(problem.status).toBe(status);
+    expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
+    // HTTP has its own messages for these codes.
+    const isOwn = ["THREAD_FORBIDDEN", "NOT_FOUND", "SCOPE_REQUIRED"].includes(code);
+    if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
+    else expect(problem.detail).toContain("select");
+  }
+  expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
+  expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
+  const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
+  expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });
 });

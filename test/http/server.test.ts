@@ -86,18 +86,14 @@ it("the API leaks no connection to callers that go away or do not read", async (
     setTimeout(() => leaving.abort(), 5 * index);
     const body = JSON.stringify({ query: "Which plant needs water?" });
     const headers = { "content-type": "application/json" };
-    const { signal } = leaving;
-    await fetch(`${base}/query?userId=big`, { method: "POST", body, headers, signal }).catch(() => {});
+    await fetch(`${base}/query?userId=big`, { method: "POST", body, headers, signal: leaving.signal }).catch(() => {});
     return send("POST /memory-api/import?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{");
   });
   const halves = await Promise.all(gone);
   // Others are answered all the while.
-  for (let turn = 0; turn < 3; turn++) {
-    expect((await fetch(`${base}/memories?userId=big&limit=1`)).status).toBe(200);
-  }
+  for (let turn = 0; turn < 3; turn++) expect((await fetch(`${base}/memories?userId=big&limit=1`)).status).toBe(200);
   for (const socket of [...sockets, ...halves]) socket.destroy();
-  const whole = await (await fetch(`${base}/export?userId=big`)).text();
-  expect(whole.trimEnd().split("\n").length).toBeGreaterThan(800);
+  expect((await (await fetch(`${base}/export?userId=big`)).text()).trimEnd().split("\n").length).toBeGreaterThan(800);
   if (pool) {
     const { idleCount, totalCount, waitingCount } = pool;
     expect({ busy: totalCount - idleCount, waitingCount }).toEqual({ busy: 0, waitingCount: 0 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { type StubBehaviour, useOpenAI } from "../support/openai-stub.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { insights: { enabled: true }, upkeep: { retryDelayMs: 0 } };
@@ -19,12 +19,10 @@ const limitsSent = () => openai.requests.map(({ body }) => body as unknown as Li
 /** Runs the graph on a user of one fact, with an OpenAI model that answers by `script`. */
 async function run(options: Parameters<typeof openai.model>[1], ...script: StubBehaviour[]) {
   const model = await openai.model(script, options);
-  const memory = db.memory({ model, config });
-  const { scope } = newAddress();
+  const { memory, scope } = openThread(db, { model, config });
   await memory.memories.add({ text: "The user drinks tea." }, { scope });
-  const state = await memory.graphs().insights.invoke({ scope });
   return {
-    ...state,
+    ...(await memory.graphs().insights.invoke({ scope })),
     model,
     memory,
     scope,
@@ -48,8 +46,7 @@ describe("insights from an OpenAI endpoint", () => {
         expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
         expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
         const [request] = openai.requests;
-        const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
-        expect(wire).toContain("user_insights");
+        expect(JSON.stringify([request?.body.response_format, request?.body.tools])).toContain("user_insights");
         expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
         expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
         expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
@@ -75,8 +72,7 @@ describe("insights from an OpenAI endpoint", () => {
   });
 
   it("are requested without limits if the endpoint refuses them, as for reasoning models", async () => {
-    const { status } = await run({ model: "o4-mini" }, { status: 400 }, { structured: good });
-    expect(status).toBe("completed");
+    expect((await run({ model: "o4-mini" }, { status: 400 }, { structured: good })).status).toBe("completed");
     const [limited, plain] = limitsSent();
     expect(limited).toMatchObject({ max_completion_tokens: 220 });
     expect([plain?.temperature, plain?.max_tokens, plain?.max_completion_tokens]).toEqual([
@@ -86,8 +82,6 @@ describe("insights from an OpenAI endpoint", () => {
     ]);
   });
 
-  it("are not requested again immediately after another endpoint error", async () => {
-    const { status } = await run({}, { status: 500 });
-    expect([status, openai.requests.length]).toEqual(["failed", 1]);
-  });
+  it("are not requested again immediately after another endpoint error", async () =>
+    expect([(await run({}, { status: 500 })).status, openai.requests.length]).toEqual(["failed", 1]));
 });

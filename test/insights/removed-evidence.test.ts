@@ -45,13 +45,11 @@ async function understood(memory: Memory): Promise<{ first: Address; second: Add
   return { first, second };
 }
 
-async function insightsOf(memory: Memory, { scope }: Address): Promise<string[]> {
-  const insights = await memory.memories.list({ scope, kinds: ["insight"] });
-  return insights
+const insightsOf = async (memory: Memory, { scope }: Address): Promise<string[]> =>
+  (await memory.memories.list({ scope, kinds: ["insight"] }))
     .map(({ text }) => text)
     .toSorted()
     .toReversed();
-}
 
 async function idOf(memory: Memory, { scope }: Address, text: string): Promise<string> {
   const found = await memory.memories.list({ scope, states: ["active", "soft_deleted"] });
@@ -90,8 +88,7 @@ describe("an insight", () => {
     const into = other?.id ?? "";
     // As consolidation does it.
     const gone = { id: await idOf(memory, first, coffee), state: "merged", supersededBy: into } as const;
-    const database = createDatabase(db.pool, { schemaName: db.schema }, async () => {});
-    await database.transaction(async (tx) => {
+    await createDatabase(db.pool, { schemaName: db.schema }, async () => {}).transaction(async (tx) => {
       const { ref: ownerRef } = await lockOwner(tx, first.scope);
       const changes = [{ ...gone, validTo: null, purgeAfterMs: null }];
       await deactivateMemories(tx, { ownerRef, changes, vectors: false });
@@ -116,8 +113,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
     const removing = { ...second, memories: "remove" } as const;
     const counted = await memory.threads.delete({ ...removing, dryRun: true });
-    const gone = await memory.threads.delete(removing);
-    expect(gone.total).toBe(counted.total);
+    expect((await memory.threads.delete(removing)).total).toBe(counted.total);
     expect(await insightsOf(memory, first)).toEqual([]);
     expect(await memory.memories.list({ scope: first.scope })).toMatchObject([{ text: coffee }]);
     expect(await brokenInvariants(db)).toEqual([]);

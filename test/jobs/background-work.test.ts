@@ -87,8 +87,7 @@ describe("work in the background", () => {
     const clock = () => new Date(now);
     const { gate, model } = gated();
     gate.open();
-    const config = { jobs: { sweepIntervalMs: 20 } };
-    const memory = summaryMemory(db, { model, jobs: "background", clock, config });
+    const memory = summaryMemory(db, { model, jobs: "background", clock, config: { jobs: { sweepIntervalMs: 20 } } });
     await memory.remember({ scope, threadId: "sweeper", messages: round("1") });
     await memory.idle();
 
@@ -101,29 +100,27 @@ describe("work in the background", () => {
   });
 });
 
-describe("two memories of one process", () => {
-  it("are independent: each has its own work, logger, clock and end", async () => {
-    const [one, other] = [gated(), gated()];
-    const [oneLog, otherLog] = [recordingLogger(), recordingLogger()];
-    const shared = { database: db.pool, schema: db.schema, config: summariesOnly };
-    const first = createMemory({ ...shared, model: one.model, logger: oneLog });
-    const second = createMemory({ ...shared, model: other.model, logger: otherLog });
-    await first.remember({ scope, threadId: "first's", messages: threeRounds });
-    await expect.poll(() => one.gate.waiting).toBe(1);
-    await second.idle();
-    await second.remember({ scope, threadId: "second's", messages: threeRounds });
-    other.gate.open();
-    await second.close();
+it("two memories of one process are independent: each has its own work, logger, clock and end", async () => {
+  const [one, other] = [gated(), gated()];
+  const [oneLog, otherLog] = [recordingLogger(), recordingLogger()];
+  const shared = { database: db.pool, schema: db.schema, config: summariesOnly };
+  const first = createMemory({ ...shared, model: one.model, logger: oneLog });
+  const second = createMemory({ ...shared, model: other.model, logger: otherLog });
+  await first.remember({ scope, threadId: "first's", messages: threeRounds });
+  await expect.poll(() => one.gate.waiting).toBe(1);
+  await second.idle();
+  await second.remember({ scope, threadId: "second's", messages: threeRounds });
+  other.gate.open();
+  await second.close();
 
-    expect(otherLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for second's/);
-    expect(otherLog.lines.join("\n")).not.toMatch(/first's/);
-    expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([{ status: "processing" }]);
-    one.gate.open();
-    await first.close();
-    expect(oneLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for first's/);
-    expect(oneLog.lines.join("\n")).not.toMatch(/second's/);
-    expect([one.model.calls.length, other.model.calls.length]).toEqual([1, 1]);
-  });
+  expect(otherLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for second's/);
+  expect(otherLog.lines.join("\n")).not.toMatch(/first's/);
+  expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([{ status: "processing" }]);
+  one.gate.open();
+  await first.close();
+  expect(oneLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for first's/);
+  expect(oneLog.lines.join("\n")).not.toMatch(/second's/);
+  expect([one.model.calls.length, other.model.calls.length]).toEqual([1, 1]);
 });
 
 describe("the summarization graph, invoked by the program", () => {

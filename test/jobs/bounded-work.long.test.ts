@@ -8,7 +8,7 @@ import { summaryPrompt } from "../support/summary-prompt.js";
 import { summaryTable } from "../support/summary-table.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { type Address, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
@@ -23,9 +23,8 @@ const summarizing = () =>
     replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
   });
 
-async function gapOf(memory: Memory, thread: Address): Promise<(string | undefined)[]> {
-  return (await memory.recall(thread)).gap.map(({ id }) => id);
-}
+const gapOf = async (memory: Memory, thread: Address): Promise<(string | undefined)[]> =>
+  (await memory.recall(thread)).gap.map(({ id }) => id);
 
 describe("a message of a megabyte", () => {
   it("is summarised in as many calls as are allowed, head and tail kept, with an event", async () => {
@@ -51,8 +50,7 @@ describe("a message of a megabyte", () => {
             .map((words) => candidate(`The user said: ${words}.`, words)),
         ),
     });
-    const memory = db.memory({ model, config: { memories: { extract: true }, upkeep: bounds } });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: { memories: { extract: true }, upkeep: bounds } });
     await say(memory, thread, `I live in Porto. ${long("w")} I am a baker.`);
     expect(model.prompts("fact_extraction").length).toBeLessThanOrEqual(3);
     expect(await textsOf(memory, thread)).toEqual(["The user said: I live in Porto.", "The user said: I am a baker."]);
@@ -64,8 +62,7 @@ describe("a message of a megabyte", () => {
       procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
     });
     const config = { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 }, upkeep: bounds };
-    const memory = db.memory({ model, config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config });
     for (const name of ["a", "b", "c", "d"]) await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
     await memory.procedures.write(thread);
     for (const [task, names] of [
@@ -77,8 +74,7 @@ describe("a message of a megabyte", () => {
       for (const name of names) expect(prompts.join()).toContain(`first-${name} ${name}0`);
       for (const name of names) expect(prompts.join()).toContain(`last-${name}`);
     }
-    expect(await eventsOf(db, thread, "compress")).toContain(shortened);
-    expect(await eventsOf(db, thread, "procedure")).toContain(shortened);
+    for (const step of ["compress", "procedure"]) expect(await eventsOf(db, thread, step)).toContain(shortened);
   });
 });
 
@@ -124,8 +120,7 @@ describe("many messages", () => {
     expect(await gapOf(memory, thread)).toEqual([]);
     // Each summary begins where the one before ended.
     const added = model.calls.map((call) => summaryPrompt(call).added);
-    const covered = [...new Set(added.flat())];
-    expect(covered).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
+    expect([...new Set(added.flat())]).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
   });
 
   it("of one turn are never split, however long it is", async () => {

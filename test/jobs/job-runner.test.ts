@@ -53,8 +53,7 @@ describe.each(["background", "inline"] as const)("%s jobs", (how) => {
       seen.push(run.getStore());
     });
     await run.run("a user's run", async () => {
-      await start(7);
-      await start(8);
+      for (const number of [7, 8]) await start(number);
     });
     await runner.idle();
     expect(logger.lines).toEqual([

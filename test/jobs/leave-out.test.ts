@@ -53,9 +53,8 @@ const makers: readonly {
   },
 ];
 
-async function textsOf(memory: Memory, scope: object, kind: "episode" | "note" | "insight") {
-  return (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
-}
+const textsOf = async (memory: Memory, scope: object, kind: "episode" | "note" | "insight") =>
+  (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
 
 /** A conversation in which `told` was learned and forgotten, by the user or by code; then `maker` is due. */
 async function forgotten(
@@ -77,9 +76,8 @@ async function forgotten(
   const talk = newTalk();
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
-  const source = { threadId: talk.threadId, seqs: [0], quote: told };
   const [stored] = await memory.memories.add(
-    { text: fact, category: "knowledge", source },
+    { text: fact, category: "knowledge", source: { threadId: talk.threadId, seqs: [0], quote: told } },
     { scope, consent: "given" },
   );
   await say(memory, talk, plan, echo);

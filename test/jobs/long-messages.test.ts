@@ -28,9 +28,8 @@ describe.runIf(onServer())("attacks S10: a message of a megabyte", () => {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < 4 && least > 100; tries++) {
       const scope = { userId: `${name} ${tries}` };
-      const round = { scope, threadId: scope.userId, messages };
       const watch = watchBlocks();
-      await memory.remember(round);
+      await memory.remember({ scope, threadId: scope.userId, messages });
       least = Math.min(least, await watch.longestMs());
       for (const task of ["fact_extraction", "episode_summary", "conversation_summary"])
         expect(model.prompts(task)).not.toEqual([]);

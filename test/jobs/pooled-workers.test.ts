@@ -24,8 +24,7 @@ beforeAll(async () => {
   if (!runs) return;
   const owner = new URL(isolated.connectionString("owner")).username;
   bouncer = await startPgbouncer(inject("databaseUrl") ?? "", { [owner]: "" });
-  const { pathname } = new URL(bouncer.url());
-  await db.pool.query(`grant create on database "${pathname.slice(1)}" to ${owner}`);
+  await db.pool.query(`grant create on database "${(new URL(bouncer.url()).pathname).slice(1)}" to ${owner}`);
 });
 afterAll(async () => {
   for (const memory of memories) await memory.close();
@@ -75,14 +74,13 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
     const { asked, model } = counting();
     const logger = recordingLogger();
     const open = () => {
-      const pgBoss = { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) };
       const memory = createTestMemory({
         database: url,
         schema: place.schema,
         model,
         logger,
         config,
-        jobs: { pgBoss },
+        jobs: { pgBoss: { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) } },
         ...(isolation && { isolation }),
       });
       memories.push(memory);
@@ -103,8 +101,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
     const workers = await Promise.all([open(), open()].map((memory) => memory.work()));
     await record(threads.slice(8));
 
-    const wait = { timeout: limitsMs.step, interval: 200 };
-    await expect.poll(() => openJobs(place), wait).toBe(0);
+    await expect.poll(() => openJobs(place), { timeout: limitsMs.step, interval: 200 }).toBe(0);
     for (const worker of workers) {
       expect(worker.status()).toMatchObject({ ready: true, failed: 0 });
       await worker.stop();

@@ -106,8 +106,7 @@ describe("work that was given up is done when it is retried", () => {
       });
       expect((await api.user("POST", `/jobs/${id}/retry`)).status).toBe(404);
       expect((await api.neighbour("POST", `/jobs/${id}/retry`)).status).toBe(404);
-      const listed = await api.operator("GET", "/jobs?state=failed");
-      expect(listed.body.jobs).toMatchObject([{ id, kind: each.kind }]);
+      expect((await api.operator("GET", "/jobs?state=failed")).body.jobs).toMatchObject([{ id, kind: each.kind }]);
       expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({ status: 200, body: { retried: 1 } });
     }),
   );
@@ -144,8 +143,7 @@ describe.runIf(onServer())(
         open: db.memory,
         again({ model, config, ...options }) {
           const jobs = { pgBoss: { schema: queue } };
-          const quick = { sweepIntervalMs: 60_000, pollIntervalMs: 100 };
-          const working = { ...(config as TestConfig), jobs: quick };
+          const working = { ...(config as TestConfig), jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 } };
           const web = db.memory({ ...options, jobs, config: working });
           atWork = async () => {
             worker = await db.memory({ ...options, model, jobs, config: working } as TestOptions).work();

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress, say, textsOf } from "../support/thread-facts.js";
+import { openThread, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const turns = (from: number, to: number) =>
@@ -20,8 +20,7 @@ describe.each([
   });
 
   it("refuses another scope's thread, does nothing for an unknown one, and needs a model", async () => {
-    const memory = db.memory({ model: new OfflineChatModel() });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
     await say(memory, thread, "My name is Ana.");
     const graph = memory.graphs()[name];
     await expect(graph.invoke({ ...thread, scope: { userId: "bo" } })).rejects.toMatchObject({
@@ -33,8 +32,7 @@ describe.each([
 });
 
 it("extracts the facts of a thread by hand, once", async () => {
-  const memory = db.memory({ model: new OfflineChatModel() });
-  const thread = newAddress();
+  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
   const graph = memory.graphs().extraction;
   const steps: string[] = [];
@@ -49,8 +47,7 @@ it("extracts the facts of a thread by hand, once", async () => {
 });
 
 it("compresses the due turns of a thread by hand, one episode a run", async () => {
-  const memory = db.memory({ model: new OfflineChatModel() });
-  const thread = newAddress();
+  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   const graph = memory.graphs().compression;
   await memory.record({ ...thread, messages: turns(1, 19) });
   expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", episode: null });

@@ -36,8 +36,7 @@ const fields = () => {
   return { apiKey: "none", maxRetries: 0, clientOptions: { baseURL } };
 };
 const claude = () => new ChatAnthropic({ model: name, ...fields() });
-const schema = z.object({});
-const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema });
+const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema: z.object({}) });
 const cached = { cache_control: { type: "ephemeral" } };
 const instructions = (count: number) => ({
   systemPrompt: new SystemMessage({ content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }) }),

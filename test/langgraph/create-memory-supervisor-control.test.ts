@@ -37,19 +37,17 @@ describe("a supervisor", () => {
     const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
     const planner = scripted("the plan");
     const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
-    const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
     const graph = await supervise({
       memory,
       model,
       planner: { model: planner },
-      executor: { model: executor, tools: [deploy] },
+      executor: { model: executor, tools: [plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`)] },
       checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
     });
 
     await graph.invoke(says("Go."), config);
     const { tasks } = await graph.getState(config);
-    const questions = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
-    expect(questions).toEqual(["Deploy now?"]);
+    expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual(["Deploy now?"]);
     expect(await transcript(memory, address)).toEqual([]);
 
     const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
@@ -61,14 +59,12 @@ describe("a supervisor", () => {
 
   test("streams the tokens of a subagent, under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
-    const executor = { model: scripted("I did it.") };
-    const graph = await supervise({ memory: db.memory(), model, executor });
+    const graph = await supervise({ memory: db.memory(), model, executor: { model: scripted("I did it.") } });
     const tokens: Record<string, string[]> = { supervisor: [], executor: [] };
     const options = { ...newThread().config, streamMode: "messages" as const, subgraphs: true as const };
     for await (const [namespace, [message]] of await graph.stream(says("Go."), options)) {
       if (!AIMessageChunk.isInstance(message) || message.text === "") continue;
-      const inExecutor = namespace.some((part) => part.startsWith("executor:"));
-      tokens[inExecutor ? "executor" : "supervisor"]?.push(message.text);
+      tokens[namespace.some((part) => part.startsWith("executor:")) ? "executor" : "supervisor"]?.push(message.text);
     }
     expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
   });
@@ -76,12 +72,11 @@ describe("a supervisor", () => {
   test("lets a stateful subagent remember its own tasks", async () => {
     const { config } = newThread();
     const [first, second] = [delegates(["planner", "first task"]), delegates(["planner", "second task"])];
-    const model = scripted(first, "One.", second, "Two.");
     const planner = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
       .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: told(messages).join("; ") }] }))
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
-    const graph = await supervise({ memory: db.memory(), model, planner });
+    const graph = await supervise({ memory: db.memory(), model: scripted(first, "One.", second, "Two."), planner });
     await graph.invoke(says("Go."), config);
     const { messages } = await graph.invoke(says("Go on."), config);
     expect(told(messages).at(-2)).toBe("tool: human: first task; ai: human: first task; human: second task");

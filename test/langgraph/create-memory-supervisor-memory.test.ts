@@ -55,8 +55,7 @@ describe("memory of a supervisor", () => {
     const none = query({ query: "the weather on Mars" });
     const planner = scripted(none, "the plan");
     const model = scripted(none, delegates(["planner", "Plan."]), "Ok.");
-    const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
-    await graph.invoke(says("Go."), config);
+    await (await supervise({ memory: db.memory(), model, planner: { model: planner } })).invoke(says("Go."), config);
     expect(shown(model.calls[1])).toContain("tool: No memory fits. Ask the user if you need to know.");
     expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
   });
@@ -65,8 +64,7 @@ describe("memory of a supervisor", () => {
     const blockOf = async (memory: Memory) => {
       const config = await known(memory);
       const model = scripted("Ok.");
-      const graph = await supervise({ memory, model });
-      await graph.invoke(says("What about the release of Phoenix?"), config);
+      await (await supervise({ memory, model })).invoke(says("What about the release of Phoenix?"), config);
       return shown(model.calls[0]).join("\n");
     };
     const restricted = await blockOf(db.memory({ config: { allowlists } }));
@@ -91,8 +89,7 @@ describe("memory of a supervisor", () => {
       executor: { model: executor, tools: [own] },
       agents: [{ name: "reader", description: "Reads.", agent: reader }],
     });
-    const { messages } = await graph.invoke(says("Go."), newThread().config);
-    expect(messages.at(-1)?.text).toBe("Ok.");
+    expect((await graph.invoke(says("Go."), newThread().config)).messages.at(-1)?.text).toBe("Ok.");
     const [leads, plans, executes] = [model, planner, executor].map(({ calls }) =>
       (calls[0]?.tools as { name: string }[] | undefined)?.filter(({ name }) => name === own.name),
     );

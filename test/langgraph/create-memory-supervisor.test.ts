@@ -48,8 +48,7 @@ describe("a supervisor", () => {
       "tool: Table created.",
       "ai: The shop is ready.",
     ];
-    expect(told(messages)).toEqual(round);
-    expect(shown(model.calls[2])).toEqual(["system: Lead.", ...round.slice(0, -1)]);
+    expect([told(messages), shown(model.calls[2])]).toEqual([round, ["system: Lead.", ...round.slice(0, -1)]]);
     // The transcript writes a call with its arguments; inside a subagent stays inside.
     expect(await transcript(memory, address)).toEqual(round);
     await graph.invoke(says("Thanks."), config);
@@ -77,9 +76,8 @@ describe("a supervisor", () => {
   });
 
   test("is shown the summary and later messages; its subagents are not", async () => {
-    const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
     const memory = db.memory({
-      model: scripted(summary, new Error("overloaded")),
+      model: scripted({ structured: { reasoning: "new", summary: "Ana wants a shop." } }, new Error("overloaded")),
       config: { summaries: { afterSeq: 3, keepRecentMessages: 0 } },
     });
     const { config } = newThread();
@@ -126,8 +124,7 @@ describe("a supervisor", () => {
     const planner = scripted("the plan");
     const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
     const { messages } = await graph.invoke(says("Plan."), newThread().config);
-    expect(planner.calls.map(shown)).toEqual([["human: Plan it."]]);
-    expect((messages[2] as ToolMessage).status).toBe("error");
+    expect([planner.calls.map(shown), (messages[2] as ToolMessage).status]).toEqual([[["human: Plan it."]], "error"]);
     expect(told(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
   });
 

@@ -34,10 +34,8 @@ it.each(["memory.checkpointer()", "a server's saver"])(
     await say(graph, "What do I like?", config);
     expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
     expect(model.calls[1]?.messages.at(-1)?.text).toContain("zanzibar");
-    const { values } = await graph.getState(config);
-    expect(values.messages).toHaveLength(4);
-    const { gap } = await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id });
-    expect(gap).toHaveLength(4);
+    expect((await graph.getState(config)).values.messages).toHaveLength(4);
+    expect((await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id })).gap).toHaveLength(4);
   },
 );
 

@@ -61,15 +61,14 @@ const states = {
   }),
 } as const;
 
-function graphOf(state: object, memory: Memory, model: ScriptedChatModel, pause = false) {
-  return new StateGraph(state as typeof states.Annotation)
+const graphOf = (state: object, memory: Memory, model: ScriptedChatModel, pause = false) =>
+  new StateGraph(state as typeof states.Annotation)
     .addNode("recall", recallNode(memory))
     .addNode("chat", chat(model, pause))
     .addNode("remember", rememberNode(memory))
     .addEdge(START, "recall")
     .addEdge("recall", "chat")
     .addEdge("chat", "remember");
-}
 
 describe.each(Object.entries(states))("a state of %s", (_, state) => {
   it("shows memory, records, and gives none of it to streams, outputs or checkpoints", async () => {

@@ -57,8 +57,7 @@ describe("the tool for changing memory", () => {
     expect(answer).toMatch(/^Remembered: The user likes rye bread\./);
     const figs = { action: "add", text: "The user seems to like figs." };
     expect(await says("What fruit is this?", figs)).toMatch(/^Remembered/);
-    const held = await all(memory, thread);
-    expect(held.map(({ origin, trust, category }) => [origin, trust, category])).toEqual([
+    expect((await all(memory, thread)).map(({ origin, trust, category }) => [origin, trust, category])).toEqual([
       ["user", "user", "preferences"],
       ["assistant", "agent", "knowledge"],
     ]);
@@ -143,8 +142,7 @@ describe("the tool for changing memory", () => {
     const call = (args: Args) => ({ name: "memory_manage", args });
     const calls = (await all(memory, thread)).map(({ id }) => call({ action: "forget", memory: id, quote }));
     const { agent } = toolAgent([...inSteps(calls), "ok"] as never, [memoryManageTool(memory)]);
-    const graph = withMemory(agent, memory).compile();
-    const { messages } = await say(graph, `${quote}.`, thread);
+    const { messages } = await say(withMemory(agent, memory).compile(), `${quote}.`, thread);
     const answers = messages.filter((message) => ToolMessage.isInstance(message)).map(({ text }) => text);
     expect(answers.filter((answer) => answer.startsWith("Forgotten: "))).toHaveLength(3);
     expect(answers.find((answer) => answer.startsWith("Refused: "))).toMatch(/Ask the user which.*memory\.forget/s);
@@ -179,10 +177,8 @@ describe("the tool for changing memory", () => {
     await memory.remember({ scope, threadId, messages: [new HumanMessage("The garden is green.")] });
     expect(await memory.transcript.search({ scope, query: request })).toEqual([]);
     await memory.idle();
-    for (let n = 0; n < 20; n++) {
-      const messages = [new HumanMessage(`Garden ${n}?`), new AIMessage("Green.")];
-      await memory.remember({ scope, threadId, messages });
-    }
+    for (let n = 0; n < 20; n++)
+      await memory.remember({ scope, threadId, messages: [new HumanMessage(`Garden ${n}?`), new AIMessage("Green.")] });
     await memory.idle();
     expect(summaries.at(-1)).toContain("garden");
     expect(summaries.at(-1)).not.toContain(request);
@@ -214,9 +210,8 @@ describe("the tool for changing memory", () => {
       { action: "update", memory: limit!.id, ...more },
       { action: "update", memory: green!.id, ...more },
       { action: "add", category: "preferences", key: "limit", ...more },
-    ]) {
+    ])
       expect(await says("I may spend 9000 Euro.", args)).toMatch(/^(?:Refused: An operator|Not changed)/);
-    }
     expect(await texts(memory, thread)).toEqual([slot.text, tea.text]);
   });
 
@@ -246,10 +241,9 @@ describe("the tool for changing memory", () => {
     const { memory, thread } = await knowing(nuts);
     const tool = memoryManageTool(memory);
     const [allergy] = await all(memory, thread);
-    const task = new HumanMessage("Forget the allergy to nuts.");
     const answer = await tool.invoke({ action: "forget", memory: allergy!.id, quote: "Forget the allergy to nuts" }, {
       configurable: { ...thread.configurable, checkpoint_ns: "tools:1|tools:2" },
-      state: { messages: [task] },
+      state: { messages: [new HumanMessage("Forget the allergy to nuts.")] },
     } as never);
     expect(answer).toMatch(/^Refused: The user's latest message does not say/);
     expect(await texts(memory, thread)).toHaveLength(1);

@@ -14,8 +14,7 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
   const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
   const memory = database.memory({ model: summarizing(), config });
   const model = answering();
-  const middleware = [memoryMiddleware(memory)];
-  const agent = createAgent({ model, tools: [], middleware, ...options } as never);
+  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], ...options } as never);
   return { memory, model, agent };
 }
 
@@ -56,16 +55,13 @@ describe("memoryMiddleware", () => {
     const result = await agent.invoke({ messages: [new HumanMessage("question 2")] }, thread);
     expectTypeOf(result.rounds).toBeNumber();
     expectTypeOf(result).not.toHaveProperty("mnemograph");
-    expect(result.rounds).toBe(2);
-    expect(seen[1]).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
+    expect([result.rounds, seen[1]]).toEqual([2, ["human: question 1", "ai: answer 1", "human: question 2"]]);
   });
 
-  it("is drawn as two nodes of the agent", async () => {
-    const { nodes } = await agentWith().agent.graph.getGraphAsync();
-    expect(Object.keys(nodes)).toEqual(
+  it("is drawn as two nodes of the agent", async () =>
+    expect(Object.keys((await agentWith().agent.graph.getGraphAsync()).nodes)).toEqual(
       expect.arrayContaining(["memory.before_agent", "model_request", "memory.after_agent"]),
-    );
-  });
+    ));
 
   it("prompt 6: keeps the JSON schema of the agent's messages", () => {
     const descriptions = [agentWith(), agentWith({ middleware: [] })].map(({ agent }) => {
@@ -94,12 +90,10 @@ describe("memoryMiddleware", () => {
       const all = oneNode("all", talking);
       await all.invoke({ messages: [] });
     }
-    for (const [index, { name }] of threads.entries()) {
-      const call = model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`);
-      expect(lines(call!.messages)).toEqual([
+    for (const [index, { name }] of threads.entries())
+      expect(lines(model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`)!.messages)).toEqual([
         expect.stringContaining(before[index]!.summary!.text),
         `human: again ${name}`,
       ]);
-    }
   });
 });

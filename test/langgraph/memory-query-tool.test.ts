@@ -73,8 +73,7 @@ it("users names: an agent without an allowlist is logged once, with the nearest 
     expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
     expect.stringMatching(/"clerk" has no allowlist\./),
   ]);
-  const unlimited = db.memory({ logger });
-  await unlimited.recall({ scope, threadId: "names", agent: "planer" });
+  await db.memory({ logger }).recall({ scope, threadId: "names", agent: "planer" });
   expect(warnings()).toHaveLength(2);
 });
 
@@ -92,8 +91,7 @@ describe("memory.query", () => {
   });
 
   it("refuses a category outside the allowlist with a message for the model, and records an event", async () => {
-    const answer = await ask("planner", { categories: ["preferences"] });
-    expect(answer).toBe(
+    expect(await ask("planner", { categories: ["preferences"] })).toBe(
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
         "instructions, app_notes, procedural, relationship_dynamic.",
     );
@@ -162,8 +160,7 @@ describe("memory.query", () => {
     const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
     expect(hits).toHaveLength(1);
     expect(hits[0].text).toContain("Phoenix");
-    const important = JSON.parse(await ask("planner", { filters: { importance_min: 2 } }));
-    expect(important).toHaveLength(1);
+    expect(JSON.parse(await ask("planner", { filters: { importance_min: 2 } }))).toHaveLength(1);
   });
 
   it("returns metadata on request", async () => {
@@ -213,8 +210,7 @@ describe("a token budget of", () => {
     ]),
   )("%i holds for %s: the first result is cut to fit", async (budget, how) => {
     const tool = memoryQueryTool(memory, { scope: wide });
-    const input = { query: "robots", top_k: 5, return: how, budget_tokens: budget };
-    const answer: string = await tool.invoke(input, run);
+    const answer: string = await tool.invoke({ query: "robots", top_k: 5, return: how, budget_tokens: budget }, run);
     expect(estimateTokens(answer)).toBeLessThanOrEqual(budget);
     expect(answer).not.toMatch(/\p{Surrogate}/u);
     const [first]: { text: string }[] = JSON.parse(answer);

@@ -5,24 +5,22 @@ import { memoryQueryTool, procedureTool, withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
-function keeper(args: Record<string, unknown>) {
-  return new ScriptedChatModel({
+const keeper = (args: Record<string, unknown>) =>
+  new ScriptedChatModel({
     replies: (messages) =>
       messages.at(-1)?.getType() === "human"
         ? { text: "Built, pushed, restarted.", toolCalls: [{ name: "memory_save_procedure", args }] }
         : "Done.",
   });
-}
 
 describe("an agent that keeps a procedure", () => {
   it("stores the steps of its own turn, and finds them only by category", async () => {
     const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
-    const memory = db.memory({ model });
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db, { model });
     const agent = createAgent({
       model: keeper({ title: "Deploy the shop" }),
       tools: [procedureTool(memory, { agent: "executor" })],

@@ -69,8 +69,7 @@ describe("a mark", () => {
       new HumanMessage({ id: "n", content: "dates" }),
     ].map((message) => decodeMessage(encodeMessage(message)));
     await rememberNode(memory, { onError: "throw" })({ messages: view }, thread);
-    const recalled = await memory.recall(addressOf(thread));
-    expect(recalled.gap.map(({ text }) => text)).toEqual(["dates"]);
+    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toEqual(["dates"]);
   });
 });
 
@@ -91,8 +90,7 @@ describe("the memory block", () => {
   });
 
   it("of another process is recognised by id and form; a user's message is not", () => {
-    const block = new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" });
-    expect(isRecalled(block)).toBe(true);
+    expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(true);
     expect(isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(false);
     expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
   });
@@ -102,8 +100,7 @@ describe("the memory block", () => {
     const thread = newThread();
     const nothing = await memory.recall(addressOf(thread));
     const message = new HumanMessage({ id: memoryBlockId, content: "I like figs" });
-    const view = modelView([message], { ...nothing, summary });
-    expect(new Set(view.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(modelView([message], { ...nothing, summary }).map(({ id }) => id)).size).toBe(2);
     const agent = new StateGraph(MessagesAnnotation)
       .addNode("chat", ({ messages }) => ({
         messages: [new AIMessage(messages.some(({ text }) => text === "I like figs") ? "seen" : "lost")],
@@ -112,9 +109,7 @@ describe("the memory block", () => {
       .compile();
     const graph = withMemory(agent, memory).compile();
     await say(graph, "Hi.", thread);
-    const done = await graph.invoke({ messages: [message] }, thread);
-    expect(done.messages.at(-1)?.text).toBe("seen");
-    const { gap } = await memory.recall(addressOf(thread));
-    expect(gap.map(({ text }) => text)).toContain("I like figs");
+    expect((await graph.invoke({ messages: [message] }, thread)).messages.at(-1)?.text).toBe("seen");
+    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toContain("I like figs");
   });
 });

@@ -89,13 +89,11 @@ describe("recent messages", () => {
   it("stay in the state of a bounded session, and nothing older", async () => {
     const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
     expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
-    const { values } = await graph.getState(thread);
-    expect(lines(values.messages as BaseMessage[])).toEqual(rounds(6, 7, 8, 9));
+    expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(rounds(6, 7, 8, 9));
   });
 
   it("are as many in a long conversation as in a short one", async () => {
-    const { model } = await lastPrompt({}, upTo(30));
-    const lengths = model.calls.map(({ messages }) => messages.length);
+    const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(({ messages }) => messages.length);
     // The memory block, three rounds, and the question.
     expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
   });
@@ -103,8 +101,7 @@ describe("recent messages", () => {
   it("have the text of an edited state", async () => {
     const { graph, thread, model } = await lastPrompt({}, upTo(6));
     const state = (await graph.getState(thread)).values.messages as BaseMessage[];
-    const changed = new AIMessage({ id: state.at(-1)!.id!, content: "better answer" });
-    await graph.updateState(thread, { messages: [changed] });
+    await graph.updateState(thread, { messages: [new AIMessage({ id: state.at(-1)!.id!, content: "better answer" })] });
     await say(graph, "question 7", thread);
     expect(lines(model.calls.at(-1)!.messages).slice(-3)).toEqual([
       "human: question 6",
@@ -116,11 +113,9 @@ describe("recent messages", () => {
   it.each([{}, { session: "bounded" as const }])(
     "of another branch are not shown after time travel, nor later: %j",
     async (options) => {
-      const checkpointer = new MemorySaver();
-      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer });
+      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer: new MemorySaver() });
       const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
-      const fork = { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } };
-      await say(graph, "another way", fork);
+      await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
       for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);
       for (const { messages } of model.calls.slice(6)) {
         expect(lines(messages).join()).not.toMatch(/question [3456]/);

@@ -44,8 +44,7 @@ async function throughProxy() {
 }
 async function timed<Result>(work: () => Promise<Result>) {
   const begin = performance.now();
-  const result = await work().catch((error: unknown) => ({ error }));
-  return { result, ms: performance.now() - begin };
+  return { result: await work().catch((error: unknown) => ({ error })), ms: performance.now() - begin };
 }
 
 async function silence(proxy: SilentProxy, memory: Memory) {
@@ -86,8 +85,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
 
     proxy.silent = false;
     await back(memory);
-    const last = await turn("question 6");
-    expect(last).toContainEqual(expect.objectContaining({ type: "memory.remember", status: "ok" }));
+    expect(await turn("question 6")).toContainEqual(expect.objectContaining({ type: "memory.remember", status: "ok" }));
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
     expect(await transcript(db, thread)).toEqual([1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]));
     expect(logger.lines.filter((line) => line.includes("answers again"))).toHaveLength(1);

@@ -30,8 +30,7 @@ function reader(middleware: readonly unknown[], memory: ReturnType<typeof databa
       return { toolCalls: Array.from({ length: atOnce }, call) };
     },
   });
-  const checkpointer = memory.checkpointer();
-  const agent = createAgent({ model, tools: [readPart], middleware, checkpointer } as never);
+  const agent = createAgent({ model, tools: [readPart], middleware, checkpointer: memory.checkpointer() } as never);
   const ask = (text: string, thread: object) => say(agent, text, { ...thread, recursionLimit: 100 });
   return { model, ask };
 }
@@ -70,8 +69,7 @@ describe("prompt 6: tool loops", () => {
       const { model, ask } = reader(order === "before" ? both : both.toReversed(), memory, atOnce);
       const thread = newThread();
       for (const text of ["Read it.", "Thank you."]) {
-        const { messages } = await ask(text, thread);
-        expect(tools(messages).map((result) => result.text)).toEqual(results);
+        expect(tools((await ask(text, thread)).messages).map((result) => result.text)).toEqual(results);
         expect(tools(model.calls.at(-1)!.messages).some((result) => result.text === "[cleared]")).toBe(true);
       }
       const recorded = await transcript(database, thread);

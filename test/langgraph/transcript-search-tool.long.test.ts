@@ -6,7 +6,7 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { type Address, newAddress, openThread, say } from "../support/thread-facts.js";
 import { checkpointed } from "./conversation.js";
 
 const db = useTestDatabase();
@@ -35,8 +35,7 @@ describe("the transcript search tool", () => {
         return { toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }] };
       },
     });
-    const agent = createAgent({ model, tools: [transcriptSearchTool(memory)] });
-    const graph = checkpointed(agent, memory);
+    const graph = checkpointed(createAgent({ model, tools: [transcriptSearchTool(memory)] }), memory);
     const thread = newAddress();
     const turn = (text: string) => graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
     await turn("The mooring of the boat is number 4711.");
@@ -88,15 +87,13 @@ describe("the transcript search tool", () => {
   });
 
   it("keeps to its budget, and cuts long messages", async () => {
-    const memory = db.memory();
-    const thread = newAddress();
+    const { memory, thread } = openThread(db);
     for (const day of ["Monday", "Tuesday"]) await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
     for (const budget_tokens of [16, 100, 400, 1_024]) {
       const answer: string = await transcriptSearchTool(memory).invoke({ query: "tide", budget_tokens }, runOf(thread));
       expect(estimateTokens(answer)).toBeLessThanOrEqual(budget_tokens);
     }
-    const found = await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 });
-    expect(found).toMatchObject(
+    expect(await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 })).toMatchObject(
       ["Monday", "Tuesday"].map(() => ({ role: "user", text: expect.stringMatching(/^.{999}…$/) })),
     );
   });

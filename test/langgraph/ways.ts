@@ -71,11 +71,9 @@ export type Way = keyof typeof builders;
 export const ways = Object.keys(builders) as Way[];
 
 /** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */
-export async function agentIn(way: Way, build: Build): Promise<AnyGraph> {
-  return (await builders[way]({ ...build, injectAs: build.injectAs ?? "system" })) as unknown as AnyGraph;
-}
+export const agentIn = async (way: Way, build: Build): Promise<AnyGraph> =>
+  (await builders[way]({ ...build, injectAs: build.injectAs ?? "system" })) as unknown as AnyGraph;
 
 /** What an agent was shown in one call of its model; a supervisor's own instructions are left out. */
-export function shownIn(call: ScriptedCall | undefined): string[] {
-  return lines(call?.messages ?? []).filter((line) => line !== "system: Lead.");
-}
+export const shownIn = (call: ScriptedCall | undefined): string[] =>
+  lines(call?.messages ?? []).filter((line) => line !== "system: Lead.");

@@ -63,8 +63,7 @@ describe("agents", () => {
     const thread = newThread();
     await say(graph, "first", thread);
     const { messages } = await graph.invoke({ messages: [new HumanMessage({ id: "mine", content: "x" })] }, thread);
-    expect(lines(messages)).toEqual(["human: edited", "human: edited"]);
-    expect(messages[1]!.id).toBe("mine");
+    expect([lines(messages), messages[1]!.id]).toEqual([["human: edited", "human: edited"], "mine"]);
   });
 
   it("compiled with a checkpointer of their own share the outer one", async () => {
@@ -104,15 +103,12 @@ describe("withMemory refuses, with the reason,", () => {
       () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),
       /an agent without memory/,
     ],
-  ])("%s", (_, agent, message) => {
-    expect(() => wrap(agent())).toThrow(refused(message));
-  });
+  ])("%s", (_, agent, message) => expect(() => wrap(agent())).toThrow(refused(message)));
 
   it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])("the node name %j", (agentNode) => {
     expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
   });
 
-  it("no other node name", () => {
-    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant");
-  });
+  it("no other node name", () =>
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant"));
 });

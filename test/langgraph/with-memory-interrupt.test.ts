@@ -51,8 +51,7 @@ describe("an interrupt in the agent", () => {
     const graph = checkpointed(agent, memory);
     const thread = newThread();
 
-    const stopped = await say(graph, "question 1", thread);
-    expect(stopped).toMatchObject({ __interrupt__: [{ value: "May I?" }] });
+    expect(await say(graph, "question 1", thread)).toMatchObject({ __interrupt__: [{ value: "May I?" }] });
     expect((await memory.recall(addressOf(thread))).lastSeq).toBe(-1);
     const state = await graph.getState(thread, { subgraphs: true });
     expect(state.next).toEqual(["agent"]);
@@ -62,8 +61,7 @@ describe("an interrupt in the agent", () => {
     expect(runs).toEqual(["prepare", "ask", "ask", "chat"]);
     expect(lines(done.messages)).toEqual(["human: question 1", "human: [yes]", "ai: answer 1"]);
     expect(lines(model.calls[0]!.messages)).toEqual(["human: question 1", "human: [yes]"]);
-    const { gap } = await memory.recall(addressOf(thread));
-    expect(lines(gap)).toEqual(lines(done.messages));
+    expect(lines((await memory.recall(addressOf(thread))).gap)).toEqual(lines(done.messages));
   });
 
   it("resumes in another process, after its messages were summarised", async () => {
@@ -79,8 +77,7 @@ describe("an interrupt in the agent", () => {
     const memory = database.memory({ model: summarizing(), config });
     await memory.graphs().summarization.invoke(addressOf(thread));
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
-    const resumed = checkpointed(agent, memory);
-    const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
+    const done = await checkpointed(agent, memory).invoke(new Command({ resume: "yes" }), thread);
     // The messages shown first are in no checkpoint; the summary has them by now.
     const [block, ...said] = lines(model.calls[0]!.messages);
     expect(block).toContain("summary 1");

@@ -19,7 +19,6 @@ it.each([
   const thread = newThread();
   await say(withMemory(toolAgent(["ok"], []).agent, memory).compile(), says, thread);
   await memory.idle();
-  const { scope } = addressOf(thread);
-  const kept = await memory.memories.list({ scope, states: ["active", "quarantined"] });
+  const kept = await memory.memories.list({ scope: addressOf(thread).scope, states: ["active", "quarantined"] });
   expect(kept.map((each) => [each.state, each.text])).toEqual([["active", text]]);
 });

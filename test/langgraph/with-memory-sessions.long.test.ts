@@ -61,8 +61,7 @@ describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (sessi
       .compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await converse(graph, thread, 1, 2, 3, 4, 5);
-    const { messages } = await say(graph, "question 6", thread);
-    expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5, 6));
+    expect(lines((await say(graph, "question 6", thread)).messages)).toEqual(rounds(1, 2, 3, 4, 5, 6));
     expect(lines(model.calls[5]!.messages)).toEqual([summary(3), "human: question 6"]);
     expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
   });

@@ -29,10 +29,8 @@ describe("a run without a user message, after a summary of all", () => {
     const graph = await agentIn(way, { memory, model, injectAs, ...kept });
     for (const messages of Object.values(brought)) {
       const thread = newThread();
-      await say(graph, "question 1", thread);
-      await say(graph, "question 2", thread);
-      const { summary } = await memory.recall(addressOf(thread));
-      expect(summary).toMatchObject({ endSeq: 3, startTurn: 1, endTurn: 2 });
+      for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
+      expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, startTurn: 1, endTurn: 2 });
 
       // An agent of `createAgent` that is to answer an answer is done.
       await graph.invoke({ messages }, thread);
@@ -53,8 +51,7 @@ describe("a run without a user message, after a summary of all", () => {
     );
     await say(graph, "question 1", thread);
     const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "look", args: {} }] });
-    const result = new ToolMessage({ content: "seen", tool_call_id: "c1" });
-    await graph.invoke({ messages: [call, result] }, thread);
+    await graph.invoke({ messages: [call, new ToolMessage({ content: "seen", tool_call_id: "c1" })] }, thread);
     expect(lines(model.calls[1]!.messages).slice(1)).toEqual([...rounds(1), "ai: (look)", "tool: seen"]);
   });
 });

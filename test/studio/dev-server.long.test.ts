@@ -12,14 +12,9 @@ import { limitsMs } from "../support/timing.js";
 const repository = resolve(import.meta.dirname, "../..");
 const copied = "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
 
-interface State {
-  readonly messages: { type: string; content: string }[];
-}
+type State = { readonly messages: { type: string; content: string }[] };
 
-interface Question {
-  readonly type: string;
-  readonly proposals: { id: string; proposal: string }[];
-}
+type Question = { readonly type: string; readonly proposals: { id: string; proposal: string }[] };
 
 /** What the dev server would write into the folder of its configuration. */
 const leftInRepository = () => ({
@@ -127,18 +122,14 @@ describe("the graphs in Studio's dev server", () => {
       input: input("My dog is called Rex."),
     });
     expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
-    for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."]) {
+    for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
       await server.call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: graph, input: input(text) });
-    }
     // The summary is made in the background after the third round; it is there soon, if not at once.
     let round = await say(graph, threadId, "What is my dog called?");
-    while (round.recalled.summaryId === null) {
-      round = await say(graph, threadId, "What is my dog called?");
-    }
+    while (round.recalled.summaryId === null) round = await say(graph, threadId, "What is my dog called?");
     expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
     expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
-    expect(round.answer).toContain("Rex");
-    expect(round.answer).toContain("From memory");
+    for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
   });
 
   it("ask the user before they remember a city, and take the answer over REST", async () => {
@@ -165,12 +156,10 @@ describe("the graphs in Studio's dev server", () => {
     ]);
 
     const decisions = question!.proposals.map(({ id }) => ({ id, decision: "approve" }));
-    const resumed = await wait({ command: { resume: { decisions } } });
-    expect(resumed.messages.at(-1)).toMatchObject({ type: "ai" });
+    expect((await wait({ command: { resume: { decisions } } })).messages.at(-1)).toMatchObject({ type: "ai" });
     expect(await asked()).toEqual([]);
     const { answer } = await say("assistant", await newThread(), "In which city do I live?", run);
-    expect(answer).toContain("Rome");
-    expect(answer).toContain("From memory");
+    for (const text of ["Rome", "From memory"]) expect(answer).toContain(text);
   });
 
   it("keep users apart, and refuse a thread of another user", async () => {
@@ -218,8 +207,7 @@ async function startDevServer(env: Record<string, string | undefined>) {
 
   const port = await freePort();
   const cli = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
-  const args = [cli, "dev", "--no-browser", "-p", String(port), "--host", "127.0.0.1"];
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [cli, "dev", "--no-browser", "-p", String(port), "--host", "127.0.0.1"], {
     cwd: folder,
     // Its own process group, so that the server it starts ends with it.
     detached: true,
@@ -235,11 +223,10 @@ async function startDevServer(env: Record<string, string | undefined>) {
     },
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-  }
   const url = `http://127.0.0.1:${port}`;
   const stop = async () => {
     await endGroup(child);
@@ -260,8 +247,7 @@ async function startDevServer(env: Record<string, string | undefined>) {
       return JSON.parse(text) as Body;
     },
     async stream(path: string, body: unknown) {
-      const text = await (await request(url, "POST", path, body)).text();
-      return text.split(/\r?\n\r?\n/).flatMap((block) => {
+      return (await (await request(url, "POST", path, body)).text()).split(/\r?\n\r?\n/).flatMap((block) => {
         const event = /^event: (.*)$/m.exec(block)?.[1];
         const data = /^data: (.*)$/m.exec(block)?.[1];
         return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) as unknown }];
@@ -271,13 +257,12 @@ async function startDevServer(env: Record<string, string | undefined>) {
   };
 }
 
-function request(url: string, method: string, path: string, body: unknown): Promise<Response> {
-  return fetch(`${url}${path}`, {
+const request = (url: string, method: string, path: string, body: unknown): Promise<Response> =>
+  fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
     ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
-}
 
 async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + limitsMs.step;

@@ -39,8 +39,7 @@ describe("summaries.everyMessages", () => {
     const { memory, thread, say } = summarisedThread(db, { config });
     for (const number of [1, 2, 3, 4]) await say(number);
     const long = round("long").map((message) => Object.assign(message, { content: "word ".repeat(500) }));
-    const { summary } = await memory.remember({ ...thread, messages: long });
-    expect(summary).toMatchObject({ started: true });
+    expect((await memory.remember({ ...thread, messages: long })).summary).toMatchObject({ started: true });
   });
 
   it("tries again with the next turn after a failure", async () => {
@@ -55,8 +54,7 @@ describe("summaries.everyMessages", () => {
 
 it("a thread that was long before its first summary is summarised whole, once; then windows grow shorter", async () => {
   const { memory, model, thread, say } = summarisedThread(db);
-  const rounds = Array.from({ length: 50 }, (_, index) => round(`${index + 1}`)).flat();
-  await memory.record({ ...thread, messages: rounds });
+  await memory.record({ ...thread, messages: Array.from({ length: 50 }, (_, index) => round(`${index + 1}`)).flat() });
   expect(await say(51)).toMatchObject({ window: { startSeq: 0, endSeq: 101 } });
   const prompt = model.calls[0]!.messages.at(-1)!.text;
   for (const number of [1, 25, 51]) expect(prompt).toContain(`question of ${number}<`);

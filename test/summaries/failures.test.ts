@@ -34,8 +34,7 @@ describe("a summary whose model", () => {
     const logger = recordingLogger();
     const { memory, thread } = summarisedThread(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
     await memory.remember({ ...thread, messages: threeRounds });
-    const { summary } = await memory.remember({ ...thread, messages: round("4") });
-    expect(summary).toMatchObject({ started: true });
+    expect((await memory.remember({ ...thread, messages: round("4") })).summary).toMatchObject({ started: true });
 
     const [, failed] = await memory.summaries.list(thread);
     expect(failed).toMatchObject({ status: "failed", text: null, generationTimeMs: null });

@@ -36,6 +36,15 @@ function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; 
   return { memory, model, gate };
 }
 
+/** A worker that summarises a long stretch piece by piece, and another one that waits for nothing. */
+async function longStretch() {
+  const [slow, other] = [worker("slow", createGate()), worker("other", createGate({ open: true }))];
+  const thread = newAddress();
+  await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
+  await slow.memory.remember({ ...thread, messages: round("2") });
+  return { slow, other, thread };
+}
+
 describe("a lease", () => {
   it("that ran out is ended by the next turn, which starts its own summary", async () => {
     const slow = worker("slow", createGate());
@@ -59,11 +68,7 @@ describe("a lease", () => {
   });
 
   it("is renewed between the pieces of a long stretch", async () => {
-    const slow = worker("slow", createGate());
-    const other = worker("other", createGate({ open: true }));
-    const thread = newAddress();
-    await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
-    await slow.memory.remember({ ...thread, messages: round("2") });
+    const { slow, other, thread } = await longStretch();
     for (let piece = 1; piece <= 3; piece++) {
       await expect.poll(() => slow.model.calls.length).toBe(piece);
       now += leaseMs - 1;
@@ -78,11 +83,7 @@ describe("a lease", () => {
   });
 
   it("lost between two pieces ends the work immediately", async () => {
-    const slow = worker("slow", createGate());
-    const other = worker("other", createGate({ open: true }));
-    const thread = newAddress();
-    await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
-    await slow.memory.remember({ ...thread, messages: round("2") });
+    const { slow, other, thread } = await longStretch();
     await expect.poll(() => slow.gate.waiting).toBe(1);
     now += leaseMs;
     expect(await other.memory.upkeep()).toBe(1);

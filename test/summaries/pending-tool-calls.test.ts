@@ -16,6 +16,4 @@ it.each<[string, ToolCallLinks[], boolean]>([
   ["an earlier step never got its result", [calling("1"), said("a"), calling("2"), result("2")], false],
   ["a call has no id, so nothing can answer it", [calling(undefined)], true],
   ["only results are given", [result("1")], false],
-])("hasPendingToolCalls when %s", (_, messages, pending) => {
-  expect(hasPendingToolCalls(messages)).toBe(pending);
-});
+])("hasPendingToolCalls when %s", (_, messages, pending) => expect(hasPendingToolCalls(messages)).toBe(pending));

@@ -8,9 +8,8 @@ const screen = createScreen(undefined, () => {});
 const summaryText = async (text: string, maxCharacters: number) => (await screened(screen, text, maxCharacters)).text;
 
 describe("summaryText", () => {
-  it("trims, and removes what the database cannot store", async () => {
-    expect(await summaryText("  Ana chose\u0000 FastAPI.\n", 100)).toBe("Ana chose FastAPI.");
-  });
+  it("trims, and removes what the database cannot store", async () =>
+    expect(await summaryText("  Ana chose\u0000 FastAPI.\n", 100)).toBe("Ana chose FastAPI."));
 
   it.each(["", "   ", "\n\t", "\u0000", "…", "--- !!! ---", "{}"])("refuses %j as empty", async (text) => {
     await expect(summaryText(text, 100)).rejects.toThrow(expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }));
@@ -21,12 +20,11 @@ describe("summaryText", () => {
     expect(await summaryText(text, 50)).toBe("First sentence here. Second one follows!");
   });
 
-  it("cuts in the middle of a sentence rather than lose most of the text", async () => {
-    expect(await summaryText(`Hi. ${"x".repeat(100)}`, 50)).toHaveLength(50);
-  });
+  it("cuts in the middle of a sentence rather than lose most of the text", async () =>
+    expect(await summaryText(`Hi. ${"x".repeat(100)}`, 50)).toHaveLength(50));
 
-  it("is trimmed, storable, not longer than allowed, and stable", async () => {
-    await fc.assert(
+  it("is trimmed, storable, not longer than allowed, and stable", () =>
+    fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "grapheme", maxLength: 400, size: "max" }),
         fc.integer({ min: 200, max: 300 }),
@@ -42,8 +40,7 @@ describe("summaryText", () => {
           expect(await summaryText(result, maxCharacters)).toBe(result);
         },
       ),
-    );
-  });
+    ));
 
   it("attacks screen: refuses a text that a classifier refuses only as a whole", async () => {
     const whole = async (text: string) => /one.*two.*three/s.test(text);

@@ -21,7 +21,5 @@ describe("summarySkipReason", () => {
     ["one message is new", { ...due, lastSeq: 6, summarisedSeq: 5 }, null],
     ["too early comes before running", { ...due, lastSeq: 1, processing: true }, "too_early"],
     ["running comes before nothing new", { ...due, processing: true, summarisedSeq: 5 }, "already_running"],
-  ])("when %s", (_, input, reason) => {
-    expect(reasonIn(input)).toBe(reason);
-  });
+  ])("when %s", (_, input, reason) => expect(reasonIn(input)).toBe(reason));
 });

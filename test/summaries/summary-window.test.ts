@@ -14,7 +14,7 @@ const plainStarts = (lastSeq: number) =>
   startsOf(Array.from({ length: lastSeq + 1 }, (_, seq) => (seq % 2 === 0 ? "user" : "assistant")));
 
 describe("summaryWindow", () => {
-  it("is as many whole pairs as fit when turns are plain pairs", () => {
+  it("is as many whole pairs as fit when turns are plain pairs", () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 200 }), windowMessages, (round, size) => {
         const lastSeq = round * 2 + 1;
@@ -22,10 +22,9 @@ describe("summaryWindow", () => {
         const aligned = earliest % 2 === 0 ? earliest : earliest + 1;
         expect(summaryWindow(lastSeq, size, plainStarts(lastSeq))).toEqual({ startSeq: aligned, endSeq: lastSeq });
       }),
-    );
-  });
+    ));
 
-  it("begins with a turn, and ends at the last message", () => {
+  it("begins with a turn, and ends at the last message", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -33,23 +32,20 @@ describe("summaryWindow", () => {
         expect([0, ...starts]).toContain(startSeq);
         expect(endSeq).toBe(sequence.length - 1);
       }),
-    );
-  });
+    ));
 
-  it("is as long as its size allows; only a longer last turn exceeds it", () => {
+  it("is as long as its size allows; only a longer last turn exceeds it", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
         const lastSeq = sequence.length - 1;
         const { startSeq } = summaryWindow(lastSeq, size, starts);
         if (lastSeq - startSeq + 1 > size) expect(startSeq).toBe(starts.at(-1) ?? 0);
-        const wider = [0, ...starts].filter((start) => start < startSeq && lastSeq - start + 1 <= size);
-        expect(wider).toEqual([]);
+        expect([0, ...starts].filter((start) => start < startSeq && lastSeq - start + 1 <= size)).toEqual([]);
       }),
-    );
-  });
+    ));
 
-  it("never moves its start backwards as the conversation grows", () => {
+  it("never moves its start backwards as the conversation grows", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         let earlier = 0;
@@ -59,10 +55,9 @@ describe("summaryWindow", () => {
           earlier = startSeq;
         }
       }),
-    );
-  });
+    ));
 
-  it("needs only the turn starts inside the window and the last one", () => {
+  it("needs only the turn starts inside the window and the last one", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -70,6 +65,5 @@ describe("summaryWindow", () => {
         const few = starts.filter((start) => start > lastSeq - size || start === starts.at(-1));
         expect(summaryWindow(lastSeq, size, few)).toEqual(summaryWindow(lastSeq, size, starts));
       }),
-    );
-  });
+    ));
 });

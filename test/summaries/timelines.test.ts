@@ -103,8 +103,7 @@ describe("the window's timeline", () => {
     expect(summaryPrompt(model.calls[1]).text).toContain('seq="6" role="user">question of r4</message>');
 
     const ids = (await memory.summaries.list(thread)).map((summary) => summary.id);
-    const untimed = logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"));
-    expect(untimed).toEqual([
+    expect(logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"))).toEqual([
       `debug: Memory ${ids[0]} status updated to processing`,
       "debug: Summarization already in progress for timeline",
       `debug: Memory ${ids[0]} status updated to completed`,
@@ -129,8 +128,7 @@ describe("the window's timeline", () => {
   });
 
   it("logs a turn without new messages, and calls no model", async () => {
-    const gate = createGate({ open: true });
-    const model = numbered(gate);
+    const model = numbered(createGate({ open: true }));
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model, logger });
     const thread = { scope, threadId: "nothing new" };

@@ -33,8 +33,10 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    expect(await target.import(asText(lines))).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
-    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+    const imported = await target.import(asText(lines));
+    expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
+    const again = await linesOf(target, scope);
+    expect(withoutHeader(again)).toEqual(withoutHeader(lines));
     const counters = async (schema: string) => {
       const { rows } = await db.pool.query(
         `select revision, turns, memory_count, memory_length, message_count, message_length
@@ -94,13 +96,15 @@ describe("export and import", () => {
         [db.schema, table],
       );
       const known = [...whose, ...Object.values(fields).map((field) => field.name), ...(madeAnew[name] ?? [])];
-      expect([name, rows.map((column) => column.name).filter((column) => !known.includes(column))]).toEqual([name, []]);
+      const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
+      expect([name, missing]).toEqual([name, []]);
     }
   });
 
   it("keep to the scope: a user within an app, an app's own", async () => {
     const [user, app] = [word(), word()];
-    const memory = db.memory({ config: { categories: { custom: [{ name: "in_app", level: "app" as const }] } } });
+    const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
+    const memory = db.memory({ config });
     const inApp = { userId: user, appId: app };
     await memory.memories.add({ text: "Prefers the dark theme here.", category: "in_app" }, { scope: inApp });
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
@@ -206,36 +210,23 @@ describe("export and import", () => {
     const before = await countEverything(db);
     // The threads of another tenant are others; the memories' ids are taken.
     for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
-      const message = expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/);
-      await expect(memory.import(lines, { scope })).rejects.toMatchObject({ code: "ID_TAKEN", message });
+      await expect(memory.import(lines, { scope })).rejects.toMatchObject({
+        code: "ID_TAKEN",
+        message: expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/),
+      });
     }
     expect(await countEverything(db)).toEqual(before);
   });
 
   describe("of an invalid export", () => {
-    const scope = { userId: "ana" };
-    const header = { type: "header", format: "mnemograph", version: 1, exportedAt: "2026-01-01T00:00:00Z", scope };
-    const thread = {
-      type: "thread",
-      threadId: "t",
-      revSeen: 0,
-      createdAt: header.exportedAt,
-      lastActivityAt: header.exportedAt,
-      appId: null,
-      endedAt: null,
-      endedReason: null,
-    };
-    const message = {
-      type: "message",
-      threadId: "t",
-      seq: 0,
-      messageId: "m",
-      saidAt: header.exportedAt,
-      createdAt: header.exportedAt,
-      agentId: null,
-      runId: null,
-      serialised: JSON.stringify({ type: "os", data: {} }),
-    };
+    const at = "2026-01-01T00:00:00Z";
+    const header = { type: "header", format: "mnemograph", version: 1, exportedAt: at, scope: { userId: "ana" } };
+    const open = { appId: null, endedAt: null, endedReason: null };
+    const thread = { type: "thread", threadId: "t", revSeen: 0, createdAt: at, lastActivityAt: at, ...open };
+    const serialised = JSON.stringify({ type: "os", data: {} });
+    const said = { saidAt: at, createdAt: at, agentId: null, runId: null };
+    const message = { type: "message", threadId: "t", seq: 0, messageId: "m", ...said, serialised };
+    const end = (lines: number) => ({ type: "end", lines });
     const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));
     it.each<[string, unknown[], RegExp]>([
       ["nothing", [], /^Line 1: the export is cut off/],

@@ -55,8 +55,7 @@ describe("a long thread without a summary", () => {
     const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
     await memory.record({ ...thread, messages: long });
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["9-q", "9-a", "10-q", "10-a"]);
-    const longer = new HumanMessage({ id: "longer", content: "y".repeat(100_000) });
-    await memory.record({ ...thread, messages: [longer] });
+    await memory.record({ ...thread, messages: [new HumanMessage({ id: "longer", content: "y".repeat(100_000) })] });
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
@@ -138,13 +137,12 @@ describe("a thread of 10,000 messages", () => {
 
   it.each([null, 1_000, many - 3])("reads little more than it shows, with a summary up to %s", async (endSeq) => {
     await db.pool.query(`delete from "${db.schema}".summary`);
-    if (endSeq !== null) {
+    if (endSeq !== null)
       await db.pool.query(
         `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
          select id, 0, $1, 'completed', 'They talked.', 1, 500 from "${db.schema}".thread where thread_id = '10,000'`,
         [endSeq],
       );
-    }
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
     const { gap, recent } = await memory.recall(thread);

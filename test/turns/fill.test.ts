@@ -4,7 +4,7 @@ import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
-import { newAddress } from "../support/thread-facts.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -18,8 +18,7 @@ const added = async (memory: Memory, scope: Scope, drafts: readonly (Partial<Mem
   (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
 /** A user with memories. */
 const knowing = async (config: TestConfig, drafts: Parameters<typeof added>[2]) => {
-  const memory = db.memory({ config });
-  const { scope, threadId } = newAddress();
+  const { memory, scope, threadId } = openThread(db, { config });
   await added(memory, scope, drafts);
   return { memory, scope, threadId };
 };
@@ -28,8 +27,7 @@ const blockOf = (recalled: Recalled) => memoryBlock({ ...recalled, summary: null
 describe("a fallback memory", () => {
   it("is shown within the budget: pinned, then importance, then recency", async () => {
     let now = new Date("2031-01-01T00:00:00Z").getTime();
-    const memory = db.memory({ clock: () => new Date(now) });
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db, { clock: () => new Date(now) });
     const texts = [
       { text: "The user has type 1 diabetes.", importance: 5 },
       { text: "The user grows tomatoes.", importance: 2 },
@@ -88,8 +86,7 @@ describe("a fallback memory", () => {
   });
 
   it("is not shown where it may not be seen", async () => {
-    const memory = db.memory({ config: { allowlists: { planner: ["tasks"] } } });
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db, { config: { allowlists: { planner: ["tasks"] } } });
     const [, gone] = await added(memory, scope, [
       { text: "The user wants to ship in May.", category: "tasks" },
       { text: "The user wants to learn to dance.", category: "tasks" },

@@ -99,33 +99,30 @@ const shown = ({ memories: { profile, relevant, episodes, notes, related, rest }
 ];
 
 describe("fitBudget", () => {
-  it("prints no more than the budget", () => {
+  it("prints no more than the budget", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
       }),
-    );
-  });
+    ));
 
-  it("counts the tokens of the printed block", () => {
+  it("counts the tokens of the printed block", () =>
     fc.assert(
       fc.property(recalled, (found) => {
         expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(tokensOf(found));
       }),
-    );
-  });
+    ));
 
-  it("returns a block that fits unchanged, and never adds to one", () => {
+  it("returns a block that fits unchanged, and never adds to one", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);
         if (tokensOf(found) <= budget) expect(kept).toBe(found);
         else expect(shown(found)).toEqual(expect.arrayContaining(shown(kept)));
       }),
-    );
-  });
+    ));
 
-  it("users M5: leaves no heading without a line, no repeated line, and no mention of a missing part", () => {
+  it("users M5: leaves no heading without a line, no repeated line, and no mention of a missing part", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         for (const each of [found, fitBudget(found, budget)]) {
@@ -141,20 +138,17 @@ describe("fitBudget", () => {
           expect(lines[1] === "# Long-term Memory").toBe(hasMemory);
         }
       }),
-    );
-  });
+    ));
 
-  it("fills the budget: omitted memories would not fit", () => {
+  it("fills the budget: omitted memories would not fit", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 200, max: 1_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);
         const ids = new Set(shown(kept));
-        const out = found.memories.profile.filter(({ id }) => !ids.has(id));
-        for (const item of out) {
+        for (const item of found.memories.profile.filter(({ id }) => !ids.has(id))) {
           const more = { ...kept, memories: { ...kept.memories, profile: [...kept.memories.profile, item] } };
           expect(tokensOf(more)).toBeGreaterThan(budget - 2 * ids.size - 2);
         }
       }),
-    );
-  });
+    ));
 });

@@ -26,8 +26,7 @@ async function shown(
   memory: Memory,
   thread: { readonly scope: { readonly userId: string }; readonly threadId: string },
 ) {
-  const { changes } = await memory.recall(thread);
-  const seen = { revision: changes.revision, memoryIds: [] };
+  const seen = { revision: (await memory.recall(thread)).changes.revision, memoryIds: [] };
   await memory.remember({ ...thread, messages: [new HumanMessage("Hello.")], shown: seen });
   const { memories } = await memory.recall({ ...thread, query: "What about opera and chess?" });
   return memoryParts.map((part) => partOf(memories, part).map(({ kind }) => kind));

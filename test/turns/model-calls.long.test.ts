@@ -20,12 +20,9 @@ async function callsWith(config: TestConfig) {
   const chat = answering();
   const graph = withMemory(chatAgent(chat), memory).compile({ checkpointer: memory.checkpointer() });
   const thread = newThread();
-  const underWay = async () => {
-    const { rows } = await db.pool.query(
-      `select from "${db.schema}".work where lease_until is not null or retry_at <= now()`,
-    );
-    return rows.length;
-  };
+  const underWay = async () =>
+    (await db.pool.query(`select from "${db.schema}".work where lease_until is not null or retry_at <= now()`)).rows
+      .length;
   for (let turn = 1; turn <= turns; turn++) {
     await say(graph, `I have ${turn} apples.`, thread);
     await expect.poll(underWay, { timeout: 20_000, interval: 10 }).toBe(0);
@@ -60,7 +57,5 @@ describe(`model calls of ${turns} turns`, () => {
       { memories: { extract: false, episodes: false } },
       { chat: 24, summaries: 22, extractions: 0, episodes: 0, all: 22 },
     ],
-  ])("%s", async (_, config, calls) => {
-    expect(await callsWith(config)).toEqual(calls);
-  });
+  ])("%s", async (_, config, calls) => expect(await callsWith(config)).toEqual(calls));
 });

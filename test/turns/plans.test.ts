@@ -24,8 +24,7 @@ async function fullScans({ text, values }: WatchedStatement): Promise<string[]> 
     await client.query("set plan_cache_mode = force_generic_plan");
     await client.query(`prepare watched as ${text}`);
     const nothing = values.length > 0 ? `(${values.map(() => "null").join(", ")})` : "";
-    const generic = await client.query(`explain (format json) execute watched${nothing}`);
-    return [custom, generic]
+    return [custom, await client.query(`explain (format json) execute watched${nothing}`)]
       .flatMap(({ rows }) => planNodes(rows))
       .filter((node) => filled.has(node["Relation Name"] ?? "") && readsAll(node))
       .map((node) => `${node["Node Type"]} on ${node["Relation Name"]}`);
@@ -77,8 +76,7 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
   it("no statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
-    const source = { threadId: original.threadId, seqs: [0] };
-    await memory.memories.add({ text: "asked for r0", source }, { scope });
+    await memory.memories.add({ text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } }, { scope });
     await memory.recall(original);
     await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
     await memory.recall({ scope, threadId: "unknown" });

@@ -157,8 +157,7 @@ describe("a recorded message", () => {
         .map(([text, additional_kwargs]) => new SystemMessage({ content: text, additional_kwargs })),
     );
     const messages = fc.sample(message, 200);
-    const back = await recorded(messages);
-    expect(back).toStrictEqual(await Promise.all(messages.map(checkpointed)));
+    expect(await recorded(messages)).toStrictEqual(await Promise.all(messages.map(checkpointed)));
   });
 });
 

@@ -33,8 +33,7 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     for (let start = 0; start < memories; start += 500) await memory.memories.add(batch(start), { scope });
     const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
     id = added?.id ?? "";
-    const { changes } = await memory.recall({ ...thread, query: "first" });
-    const shown = { revision: changes.revision, memoryIds: [] };
+    const shown = { revision: (await memory.recall({ ...thread, query: "first" })).changes.revision, memoryIds: [] };
     await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
     const add = () => memory.memories.add({ text: `early${next++}` }, { scope });
     const recall = () => memory.recall({ scope: { userId: "user 1" }, threadId: "early", query: "word1" });
@@ -74,13 +73,11 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     },
   };
 
-  it("memories.add finds memories by key, with an early plan too", () => {
-    expect(early.add).not.toHaveProperty("memory");
-  });
+  it("memories.add finds memories by key, with an early plan too", () =>
+    expect(early.add).not.toHaveProperty("memory"));
 
-  it("recall reads only the user's own memories, with an early plan too", () => {
-    expect(early.recall).not.toHaveProperty("memory_aging");
-  });
+  it("recall reads only the user's own memories, with an early plan too", () =>
+    expect(early.recall).not.toHaveProperty("memory_aging"));
 
   it.each(Object.entries(calls))("%s reads only some of them", async (_, call) => {
     expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});

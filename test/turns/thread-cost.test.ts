@@ -32,9 +32,8 @@ async function talk(reports: boolean) {
   });
   const thread = newThread();
   const address = addressOf(thread);
-  const known = ["The user swims in the bay.", "The user owns a red canoe."];
   await memory.memories.add(
-    known.map((text) => ({ text })),
+    ["The user swims in the bay.", "The user owns a red canoe."].map((text) => ({ text })),
     address,
   );
   const agent = await agentIn(ways[0] as Way, { memory, model });
@@ -64,9 +63,8 @@ it("prompt 8: a turn's cost is estimated within a tenth, if the model does not r
     for (const [estimated, real] of [
       [promptTokens, (prompts[index] ?? "").length / 4],
       [sharedTokens, isFold ? 0 : shared(prompts[index - 1], prompts[index])],
-    ] as const) {
+    ] as const)
       expect(Math.abs(Number(estimated) - real), `turn ${turn.turn}`).toBeLessThanOrEqual(real / 10);
-    }
   }
   const promptTokens = costs.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
   expect(cost.total).toMatchObject({ promptTokens, cachedTokens: null, calls: turns });
@@ -89,8 +87,7 @@ it("prompt 8: reported costs count, cached tokens included, for the owner only a
   const others = { ...address, scope: { userId: "another" } };
   await expect(memory.threads.cost(others)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
   const none = { turns: [], total: { promptTokens: null, calls: 0 }, background: [] };
-  const elsewhere = { ...address, scope: { ...address.scope, tenantId: "other" } };
-  expect(await memory.threads.cost(elsewhere)).toMatchObject(none);
+  expect(await memory.threads.cost({ ...address, scope: { ...address.scope, tenantId: "other" } })).toMatchObject(none);
   await memory.threads.delete(address);
   // The same id again: nothing of the one before is counted.
   await memory.record({ ...address, messages: [new AIMessage("Hi.")] });

@@ -17,17 +17,15 @@ describe("memory.checkpointer()", () => {
     expect(memory.checkpointer()).toBe(memory.checkpointer());
     const config = { configurable: { thread_id: "one" } };
     await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
-    const { rows } = await db.pool.query(
-      `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
-    );
-    expect(rows).toEqual([{ thread_id: "one" }]);
+    expect(
+      (await db.pool.query(`select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`)).rows,
+    ).toEqual([{ thread_id: "one" }]);
   });
 
   it("reports database errors as every other call does", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };
-    const config = { configurable };
-    await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, config);
+    await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, { configurable });
     const wrong = { configurable: { ...configurable, checkpoint_id: "\u0000" } };
     const listed = async () => {
       for await (const _ of saver.list(wrong));
@@ -38,8 +36,7 @@ describe("memory.checkpointer()", () => {
   });
 
   it("says what to do when there are no tables", async () => {
-    const memory = db.memory({ schema: "never set up" });
-    const invoking = graphOn(memory.checkpointer()).invoke(
+    const invoking = graphOn(db.memory({ schema: "never set up" }).checkpointer()).invoke(
       { messages: [new HumanMessage("hi")] },
       { configurable: { thread_id: "t" } },
     );

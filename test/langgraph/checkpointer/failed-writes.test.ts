@@ -14,9 +14,8 @@ async function endsOf(...args: string[]): Promise<string[]> {
 }
 
 describe("checkpoints that cannot be written, in each durability and by each call", () => {
-  it("turn 3: fail the runs of users forgotten meanwhile, and nothing else", async () => {
-    expect(await endsOf("forgotten", ":memory:")).toEqual(Array(36).fill("THREAD_FORBIDDEN"));
-  });
+  it("turn 3: fail the runs of users forgotten meanwhile, and nothing else", async () =>
+    expect(await endsOf("forgotten", ":memory:")).toEqual(Array(36).fill("THREAD_FORBIDDEN")));
 
   describe.skipIf(!onServer())("(server only)", () => {
     const db = useTestDatabase();

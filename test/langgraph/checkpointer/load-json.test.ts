@@ -60,16 +60,15 @@ const state = fc.oneof(
   fc.dictionary(names, fc.oneof(plain, message, fc.constantFrom(new Set([1]), new Map([["a", 1]]), /x/))),
 );
 
-it("loads the same value as LangGraph's serializer, or leaves it to that", async () => {
-  await fc.assert(
+it("loads the same value as LangGraph's serializer, or leaves it to that", () =>
+  fc.assert(
     fc.asyncProperty(state, async (value) => {
       const json = await dumped(value);
       const loaded = loadJson(json);
       if (loaded) expect(loaded.value).toStrictEqual(await serializer.loadsTyped("json", json));
     }),
     { numRuns: 400 },
-  );
-});
+  ));
 
 it("loads a conversation of people, models and tools without the serializer", async () => {
   const messages = [

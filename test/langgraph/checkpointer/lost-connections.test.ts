@@ -76,8 +76,7 @@ describe.skipIf(!onServer())("a connection that is lost under the checkpointer (
       await expect.poll(() => gate.waiting).toBe(1);
     });
     gate.open();
-    const { messages } = await turn.begun;
-    expect(messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
+    expect((await turn.begun).messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
     expect((await graph.getState(thread)).values.messages).toHaveLength(2);
     expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });

@@ -26,8 +26,7 @@ const cases: [Way, TurnOptions][] = [
 async function start(way: Way, options: TurnOptions = {}) {
   const memory = database.memory();
   const model = answering();
-  const graph = await agentIn(way, { memory, model, ...options });
-  return { memory, model, graph };
+  return { memory, model, graph: await agentIn(way, { memory, model, ...options }) };
 }
 
 const ids = (user_id: string, thread_id: string, more = {}) => ({ configurable: { thread_id, user_id, ...more } });
@@ -92,8 +91,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     await say(graph, "hello", ids("ana", thread));
     const input = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
     await expect(graph.invoke(input(evil), ids("eve", thread))).rejects.toThrow();
-    const { messages } = await graph.invoke(input("my second"), ids("ana", thread));
-    expect(lines(messages)).toContain("human: my second");
+    expect(lines((await graph.invoke(input("my second"), ids("ana", thread))).messages)).toContain("human: my second");
     expect(shownTo(model)).not.toContain(evil);
   });
 });
@@ -106,8 +104,7 @@ describe("memory.checkpointer()", () => {
     ).compile({ checkpointer });
 
   it("refuses state, history, updates, time travel and resume to everybody but the owner", async () => {
-    const memory = database.memory();
-    const graph = pausing(memory);
+    const graph = pausing(database.memory());
     const thread = randomUUID();
     const ana = ids("ana", thread);
     await say(graph, "hello", ana);
@@ -164,8 +161,7 @@ describe("memory.checkpointer()", () => {
   });
 
   it("returns configs that can be run unchanged", async () => {
-    const memory = database.memory();
-    const graph = pausing(memory);
+    const graph = pausing(database.memory());
     const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
     await say(graph, "hello", ana);
     const { config } = await graph.getState(ana);
