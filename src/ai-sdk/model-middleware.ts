@@ -43,7 +43,7 @@ interface Turn {
  * @example
  * ```ts
  * const middleware = memoryModelMiddleware(memory, { scope: { userId: "ana" }, threadId: "monday" });
- * const { text } = await generateText({ model: wrapLanguageModel({ model, middleware }), prompt: "Hello" });
+ * const { text } = await generateText({ model: wrapLanguageModel({ model: gpt, middleware }), prompt: "Hello" });
  * ```
  * @throws MemoryError `INVALID_INPUT` and `SCOPE_REQUIRED` for invalid options; in the call `THREAD_FORBIDDEN`
  */

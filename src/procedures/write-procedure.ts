@@ -38,7 +38,7 @@ const shownCharacters = 80;
 
 const digestForm = /(?:^|_)[0-9a-f]{32}$/;
 
-/** A key that is unique for agent and title: the digest separates "a b" + "c" from "a" + "b c". */
+/** A key that is unique for agent and title: the digest keeps the two apart. */
 export function procedureKey(title: string, agentId: string | undefined): string {
   const slot = slotKey(title) ?? "";
   if (agentId === undefined && !digestForm.test(slot)) return title;

@@ -49,6 +49,14 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     }
   });
 
+  it.each([
+    ["deepagents", /tuesday> How do I like my texts\? Look it up\.\nThe file says: [\s\S]*Write short\./],
+    ["supervisor", /tuesday> What am I allergic to\?\n.*From memory: The user is allergic to peanuts\./],
+    ["ai-sdk", /tuesday> What may I not eat\?\nThe user is allergic to peanuts\./],
+  ])("%s: another conversation has what the first one said", async (name, expected) => {
+    expect(await printed(name)).toMatch(expected);
+  });
+
   it("create-agent: another thread knows the allergy; the city waits for a yes", async () => {
     const output = await printed("create-agent");
     expect(output).toContain(

@@ -13,14 +13,17 @@ import { hc } from "hono/client";
 import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
 import * as mnemograph from "../../src/index.js";
 import { createMcpServer } from "../../src/mcp/index.js";
+import { generateText, wrapLanguageModel } from "ai";
+import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
 const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
+declare const gpt: import("ai/test").MockLanguageModelV3;
 type Client = ReturnType<typeof hc<MemoryApp>>;
 declare const model: Parameters<typeof mnemograph.createMemorySupervisor>[0]["model"];
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAgent<typeof MessagesAnnotation.State>;
-void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
+void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
 const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })

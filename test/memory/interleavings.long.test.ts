@@ -122,7 +122,9 @@ const plays: Record<Name, Play> = {
     const text = `The user lives in ${value}.`;
     const known = active(user, "city")?.text === text;
     const refused = user.requests.some((request) => request.value === value && request.status === "refused");
-    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], user);
+    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], {
+      scope: user.scope,
+    });
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);
     const waiting = pending(user);
