@@ -6,7 +6,7 @@ import { wellFormed } from "./text/storable-text.js";
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
-  /** "summarize", "extract", "compress", "note", "compact", "recall", "remember", "consent", "api" or "import". */
+  /** The step that wrote the line, such as "extract", "recall" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
   /** Of the processed messages. */

@@ -18,7 +18,10 @@ export interface ConsolidationMade {
 /** Hourly: it reads all owners, and is not urgent. */
 const markEveryMs = 3_600_000;
 
-/** Merges memories with the same meaning. Saves votes after each call: another worker asks only for the others. */
+/**
+ * Asks a model about pairs of similar memories: merges those with the same meaning, closes those that a newer one
+ * replaces. Saves votes after each call: a worker that takes over asks only about pairs without votes.
+ */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
   return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(

@@ -39,7 +39,7 @@ export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOpti
   if (preset === "every-round") return { summaries: {}, memories: {} };
   return {
     summaries: {
-      // No window: dropped messages would be paid for again.
+      // Without a window, no message leaves the summary: a later summary would have to read it again.
       windowMessages: null,
       afterSeq: 99,
       everyMessages: 100,
@@ -52,9 +52,10 @@ export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOpti
 
 export type ReadLimits = Readonly<ReturnType<typeof readLimits>>;
 
+/** Of the longest tokens: recent messages are never cut below their bound in tokens. */
 const mostBytesPerToken = 8;
 
-/** The gap is never less than what a summary waits for. */
+/** The gap (messages without a summary) may always hold twice what a summary waits for. */
 export function readLimits({
   preset,
   context,

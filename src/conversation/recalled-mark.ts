@@ -4,7 +4,7 @@ import { withFields } from "../text/message-text.js";
 
 const key = "mnemograph";
 
-/** Clients can write `response_metadata`. After a restart, earlier messages are recognised by id and form. */
+/** Random per process, so that clients cannot forge marks. Messages that other processes marked are known by their form. */
 const secret = randomBytes(32);
 
 /** From memory or the transcript, not from the graph's state. */
@@ -72,8 +72,8 @@ export function isPlaceholder(message: BaseMessage): boolean {
   return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
-/** Verified texts and marks: each value of each checkpoint asks again. Parts of content may change. */
-const fitting = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
+/** Verified texts and marks, since each checkpoint asks again. Text alone: arrays of parts can be changed in place. */
+const verified = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
 
 /** Where own words begin after memory; null if all is recalled, undefined without a mark of this process. */
 function markedFrom(message: BaseMessage): number | null | undefined {
@@ -81,11 +81,11 @@ function markedFrom(message: BaseMessage): number | null | undefined {
   if (typeof mark !== "string") return undefined;
   const from = /^recalled@(\d{1,9}):/.exec(mark)?.[1];
   const ownFrom = from === undefined ? null : Number(from);
-  const [knownText, knownMark] = fitting.get(message) ?? [];
+  const [knownText, knownMark] = verified.get(message) ?? [];
   if (mark === knownMark && message.content === knownText) return ownFrom;
   const expected = markOf(message, ownFrom);
   if (expected === null || !sameText(mark, expected)) return undefined;
-  if (typeof message.content === "string") fitting.set(message, [message.content, mark]);
+  if (typeof message.content === "string") verified.set(message, [message.content, mark]);
   return ownFrom;
 }
 
@@ -137,7 +137,7 @@ export function memoryEnd(type: string, text: string): number {
 
 const ownWords = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));
 
-/** A copy with the same id, without memory; null if all of it was recalled. */
+/** `message` without memory: itself if it has none, else a copy with the same id; null if all of it was recalled. */
 export function saidMessage(message: BaseMessage): BaseMessage | null {
   const from = markedFrom(message);
   if (from === null) return null;

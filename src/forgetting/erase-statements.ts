@@ -62,7 +62,7 @@ async function recordErased(
   });
 }
 
-/** Removes the thread and its quotes from other rows. The audit trail keeps who decided what. */
+/** Clears references to the thread, and quotes from it, in rows that stay. The audit trail keeps who decided what. */
 export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;

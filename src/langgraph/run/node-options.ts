@@ -68,7 +68,7 @@ export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown
   parseInput(schema, options, `options of ${what}`);
 }
 
-/** Mistakes of the calling program; continuing might cross a scope. */
+/** Errors that `onError` never hides: mistakes of the program or of its setup, and of scopes. */
 const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",

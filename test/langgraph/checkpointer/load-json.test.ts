@@ -8,12 +8,12 @@ import {
   SystemMessage,
   ToolMessage,
 } from "@langchain/core/messages";
-import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import { MemorySaver } from "@langchain/langgraph";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { loadJson } from "../../../src/langgraph/checkpointer/load-json.js";
 
-const serializer = new JsonPlusSerializer();
+const serializer = new MemorySaver().serde;
 const decoder = new TextDecoder();
 
 async function dumped(value: unknown): Promise<string> {
