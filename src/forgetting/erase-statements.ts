@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { changeLine, wordlessLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import { changedSources } from "../memories/item/source-rows.js";
@@ -148,10 +148,12 @@ export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<bo
 }
 
 export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
-  const [row] = await tx.query<{ left: boolean }>(sql`
+  // A thread has no items.
+  const items = scope.thread ? empty : sql`or exists (select from ${tx.schema}.store_item x where ${hasScope(scope)})`;
+  const [row] = await tx.query<{ remains: boolean }>(sql`
     select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})
-      or exists (select from ${tx.schema}.thread x where ${hasScope(scope)}) as left`);
-  return row?.left === false;
+      or exists (select from ${tx.schema}.thread x where ${hasScope(scope)}) ${items} as remains`);
+  return row?.remains === false;
 }
 
 /** Deletes the locked owner of a whole scope if nothing is left. Returns how many. */

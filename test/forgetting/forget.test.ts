@@ -196,6 +196,23 @@ describe("forget", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(1);
   });
 
+  // The embedded database has one connection, so the item is written between two transactions.
+  it.skipIf(onServer())("forgets an item of the store that was written meanwhile (embedded only)", async () => {
+    const user = word();
+    const memory = db.memory();
+    const store = memory.store({ scope: { userId: user } });
+    await memory.memories.add({ text: `A fact of ${user}.` }, { scope: { userId: user } });
+    const late: Promise<void>[] = [];
+    // Before the last step, which deletes the owner.
+    const onProgress = ({ done, total }: { done: number; total: number }) => {
+      if (done < total) late.push(store.put(["items"], `${late.length}`, { text: user }));
+    };
+    await memory.forget({ userId: user }, { onProgress });
+    await Promise.all(late);
+    expect(late.length).toBeGreaterThan(0);
+    expect(await findEverywhere(db, user)).toEqual({});
+  });
+
   it("stops between transactions by a signal, and is finished by another call", async () => {
     const user = word();
     const memory = await fillScope(db, { userId: user }, user);
