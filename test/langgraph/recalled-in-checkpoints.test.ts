@@ -174,6 +174,9 @@ describe("an agent with memory", () => {
     const graph = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer });
     await say(graph, "Is it warm?", thread);
     await say(graph, "Where do I live?", thread);
+    // It orders what the nodes of one step write.
+    const paths = `select from "${database.schema}".checkpoint_writes where checkpoint_ns <> '' and task_path <> ''`;
+    expect((await database.pool.query(paths)).rowCount).toBeGreaterThan(0);
     const { tasks } = await graph.getState(thread, { subgraphs: true });
     const inner = tasks[0]!.state as { values: { messages: BaseMessage[] } };
     expect(lines(inner.values.messages)).toEqual([

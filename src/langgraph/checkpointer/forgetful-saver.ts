@@ -24,7 +24,8 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
   const loaded = new Set<string>();
   const earlier = new Set(shown.view.slice(0, Math.max(shown.view.findLastIndex(opensTurn), 0)));
   const keep = (channel: string, value: unknown): unknown => {
-    if (channel === START && typeof value === "object" && value !== null) return keepAll({ ...value });
+    if (channel === START && typeof value === "object" && value !== null)
+      return keepAll(value as Readonly<Record<string, unknown>>);
     return leaveOut(value, shown, channel === turnChannel ? earlier : undefined);
   };
   const keepAll = (values: Readonly<Record<string, unknown>>) =>
@@ -40,9 +41,9 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
       const kept = { ...checkpoint, channel_values: keepAll(checkpoint.channel_values) };
       return saver.put(config, kept, metadata, versions);
     },
-    putWrites(config, writes: PendingWrite[], taskId) {
+    putWrites(config, writes: PendingWrite[], ...task: [taskId: string, taskPath?: string]) {
       const kept = writes.map(([channel, value]): PendingWrite => [channel, keep(channel, value)]);
-      return saver.putWrites(config, kept, taskId);
+      return saver.putWrites(config, kept, ...task);
     },
     async getTuple(config: RunnableConfig) {
       const tuple = await saver.getTuple(config);
@@ -119,7 +120,9 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
 }
 
 /** Restores messages at their placeholders; removes other placeholders. @param loaded collects all messages' ids */
-export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new Set<string>()): Value {
+export function putInAnew<Value>(value: Value, shown: ShownView, loaded = new Set<string>()): Value {
+  const { view } = shown;
+  const { places } = idsOf(shown);
   // Without a block, the instructions before it.
   const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
@@ -127,20 +130,24 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new
     for (const id of others) if (id !== undefined) loaded.add(id);
     let other = block && !others.has(block.id) ? block : undefined;
     return (message) => {
-      const anew = runOf(message, view)?.filter(({ id }) => id === message.id || !others.has(id));
+      const anew = runOf(message, view, places)?.filter(({ id }) => id === message.id || !others.has(id));
       if (!anew) return undefined;
       const [first = null] = anew;
       if (other && first !== other && first?.id !== message.id) anew.unshift(other);
       if (anew[0] === other) other = undefined;
-      for (const shown of anew) loaded.add(shown.id ?? "");
+      for (const { id } of anew) loaded.add(id ?? "");
       return anew;
     };
   });
 }
 
 /** The messages of `view` behind a placeholder; a summary may cover the first of them by now. */
-function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
-  const placeOf = (of: string | undefined) => (of === undefined ? -1 : view.findIndex((shown) => shown.id === of));
+function runOf(
+  { id, message }: AnyMessage,
+  view: readonly BaseMessage[],
+  places: ReadonlyMap<string | undefined, number>,
+) {
+  const placeOf = (of: string | undefined) => (of === undefined ? -1 : (places.get(of) ?? -1));
   const start = placeOf(id);
   if (message && isPlaceholder(message)) return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
   const anew = view[start];
