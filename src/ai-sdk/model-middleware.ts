@@ -1,40 +1,25 @@
 import type { LanguageModelMiddleware, Tool } from "ai";
-import { z } from "zod";
-import { continueOnError } from "../langgraph/run/node-options.js";
+import { continueOnError, type TurnOptions, turnOptions } from "../langgraph/run/node-options.js";
 import { identityKeys } from "../langgraph/run/run-identity.js";
 import { memoryQueryTool } from "../langgraph/tools/memory-query-tool.js";
 import type { Memory } from "../memory.js";
-import { parseScope, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { recallModeSchema } from "../search/retrieval-options.js";
-import { parseInput } from "../text/parse-input.js";
+import { parseAddressed, type Scope, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
 import { memoryBlock, shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
 import { messagesOf, type Prompt, promptOf, type Step, userText } from "./prompt-messages.js";
 
-const optionsSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  agent: z.string().min(1).optional(),
-  memoryMode: recallModeSchema.optional(),
-  onError: z.enum(["continue", "throw"]).optional(),
-});
+const optionsSchema = turnOptions
+  .pick({ onError: true, agent: true, memoryMode: true })
+  .extend({ scope: scopeField, threadId: threadField });
 
-export interface MemoryModelOptions {
-  readonly scope: Scope;
-  readonly threadId: string;
-  /** Limits recall to this agent's allowlist. @default no limit */
-  readonly agent?: string;
-  /** "passive": remembers the turn and shows no memories. @default "active" */
-  readonly memoryMode?: "active" | "passive";
-  /** Whether a failed recall or remember ends the call. @default "continue" */
-  readonly onError?: "continue" | "throw";
-}
+export interface MemoryModelOptions extends ThreadAddress, Pick<TurnOptions, "onError" | "agent" | "memoryMode"> {}
 
+/** A question and what was recalled for it, shared by the steps of its turn. */
 interface Turn {
-  readonly prompt: Prompt;
+  readonly question: string;
   readonly recalled: Recalled | null;
-  /** Whether an earlier step of the turn has reported what was shown. */
-  readonly isReported: boolean;
+  /** Whether a recorded step has reported what was shown. */
+  isReported: boolean;
 }
 
 /**
@@ -48,19 +33,27 @@ interface Turn {
  * @throws MemoryError `INVALID_INPUT` and `SCOPE_REQUIRED` for invalid options; in the call `THREAD_FORBIDDEN`
  */
 export function memoryModelMiddleware(memory: Memory, options: MemoryModelOptions): LanguageModelMiddleware {
-  const { agent, memoryMode: mode, onError, ...given } = parseInput(optionsSchema, options, "options");
-  const address = { scope: parseScope(given.scope), threadId: parseThreadId(given.threadId) };
+  const { agent, memoryMode: mode, onError, ...address } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
-  const turns = new WeakMap<object, Turn>();
-  let latest: { readonly question: string; readonly recalled: Recalled | null } | undefined;
+  const calls = new WeakMap<object, { readonly prompt: Prompt; readonly turn: Turn }>();
+  let latest: Turn | undefined;
 
+  const recall = async (question: string, query: string): Promise<Turn> => {
+    let recalled: Recalled | null = null;
+    await continueOnError(memory, { node: "recall", onError }, config, async () => {
+      recalled = await memory.recall({ ...address, query, ...(agent && { agent }), ...(mode && { mode }) });
+    });
+    return { question, recalled, isReported: false };
+  };
   const remember = (params: object, step: Step) =>
     continueOnError(memory, { node: "remember", onError }, config, async () => {
-      const turn = turns.get(params);
-      if (!turn) return;
-      const messages = messagesOf(turn.prompt, step);
+      const call = calls.get(params);
+      if (!call) return;
+      const { prompt, turn } = call;
       const shown = turn.recalled && !turn.isReported ? { shown: shownBy(turn.recalled) } : {};
+      const messages = messagesOf(prompt, step);
       await memory.remember({ ...address, messages, ...shown, ...(agent !== undefined && { agentId: agent }) });
+      turn.isReported = true;
     });
   return {
     specificationVersion: "v3",
@@ -69,20 +62,10 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const at = prompt.findLastIndex(({ role }) => role === "user");
       if (at < 0) return params;
       const question = JSON.stringify(prompt.slice(0, at + 1));
-      const isReported = latest?.question === question;
-      if (!isReported) {
-        latest = { question, recalled: null };
-        await continueOnError(memory, { node: "recall", onError }, config, async () => {
-          const asked = { ...address, query: userText(prompt[at]) };
-          latest = {
-            question,
-            recalled: await memory.recall({ ...asked, ...(agent && { agent }), ...(mode && { mode }) }),
-          };
-        });
-      }
-      const recalled = latest?.recalled ?? null;
-      const shown = { ...params, prompt: recalled ? withMemory(prompt, at, recalled) : prompt };
-      turns.set(shown, { prompt, recalled, isReported });
+      const turn = latest?.question === question ? latest : await recall(question, userText(prompt[at]));
+      latest = turn;
+      const shown = { ...params, prompt: turn.recalled ? withMemory(prompt, at, turn.recalled) : prompt };
+      calls.set(shown, { prompt, turn });
       return shown;
     },
     async wrapGenerate({ doGenerate, params }) {
@@ -93,14 +76,14 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
       let text = "";
-      const calls: Step[number][] = [];
+      const toolCalls: Step[number][] = [];
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === "text-delta") text += part.delta;
-          if (part.type === "tool-call") calls.push(part);
+          if (part.type === "tool-call") toolCalls.push(part);
           controller.enqueue(part);
         },
-        flush: () => remember(params, [{ type: "text", text }, ...calls]),
+        flush: () => remember(params, [{ type: "text", text }, ...toolCalls]),
       });
       return { ...rest, stream: stream.pipeThrough(watched) };
     },

@@ -7,6 +7,7 @@ type Middleware = Required<LanguageModelMiddleware>;
 /** The messages that a model of the AI SDK is given. */
 export type Prompt = Awaited<ReturnType<Middleware["transformParams"]>>["prompt"];
 type PromptMessage = Prompt[number];
+type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"];
 
 /** What it answers in one step. */
 export type Step = Awaited<ReturnType<Middleware["wrapGenerate"]>>["content"];
@@ -15,7 +16,7 @@ export type Step = Awaited<ReturnType<Middleware["wrapGenerate"]>>["content"];
 export function messagesOf(prompt: Prompt, step: Step): BaseMessage[] {
   const from = prompt.findLastIndex(({ role }) => role === "user");
   let id = digestOf("", prompt.slice(0, from));
-  const messages = [...prompt.slice(from).flatMap(recorded), answerOf(step)];
+  const messages = [...prompt.slice(from).flatMap(recorded), assistantMessage(step)];
   for (const message of messages) {
     // A step's answer comes back in the prompt of the next one, in another form.
     id = digestOf(id, [message.getType(), message.content, (message as AIMessage).tool_calls]);
@@ -40,10 +41,7 @@ export function promptOf(messages: readonly BaseMessage[]): Prompt {
 
 function recorded(message: PromptMessage): BaseMessage[] {
   if (message.role === "user") return [new HumanMessage({ content: textOf(message.content) })];
-  if (message.role === "assistant") {
-    const calls = message.content.flatMap((part) => (part.type === "tool-call" ? callOf(part) : []));
-    return [new AIMessage({ content: textOf(message.content), tool_calls: calls })];
-  }
+  if (message.role === "assistant") return [assistantMessage(message.content)];
   if (message.role !== "tool") return [];
   return message.content.flatMap((part) =>
     part.type === "tool-result"
@@ -56,13 +54,13 @@ function recorded(message: PromptMessage): BaseMessage[] {
   );
 }
 
-function answerOf(step: Step): AIMessage {
-  const calls = step.flatMap((part) => (part.type === "tool-call" ? callOf(part) : []));
-  return new AIMessage({ content: textOf(step), tool_calls: calls });
-}
-
-function callOf(part: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }) {
-  return [{ id: part.toolCallId, name: part.toolName, args: argumentsOf(part.input), type: "tool_call" as const }];
+/** Of a prompt, or of what a model answers. */
+function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): AIMessage {
+  const calls = parts.flatMap((part) => {
+    if (part.type !== "tool-call") return [];
+    return { id: part.toolCallId, name: part.toolName, args: argumentsOf(part.input), type: "tool_call" as const };
+  });
+  return new AIMessage({ content: textOf(parts), tool_calls: calls });
 }
 
 /** Providers give text, and models sometimes no JSON. */

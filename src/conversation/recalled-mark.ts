@@ -22,6 +22,7 @@ export function asRecalled<Message extends BaseMessage>(message: Message, ownFro
   const copy = withFields(message, { id: message.id ?? randomUUID() });
   const mark = markOf(copy, ownFrom ?? null);
   copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
+  noteVerified(copy, mark);
   return copy;
 }
 
@@ -75,6 +76,10 @@ export function isPlaceholder(message: BaseMessage): boolean {
 /** Verified texts and marks, since each checkpoint asks again. Text alone: arrays of parts can be changed in place. */
 const verified = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
 
+function noteVerified(message: BaseMessage, mark: string | null): void {
+  if (mark !== null && typeof message.content === "string") verified.set(message, [message.content, mark]);
+}
+
 /** Where own words begin after memory; null if all is recalled, undefined without a mark of this process. */
 function markedFrom(message: BaseMessage): number | null | undefined {
   const mark: unknown = message.response_metadata?.[key];
@@ -85,7 +90,7 @@ function markedFrom(message: BaseMessage): number | null | undefined {
   if (mark === knownMark && message.content === knownText) return ownFrom;
   const expected = markOf(message, ownFrom);
   if (expected === null || !sameText(mark, expected)) return undefined;
-  if (typeof message.content === "string") verified.set(message, [message.content, mark]);
+  noteVerified(message, mark);
   return ownFrom;
 }
 

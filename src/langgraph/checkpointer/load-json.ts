@@ -71,16 +71,18 @@ interface Form {
 }
 
 const base = messageClasses.BaseMessage.prototype;
-const forms = new Map<string, Form | null>();
+/** Of names that are messages: others are as many as a payload has. */
+const forms = new Map<string, Form>();
 
 function formOf(name: string): Form | null {
   const known = forms.get(name);
-  if (known !== undefined) return known;
+  if (known) return known;
   const Message = (messageClasses as Fields)[name];
   // LangChain's `instanceof` looks for a field of instances.
   const isMessage = typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
-  const form = isMessage ? { Message: Message as Form["Message"], keys: keysOf(Message.prototype) } : null;
-  if (form) forms.set(name, form);
+  if (!isMessage) return null;
+  const form = { Message: Message as Form["Message"], keys: keysOf(Message.prototype) };
+  forms.set(name, form);
   return form;
 }
 
