@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from "node:path";
 import ts from "typescript";
 import { createProgram } from "../src/cli/program.js";
 import { createMemory } from "../src/create-memory.js";
-import { memoryOptionsSchema } from "../src/memory-input.js";
+import { memoryOptionsSchema } from "../src/memory-options.js";
 import { operations } from "../src/operations/operations.js";
 import { configSchema } from "../src/options.js";
 import statements from "../test/lint/listed-statements.json" with { type: "json" };

@@ -1,50 +1,42 @@
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { closeAfterCalls, once } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
+import { closeAfterCalls, once } from "./composition/close-after-calls.js";
+import { createInternalApi } from "./composition/create-internal-api.js";
+import { createRuntime } from "./composition/create-runtime.js";
+import { isolatedMemory } from "./composition/isolated-memory.js";
+import { createMaintenance, type Maintenance } from "./composition/maintenance.js";
 import { createConsentsApi } from "./consents/consents-api.js";
-import { claimThread } from "./conversation/claim-thread.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
 import { MemoryError } from "./errors.js";
-import { insertEvent, type MemoryEvent, recordExhausted } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
-import { type InternalApi, internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
-import { isolatedMemory } from "./isolated-memory.js";
+import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
 import { otherThreads } from "./jobs/work-table.js";
 import { OwnedPostgresSaver } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
-import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
-import { createMaintenance, type Maintenance } from "./maintenance.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
-import { memoryFields } from "./memories/item/memory-fields.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
-import { eventSchema, failureSchema, memoryOptionsSchema } from "./memory-input.js";
-import type { MemoryOptions } from "./memory-options.js";
-import { createEmbedder } from "./models/embedder.js";
+import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
 import { memoryVectors, reembed } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
-import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "./options.js";
+import type { ChangedConstants, ResolvedConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
-import type { Database } from "./postgres/database.js";
-import { isConnectionError } from "./postgres/database-error.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
-import { openDatabase, reportUndefined } from "./postgres/open-database.js";
-import type { Outage } from "./postgres/outage.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
-import { nobody, parseScope, type Scope, type ThreadRef, threadForbidden } from "./scope/scope.js";
+import { parseScope, type Scope, type ThreadRef } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
@@ -53,8 +45,6 @@ import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
-import { createScreen } from "./text/reads-as-instruction.js";
-import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import {
@@ -71,7 +61,6 @@ import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
 import { threadCost } from "./turns/thread-cost.js";
 import { createEnergyApi } from "./usage/energy.js";
-import { createUsage, type ProcessUsage } from "./usage/usage.js";
 
 /**
  * Creates a memory on `options.database`. Opens nothing before the first call.
@@ -172,54 +161,6 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
   throw new MemoryError("INVALID_INPUT", `\`defaultScope\` does not go with isolation: "rls": ${why}`);
 }
 
-function createRuntime(
-  options: MemoryOptions,
-  constants: ChangedConstants,
-  onRetry: Runtime["onRetry"],
-): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
-  const logger = lineLogger(options.logger ?? defaultLogger);
-  const config = resolveConfig(options.config, constants, logger.warn);
-  if ("database" in options && options.database === undefined) reportUndefined(logger);
-  const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
-  const { language } = config.retrieval;
-  const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
-  const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
-  const db: Database = openDatabase(database, settings, logger);
-  return {
-    db,
-    config,
-    logger,
-    onRetry,
-    consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs }) : null,
-    redactor: createRedactor(options.redact, Object.keys(memoryFields)),
-    screen: createScreen(options.screen, logger.warn),
-    clock: clock ?? (() => new Date()),
-    usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
-    hasModel: options.model !== undefined || typeof options.jobs === "object",
-    modelHere: options.model !== undefined,
-    model() {
-      if (options.model) return options.model;
-      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
-    },
-  };
-}
-
-async function recordOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
-  const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
-  const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
-  await logFailure(logger, () => asTenant(nobody.tenantId, () => insertEvent(db, event)));
-}
-
-/** An event that cannot be written must not fail the call that it describes. */
-async function logFailure(logger: Logger, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    logger.error(`an event could not be kept: ${errorLine(error)}`);
-  }
-}
-
 function createTurns(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
@@ -281,36 +222,5 @@ function createThreads(
     shown: (input) => listShown(db, input),
     cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
-  };
-}
-
-function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope: Scope | null): InternalApi {
-  const { db, config, logger, screen, consent } = runtime;
-  const emit = async (event: MemoryEvent) => {
-    parseInput(eventSchema, event, "event");
-    await logFailure(logger, () => insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval));
-  };
-  return {
-    emit,
-    screen,
-    defaultScope: () => defaultScope,
-    consentAsk: () => config.consent.ask,
-    keepRecentMessages: () => config.summaries.keepRecentMessages,
-    toolResultTokens: () => config.context.toolResultTokens,
-    asksConsent: (way) => void consent.ways.add(way),
-    async claim(run) {
-      if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
-    },
-    async reportError(failure) {
-      parseInput(failureSchema, failure, "failure");
-      const { node, error, scope, threadId } = failure;
-      const code = MemoryError.is(error) ? error.code : undefined;
-      const fields = { threadId, step: node, ...(code && { code }) };
-      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, fields);
-      // Writing to a database that is down would delay the user again.
-      if (code === "DATABASE_UNAVAILABLE" || (MemoryError.is(error) && isConnectionError(error.cause))) return;
-      const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
-      await emit({ scope, threadId, step: node, op, status: "error", detail: code ?? "UNEXPECTED" });
-    },
   };
 }

@@ -1,5 +1,6 @@
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { z } from "zod";
 import type { Clock } from "./clock.js";
 import type { QueueOption } from "./jobs/job-queue.js";
 import type { Logger } from "./logger.js";
@@ -60,3 +61,34 @@ export interface MemoryOptions {
   /** What time it is, for tests of what ages, expires or is due. @default the database's clock */
   readonly clock?: Clock;
 }
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isFunction = (value: unknown) => typeof value === "function";
+
+const hasFunctions = (names: readonly string[]) => (value: unknown) =>
+  isObject(value) && names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+
+const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
+const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
+const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
+
+/** Checks what untyped callers pass. `config` has its own schema; `openDatabase` checks the database. */
+export const memoryOptionsSchema = z.strictObject({
+  database: z.unknown().optional(),
+  schema: z.string().optional(),
+  model: z.custom(isObject, "must be a chat model").optional(),
+  embeddings: z.custom(isObject, "must be embeddings").optional(),
+  config: z.unknown().optional(),
+  jobs: z
+    .union(
+      [z.enum(["background", "inline"]), pgBossOptions, z.custom(isPgBoss)],
+      'must be "background", "inline", a started pg-boss, or { pgBoss: options }',
+    )
+    .optional(),
+  isolation: z.literal("rls").optional(),
+  defaultScope: z.unknown().optional(),
+  logger: z.custom(isLogger, "must have the functions debug, info, warn and error").optional(),
+  redact: z.custom(isFunction, "must be a function").optional(),
+  screen: z.custom(isFunction, "must be a function").optional(),
+  clock: z.custom(isFunction, "must be a function").optional(),
+});

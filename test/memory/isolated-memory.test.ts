@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { isolatedMemory, type Reaches } from "../../src/composition/isolated-memory.js";
 import type { Memory, Scope } from "../../src/index.js";
-import { isolatedMemory, type Reaches } from "../../src/isolated-memory.js";
 import { currentTenancy } from "../../src/postgres/isolation.js";
 import { useTestDatabase } from "../support/test-database.js";
 

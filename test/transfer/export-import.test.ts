@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import { once } from "../../src/calls-under-way.js";
+import { once } from "../../src/composition/close-after-calls.js";
 import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";

@@ -1,8 +1,8 @@
-import { MemoryError } from "./errors.js";
-import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
-import type { Memory } from "./memory.js";
-import { acrossTenants, asTenant } from "./postgres/isolation.js";
-import type { Scope } from "./scope/scope.js";
+import { MemoryError } from "../errors.js";
+import { internalApiKey, type MemoryWithInternalApi } from "../internal-api.js";
+import type { Memory } from "../memory.js";
+import { acrossTenants, asTenant } from "../postgres/isolation.js";
+import type { Scope } from "../scope/scope.js";
 
 /** Where each call names its tenant. The compiler requires every member, and a scope where a call takes one. */
 const reaches: Reaches<MemoryWithInternalApi> = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
-import { closeAfterCalls } from "../../src/calls-under-way.js";
+import { closeAfterCalls } from "../../src/composition/close-after-calls.js";
 import { createMemory } from "../../src/create-memory.js";
 import { createGate, HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { copyEmbedded } from "../support/copy-embedded.js";

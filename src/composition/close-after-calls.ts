@@ -1,4 +1,4 @@
-import type { Memory } from "./memory.js";
+import type { Memory } from "../memory.js";
 
 /** Enough for a turn's calls, which take a second; an import, which takes an hour, is cut off. */
 const mostWaitMs = 10_000;

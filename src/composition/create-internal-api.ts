@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { claimThread } from "../conversation/claim-thread.js";
+import { MemoryError } from "../errors.js";
+import { insertEvent, type MemoryEvent } from "../events/event-log.js";
+import type { InternalApi } from "../internal-api.js";
+import { errorLine, type Logger } from "../logger.js";
+import type { ResolvedConfig } from "../options.js";
+import { isConnectionError } from "../postgres/database-error.js";
+import type { Runtime } from "../runtime.js";
+import { parseScope, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import { parseInput, storableText } from "../text/parse-input.js";
+
+const label = storableText.nullish();
+
+/** `eventNode` checks the step. */
+const eventSchema = z.strictObject({
+  scope: scopeField,
+  threadId: label,
+  agentId: label,
+  runId: label,
+  step: z.string(),
+  op: z.string(),
+  status: z.enum(["ok", "error", "skipped"]),
+  detail: storableText.optional(),
+  category: storableText.optional(),
+  similarity: z.number().optional(),
+  shownIds: z.array(z.string()).optional(),
+});
+
+const failureSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
+  node: z.enum(["recall", "consent", "remember"]),
+  error: z.unknown().optional(),
+});
+
+export function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope: Scope | null): InternalApi {
+  const { db, config, logger, screen, consent } = runtime;
+  const emit = async (event: MemoryEvent) => {
+    parseInput(eventSchema, event, "event");
+    await logFailure(logger, () => insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval));
+  };
+  return {
+    emit,
+    screen,
+    defaultScope: () => defaultScope,
+    consentAsk: () => config.consent.ask,
+    keepRecentMessages: () => config.summaries.keepRecentMessages,
+    toolResultTokens: () => config.context.toolResultTokens,
+    asksConsent: (way) => void consent.ways.add(way),
+    async claim(run) {
+      if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
+    },
+    async reportError(failure) {
+      parseInput(failureSchema, failure, "failure");
+      const { node, error, scope, threadId } = failure;
+      const code = MemoryError.is(error) ? error.code : undefined;
+      const fields = { threadId, step: node, ...(code && { code }) };
+      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, fields);
+      // Writing to a database that is down would delay the user again.
+      if (code === "DATABASE_UNAVAILABLE" || (MemoryError.is(error) && isConnectionError(error.cause))) return;
+      const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
+      await emit({ scope, threadId, step: node, op, status: "error", detail: code ?? "UNEXPECTED" });
+    },
+  };
+}
+
+/** An event that cannot be written must not fail the call that it describes. */
+export async function logFailure(logger: Logger, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    logger.error(`an event could not be kept: ${errorLine(error)}`);
+  }
+}

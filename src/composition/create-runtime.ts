@@ -1,0 +1,56 @@
+import { MemoryError } from "../errors.js";
+import { insertEvent, recordExhausted } from "../events/event-log.js";
+import { defaultLogger, type Logger, lineLogger } from "../logger.js";
+import { memoryFields } from "../memories/item/memory-fields.js";
+import type { MemoryOptions } from "../memory-options.js";
+import { createEmbedder } from "../models/embedder.js";
+import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
+import type { Database } from "../postgres/database.js";
+import { asTenant } from "../postgres/isolation.js";
+import { openDatabase, reportUndefined } from "../postgres/open-database.js";
+import type { Outage } from "../postgres/outage.js";
+import type { Runtime } from "../runtime.js";
+import { nobody } from "../scope/scope.js";
+import { createScreen } from "../text/reads-as-instruction.js";
+import { createRedactor } from "../text/redactor.js";
+import { createUsage, type ProcessUsage } from "../usage/usage.js";
+import { logFailure } from "./create-internal-api.js";
+
+export function createRuntime(
+  options: MemoryOptions,
+  constants: ChangedConstants,
+  onRetry: Runtime["onRetry"],
+): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
+  const logger = lineLogger(options.logger ?? defaultLogger);
+  const config = resolveConfig(options.config, constants, logger.warn);
+  if ("database" in options && options.database === undefined) reportUndefined(logger);
+  const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
+  const { language } = config.retrieval;
+  const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
+  const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
+  const db: Database = openDatabase(database, settings, logger);
+  return {
+    db,
+    config,
+    logger,
+    onRetry,
+    consent: { ways: new Set(), reported: new Set() },
+    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs }) : null,
+    redactor: createRedactor(options.redact, Object.keys(memoryFields)),
+    screen: createScreen(options.screen, logger.warn),
+    clock: clock ?? (() => new Date()),
+    usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
+    hasModel: options.model !== undefined || typeof options.jobs === "object",
+    modelHere: options.model !== undefined,
+    model() {
+      if (options.model) return options.model;
+      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+    },
+  };
+}
+
+async function recordOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
+  const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
+  const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
+  await logFailure(logger, () => asTenant(nobody.tenantId, () => insertEvent(db, event)));
+}
