@@ -1,208 +1,118 @@
 /** What the API answers, as far as the page shows it. Times are ISO 8601. */
 
-interface Scope {
-  readonly tenantId?: string;
-  readonly userId?: string;
-  readonly appId?: string;
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+type Numbers<Names extends string> = Readonly<Record<Names, number>>;
+/** Null where there is none. */
+type Maybe<Names extends string, Value = string> = Readonly<Record<Names, Value | null>>;
+type Flags<Names extends string> = Readonly<Record<Names, boolean>>;
+
+export type Scope = Partial<Texts<"tenantId" | "userId" | "appId">>;
+interface Scoped {
+  readonly scope: Scope;
 }
 
-export interface Memory {
-  readonly id: string;
-  readonly scope: Scope;
-  readonly kind: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-  readonly importance: number;
-  readonly confidence: number;
-  readonly pinned: boolean;
-  readonly state: string;
-  readonly tags: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly expiresAt: string | null;
-  readonly agentId: string | null;
-  readonly actorId: string | null;
-  readonly origin: string;
-  readonly trust: string;
-  readonly source: {
-    readonly threadId: string;
-    readonly seqs: readonly number[];
-    readonly quote?: string;
-  } | null;
-  readonly seenCount: number;
-  readonly validFrom: string;
-  readonly validTo: string | null;
-  readonly supersededBy: string | null;
-  readonly lastAccessedAt: string;
-  readonly purgeAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly revision: number;
-}
+export type Memory = Scoped &
+  Texts<"id" | "kind" | "category" | "text" | "state" | "origin" | "trust"> &
+  Texts<"validFrom" | "lastAccessedAt" | "createdAt" | "updatedAt"> &
+  Numbers<"importance" | "confidence" | "seenCount" | "revision"> &
+  Maybe<"key" | "value" | "expiresAt" | "agentId" | "actorId" | "validTo" | "supersededBy" | "purgeAt"> & {
+    readonly pinned: boolean;
+    readonly tags: readonly string[];
+    readonly metadata: Readonly<Record<string, unknown>>;
+    readonly source: { readonly threadId: string; readonly seqs: readonly number[]; readonly quote?: string } | null;
+  };
 
 export interface MemoryPage {
   readonly memories: readonly Memory[];
   readonly nextCursor: string | null;
 }
 
-export interface HistoryEntry {
-  readonly id: number;
-  readonly event: string;
-  readonly old: unknown;
-  readonly new: unknown;
-  readonly actor: string | null;
-  readonly revision: number;
-  readonly at: string;
-}
+export type HistoryEntry = Texts<"event" | "at"> &
+  Numbers<"id" | "revision"> &
+  Maybe<"actor"> & { readonly old: unknown; readonly new: unknown };
 
-export interface Owner {
-  readonly scope: Scope;
-  readonly memories: number;
-  readonly threads: number;
-  readonly lastActivityAt: string | null;
-}
+export type Owner = Scoped & Numbers<"memories" | "threads"> & Maybe<"lastActivityAt">;
 
-export interface Thread {
-  readonly threadId: string;
-  readonly scope: Scope;
-  readonly messages: number;
-  readonly createdAt: string;
-  readonly lastActivityAt: string;
-  readonly endedAt: string | null;
-  readonly endedReason: string | null;
-}
+export type Thread = Scoped &
+  Texts<"threadId" | "createdAt" | "lastActivityAt"> &
+  Numbers<"messages"> &
+  Flags<"failed"> &
+  /** The title is the user's first words. */
+  Maybe<"title" | "endedAt" | "endedReason"> &
+  Maybe<"last", Texts<"role" | "text">>;
 
-export interface Message {
-  readonly seq: number;
-  readonly messageId: string;
-  readonly role: string;
-  readonly actor: string | null;
-  readonly agentId: string | null;
-  readonly text: string;
-  readonly characters: number;
-  readonly saidAt: string;
-}
+export type Message = Texts<"messageId" | "role" | "text" | "saidAt"> &
+  Numbers<"seq" | "characters"> &
+  Maybe<"actor" | "agentId">;
 
-export interface ShownTurn {
-  readonly turn: number;
-  readonly seq: number;
-  readonly at: string;
-  readonly summaryId: number | null;
-  readonly memories: readonly ShownMemory[];
-  readonly omitted: number;
-}
+/** Something that was said and fits a search. */
+export type Said = Scoped & Texts<"threadId" | "role" | "text" | "saidAt"> & Numbers<"seq">;
 
-export type CallCosts = Readonly<Record<"promptTokens" | "sharedTokens" | "cachedTokens", number | null>>;
+export type ShownMemory = Texts<"id" | "part"> & Maybe<"text" | "createdAt" | "origin"> & Maybe<"score", number>;
+
+export type ShownTurn = Numbers<"turn" | "seq" | "omitted"> &
+  Texts<"at"> &
+  /** `firstSeq`: of a turn that opens an epoch, the first message shown word for word. */
+  Maybe<"summaryId" | "firstSeq", number> & { readonly memories: readonly ShownMemory[] };
+
+export type CallCosts = Maybe<"promptTokens" | "sharedTokens" | "cachedTokens", number> &
+  Numbers<"outputTokens" | "calls">;
+export type TurnCost = CallCosts & Numbers<"seq"> & { readonly source: "model" | "estimate" };
 
 export interface ThreadCost {
-  readonly turns: readonly (CallCosts & { readonly seq: number })[];
+  readonly turns: readonly TurnCost[];
   readonly total: CallCosts;
-  readonly background: readonly { readonly kind: string; readonly inputTokens: number }[];
+  readonly background: readonly (Texts<"kind"> & Numbers<"inputTokens">)[];
 }
 
-export interface ShownMemory {
-  readonly id: string;
-  readonly part: string;
-  readonly text: string | null;
-  readonly score: number | null;
-}
+/** What memory did in a time. */
+type Counts = Numbers<"recalls" | "recallsWithMemory"> &
+  Maybe<"recallLatencyMs", Numbers<"p50" | "p95">> & { readonly writes: Readonly<Record<string, number>> };
 
-export interface Summary {
-  readonly id: number;
-  readonly threadId: string;
-  readonly startSeq: number;
-  readonly endSeq: number;
-  readonly baseId: number | null;
-  readonly status: "processing" | "completed" | "failed";
-  readonly text: string | null;
-  readonly generationTimeMs: number | null;
-  readonly error: string | null;
-  readonly createdAt: string;
-}
+export type Stats = Counts & {
+  readonly energy: Numbers<"level" | "unitsToday" | "callsToday">;
+  /** Oldest day first; the last is today. */
+  readonly rows: readonly (Counts & Texts<"day">)[];
+};
+
+export type Summary = Numbers<"id" | "startSeq" | "endSeq"> &
+  Texts<"createdAt"> &
+  Maybe<"text" | "error"> &
+  Maybe<"baseId" | "generationTimeMs", number> & { readonly status: "processing" | "completed" | "failed" };
 
 /** Parts of a score, in the order in which they are drawn. */
 export const scoreParts = [
-  "words",
-  "vector",
-  "sourceMessage",
-  "identifier",
-  "relation",
-  "date",
-  "speaker",
-  "importance",
-  "recency",
-  "pinned",
+  ...(["words", "vector", "sourceMessage", "identifier", "relation"] as const),
+  ...(["date", "speaker", "importance", "recency", "pinned"] as const),
 ] as const;
 
 /** Parts that take from a score. */
 export const lostParts = ["insight"] as const;
 
-export interface ExplainedHit {
-  readonly memory: Memory;
-  readonly rank: number;
-  readonly score: number;
-  readonly similarity: number;
-  readonly reason: string;
-  readonly parts: Readonly<Record<(typeof scoreParts)[number] | (typeof lostParts)[number], number>>;
-}
+export type ExplainedHit = Numbers<"rank" | "score" | "similarity"> &
+  Texts<"reason"> & {
+    readonly memory: Memory;
+    readonly parts: Numbers<(typeof scoreParts)[number] | (typeof lostParts)[number]>;
+  };
 
 export interface Explained {
-  readonly question: {
-    readonly text: string;
-    readonly lexemes: readonly string[];
-    readonly embedded: boolean;
-    readonly broad: boolean;
-  };
-  readonly floor: number | { readonly best: number; readonly each: number };
+  readonly question: Texts<"text"> & Flags<"embedded" | "broad"> & { readonly lexemes: readonly string[] };
+  readonly floor: number | Numbers<"best" | "each">;
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
-  readonly omitted: readonly {
-    readonly memory: Memory;
-    readonly reason: string;
-    readonly detail: string;
-    readonly score: number | null;
-  }[];
+  readonly omitted: readonly (Texts<"reason" | "detail"> & Maybe<"score", number> & { readonly memory: Memory })[];
 }
 
-export interface Consent {
-  readonly id: string;
-  readonly rule: string;
-  readonly scope: Scope;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-  readonly current: string | null;
-  readonly status: string;
-  readonly proposedBy: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly revision: number;
-}
+export type Consent = Scoped &
+  Texts<"id" | "rule" | "category" | "text" | "status" | "createdAt" | "expiresAt"> &
+  Maybe<"key" | "value" | "current" | "proposedBy"> &
+  Numbers<"revision">;
 
-export interface Job {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly key: string | null;
-  readonly attempts: number | null;
-  readonly error: string | null;
-  readonly givenUpAt: string | null;
-  readonly dueAt: string | null;
-}
+export type Job = Scoped &
+  Texts<"id" | "kind" | "state"> &
+  Maybe<"threadId" | "error" | "givenUpAt" | "dueAt"> &
+  Maybe<"attempts", number>;
 
-export interface Change {
-  readonly rev: number;
-  readonly event: string;
-  readonly memoryId: string;
-  readonly category: string;
-  readonly line: string;
-  readonly at: string;
-}
+export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | "line" | "at">;
 
-export interface Forgotten {
-  readonly removed: Readonly<Record<string, number>>;
-  readonly total: number;
-  readonly complete: boolean;
-}
+export type Forgotten = Numbers<"total"> & Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };

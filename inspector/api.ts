@@ -11,6 +11,11 @@ export class ApiProblem extends Error {
     this.code = code;
   }
 
+  /** Whether the server or its database does not answer now, and may later. */
+  get isDown(): boolean {
+    return this.status === 0 || [502, 503, 504].includes(this.status);
+  }
+
   /** Whether this server has no such call, or is not set up for it. */
   get isMissing(): boolean {
     return this.status === 501 || (this.status === 404 && this.message === "There is no such path.");
@@ -60,7 +65,7 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
   const { method = "GET", body, revision, signal } = call;
   // A session's token serves all tabs: without the session's cookie it is worth nothing.
   const token = sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
-  const response = await fetch(addressOf(to, call), {
+  const answered = fetch(addressOf(to, call), {
     ...{ method, credentials: "same-origin", cache: "no-store", redirect: "error" },
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
@@ -69,6 +74,10 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
+  });
+  const response = await answered.catch((error: Error) => {
+    if (error.name === "AbortError") throw error;
+    throw new ApiProblem(0, "UNREACHABLE", "The server does not answer. Is it still running?");
   });
   if (response.ok) return response;
   // The session has ended: a login of another kind may be asked for at this address.

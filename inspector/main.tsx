@@ -11,7 +11,7 @@ async function begin(): Promise<void> {
   const token = location.hash.startsWith("#token=") ? given.get("token") : null;
   if (token !== null) {
     given.delete("token");
-    history.replaceState(null, "", `${location.pathname}#/threads?${given}`);
+    history.replaceState(null, "", `${location.pathname}#/overview?${given}`);
     // Where it was used before, in this browser, the session is there already; where not, the page says so.
     await exchangeToken(token).catch(() => {});
   }

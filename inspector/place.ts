@@ -16,7 +16,7 @@ const whose = ["tenant", "user", "app"] as const;
 function parsePlace(fragment: string): Place {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
   return {
-    view: decodeURIComponent(path) || "threads",
+    view: decodeURIComponent(path) || "overview",
     params: Object.fromEntries(new URLSearchParams(query)),
   };
 }
@@ -48,9 +48,15 @@ export function paramsOf(scope: {
   return whoseOf({ tenant: tenantId, user: userId, app: appId });
 }
 
-/** Goes to a place. */
-export function go(place: Place): void {
-  location.hash = hrefOf(place);
+/** Goes to a place; with `replaces`, going back skips the one before. */
+export function go(place: Place, { replaces = false } = {}): void {
+  if (replaces) location.replace(hrefOf(place));
+  else location.hash = hrefOf(place);
+}
+
+/** Somebody in a few letters: "acme / ana / mail". */
+export function nameOf({ tenant, user, app }: Params): string {
+  return [tenant, user, app].filter(Boolean).join(" / ");
 }
 
 /** The place that is looked at, whenever it changes. */

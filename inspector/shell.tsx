@@ -1,81 +1,91 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import { ApiProblem, ask, keepToken } from "./api.js";
-import { useAsked } from "./parts/asked.js";
-import { hrefOf, type Place, usePlace, whoseOf } from "./place.js";
+import { ApiProblem, ask } from "./api.js";
+import { Trouble, useAsked } from "./parts/asked.js";
+import { useKeys } from "./parts/keys.js";
+import { SignIn } from "./parts/sign-in.js";
+import { Head } from "./parts/texts.js";
+import { go, hrefOf, type Place, usePlace, whoseOf } from "./place.js";
+import type { View } from "./view.js";
 import { views } from "./views/views.js";
-import { WhoseForm } from "./whose.js";
+import { OwnerPicker, WhoseChooser } from "./whose.js";
 
-/** The frame of the page: whose memory, which view, and the view. */
+/** The frame of the page: which view, whose memory, and the view. */
 export function Shell() {
   const place = usePlace();
+  const view = (views[place.view] ?? views.overview) as View;
   const access = useAsked((signal) => ask<unknown>("users", { query: { limit: 1 }, signal }), []);
-  const { error } = access;
-  const refused = error instanceof ApiProblem && (error.status === 401 || error.status === 403);
-  const view = views[place.view] ?? views.threads;
+  const { error, value } = access;
   useEffect(() => {
-    document.title = `${view?.name ?? "Inspector"} · Mnemograph`;
+    document.title = `${view.name} · Mnemograph`;
   }, [view]);
-  if (access.loading && !access.value && !error) return <p class="loading">Loading…</p>;
-  if (refused) return <Login again={access.again} />;
-  if (error && !(error instanceof ApiProblem && error.status === 404))
-    return (
-      <main class="alone">
-        <p class="trouble" role="alert">
-          {error instanceof ApiProblem ? error.message : "The server does not answer."}
-        </p>
-        <button type="button" onClick={access.again}>
-          Try again
-        </button>
-      </main>
-    );
-  const isOperator = error === null;
+  useKeys(() => view.tab && go({ view: view.tab, params: whoseOf(place.params) }));
+  if (access.loading && !value && !error) return <p class="loading alone">Loading…</p>;
+  // A user is told that there are no such things; who had been let in keeps the page whatever comes.
+  const isUser = error instanceof ApiProblem && error.status === 404;
+  if (!value && !isUser) return <NotIn error={error as Error} again={access.again} />;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
       </button>
-      <header>
-        <h1>Mnemograph</h1>
-        {isOperator && <WhoseForm key={JSON.stringify(whoseOf(place.params))} place={place} />}
-        <Tabs place={place} />
+      <header class="top">
+        <a class="brand" href={hrefOf({ view: "overview", params: whoseOf(place.params) })}>
+          <Logo /> Mnemograph
+        </a>
+        <Tabs place={place} current={view.tab ?? place.view} />
+        {!isUser && <WhoseChooser place={place} />}
       </header>
-      <main id="main" tabIndex={-1}>
-        <View place={place} isOperator={isOperator} />
+      <main id="main" tabIndex={-1} class={view.fills ? "fills" : undefined}>
+        <Shown place={place} view={view} isOperator={!isUser} />
       </main>
     </>
   );
 }
 
-function View({ place, isOperator }: { readonly place: Place; readonly isOperator: boolean }) {
-  const view = views[place.view] ?? views.threads;
-  if (!view) return null;
-  const named = place.params.user !== undefined || place.params.app !== undefined;
-  if (isOperator && view.needsWhose && !named) {
-    return <p class="note">Say whose memory you want to see: choose a user or an app above.</p>;
+function Shown({ place, view, isOperator }: Readonly<{ place: Place; view: View; isOperator: boolean }>) {
+  const { user, app, thread = "", id = "" } = place.params;
+  if (isOperator && view.needsWhose && user === undefined && app === undefined) {
+    return (
+      <section class="narrow">
+        <Head title={view.name} />
+        <p class="note">Whose? Choose a user or an app.</p>
+        <div class="card">
+          <OwnerPicker place={place} />
+        </div>
+      </section>
+    );
   }
-  const Shown = view.show;
   return (
-    <Guarded key={hrefOf(place)}>
-      <Shown place={place} isOperator={isOperator} />
+    <Guarded key={JSON.stringify([place.view, whoseOf(place.params), thread, id])}>
+      <view.show place={place} isOperator={isOperator} />
     </Guarded>
   );
 }
 
 /** What is in it, or that it could not be shown. */
-function Guarded({ children }: { readonly children: ComponentChildren }) {
-  const [error] = useErrorBoundary();
-  if (!error) return <>{children}</>;
-  return (
-    <p class="trouble" role="alert">
-      This cannot be shown: {String((error as Error).message)}
-    </p>
+function Guarded({ children }: Readonly<{ children: ComponentChildren }>) {
+  const [error, reset] = useErrorBoundary();
+  return error ? (
+    <Trouble error={new Error(`This cannot be shown: ${(error as Error).message}`)} again={reset} />
+  ) : (
+    children
   );
 }
 
-function Tabs({ place }: { readonly place: Place }) {
-  const current = views[place.view]?.tab ?? place.view;
-  const tabs = Object.entries(views).filter(([, view]) => view.tab === undefined);
+/** Three memories and what links them. */
+function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M6 18 12 6l6 12Z" />
+      <circle cx="12" cy="6" r="3.4" />
+      <circle cx="6" cy="18" r="3.4" />
+      <circle cx="18" cy="18" r="3.4" />
+    </svg>
+  );
+}
+
+function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
@@ -83,48 +93,49 @@ function Tabs({ place }: { readonly place: Place }) {
   }, [current]);
   return (
     <nav aria-label="Views" ref={nav}>
-      {tabs.map(([name, view]) => (
-        <a
-          key={name}
-          href={hrefOf({ view: name, params: whoseOf(place.params) })}
-          aria-current={name === current ? "page" : undefined}
-        >
-          {view.name}
-        </a>
-      ))}
+      {Object.entries(views).map(
+        ([name, { name: title, tab }]) =>
+          tab === undefined && (
+            <a
+              key={name}
+              href={hrefOf({ view: name, params: whoseOf(place.params) })}
+              aria-current={name === current ? "page" : undefined}
+            >
+              {title}
+            </a>
+          ),
+      )}
     </nav>
   );
 }
 
-function Login({ again }: { readonly again: () => void }) {
+/** Why there is nothing to see yet. */
+function NotIn({ error, again }: Readonly<{ error: Error; again: () => void }>) {
   const [given, setGiven] = useState(false);
+  const isStranger = error instanceof ApiProblem && (error.status === 401 || error.status === 403);
   return (
     <main class="alone">
-      <h1>Mnemograph inspector</h1>
-      <p>
-        This server does not know you. Log in to it as you usually do and load this page again, give a token that it
-        takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
-      </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          keepToken(String(new FormData(event.currentTarget).get("token")).trim());
-          setGiven(true);
-          again();
-        }}
-      >
-        <label>
-          Bearer token
-          <input name="token" type="password" required autocomplete="off" />
-        </label>
-        <button type="submit" class="primary">
-          Go on
-        </button>
-      </form>
-      {given && (
-        <p class="trouble" role="alert">
-          The server does not take this token.
-        </p>
+      <Logo />
+      <Head title="Mnemograph inspector" />
+      {!isStranger && <Trouble error={error} again={again} />}
+      {isStranger && (
+        <>
+          <p>
+            This server does not know you. Log in to it as you usually do and load this page again, give a token that it
+            takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
+          </p>
+          <SignIn
+            again={() => {
+              setGiven(true);
+              again();
+            }}
+          />
+          {given && (
+            <p class="trouble" role="alert">
+              The server does not take this token.
+            </p>
+          )}
+        </>
       )}
     </main>
   );

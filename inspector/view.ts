@@ -11,9 +11,11 @@ export interface ViewProps {
 /** A view of the page. */
 export interface View {
   readonly name: string;
-  /** Whether somebody's memory has to be named first. */
-  readonly needsWhose: boolean;
+  /** Whether somebody's memory has to be named first. @default everybody's can be shown */
+  readonly needsWhose?: true;
   /** The view whose tab it belongs to. @default it has one of its own */
   readonly tab?: string;
+  /** Whether it takes the window's height, and scrolls within. */
+  readonly fills?: true;
   readonly show: ComponentType<ViewProps>;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Trouble } from "./asked.js";
 
 /** What is asked before something is changed. */
 export interface Change {
@@ -25,10 +26,10 @@ interface Field {
 }
 
 /** A dialog that asks for a reason, and does `change` when it is given one. */
-function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: (done: boolean) => void }) {
+function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: boolean) => void }>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
+  const [error, setError] = useState<Error | null>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -36,7 +37,7 @@ function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: 
       [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]),
     );
     if (change.typed !== undefined && values.typed?.trim() !== change.typed) {
-      setError(`Type “${change.typed}”, letter by letter.`);
+      setError(new Error(`Type “${change.typed}”, letter by letter.`));
       return;
     }
     setBusy(true);
@@ -45,12 +46,12 @@ function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: 
       await change.act(values.reason ?? "", values);
       onEnd(true);
     } catch (failure) {
-      setError((failure as Error).message);
+      setError(failure as Error);
       setBusy(false);
     }
   };
   return (
-    <dialog ref={dialog} onClose={() => onEnd(false)} aria-labelledby="ask-title">
+    <dialog ref={dialog} class={change.fields && "wide"} onClose={() => onEnd(false)} aria-labelledby="ask-title">
       <form onSubmit={submit}>
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
@@ -69,11 +70,7 @@ function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: 
             <input name="typed" required autocomplete="off" />
           </label>
         )}
-        {error !== null && (
-          <p class="trouble" role="alert">
-            {error}
-          </p>
-        )}
+        {error && <Trouble error={error} />}
         <div class="buttons">
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
@@ -87,13 +84,19 @@ function AskFirst({ change, onEnd }: { readonly change: Change; readonly onEnd: 
   );
 }
 
-function Input({ name, field }: { readonly name: string; readonly field: Field }) {
+/** As many rows as show the whole text, within reason. */
+function rowsOf(text: string): number {
+  const rows = text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 60), 1);
+  return Math.max(3, Math.min(16, rows));
+}
+
+function Input({ name, field }: Readonly<{ name: string; field: Field }>) {
   const id = `field-${name}`;
   return (
     <div class="field">
       <label for={id}>{field.label}</label>
       {field.long ? (
-        <textarea id={id} name={name} rows={4} dir="auto" defaultValue={field.value} />
+        <textarea id={id} name={name} rows={rowsOf(field.value)} dir="auto" defaultValue={field.value} />
       ) : (
         <input id={id} name={name} defaultValue={field.value} dir="auto" autocomplete="off" />
       )}

@@ -1,4 +1,5 @@
 import { diffLines, diffWordsWithSpace } from "diff";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hrefOf, type Params } from "../place.js";
 
@@ -8,7 +9,7 @@ const mostWordCharacters = 20_000;
 const mostCharacters = 400_000;
 
 /** What somebody wrote, in whatever script: never more than text. */
-export function Words({ text, most = 2_000 }: { readonly text: string; readonly most?: number }) {
+export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: number }>) {
   const [all, setAll] = useState(false);
   const shown = all ? text : text.slice(0, most);
   return (
@@ -23,8 +24,19 @@ export function Words({ text, most = 2_000 }: { readonly text: string; readonly 
   );
 }
 
+/** A text with the words marked that begin with one of `beginnings`, in small letters. */
+export function Marked({ text, beginnings }: Readonly<{ text: string; beginnings: readonly string[] }>) {
+  const parts = beginnings.length === 0 ? [text] : text.split(/([\p{L}\p{N}]+)/u);
+  const isMarked = (word: string) => beginnings.some((beginning) => word.toLowerCase().startsWith(beginning));
+  return (
+    <bdi>
+      {parts.map((part, place) => (place % 2 === 1 && isMarked(part) ? <mark key={`${place}`}>{part}</mark> : part))}
+    </bdi>
+  );
+}
+
 /** How a text became another. */
-export function Difference({ before, after }: { readonly before: string; readonly after: string }) {
+export function Difference({ before, after }: Readonly<{ before: string; after: string }>) {
   if (before.length + after.length > mostCharacters) return <p class="note">These are too long to be compared here.</p>;
   const byWords = before.length + after.length <= mostWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
@@ -49,15 +61,33 @@ export function counted(value: number, one: string, several = `${one}s`): string
   return `${count(value)} ${value === 1 ? one : several}`;
 }
 
-/** A time as short as it can be told. */
-export function When({ at }: { readonly at: string | null }) {
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const ago = new Intl.RelativeTimeFormat("en", { style: "narrow", numeric: "always" });
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** A time as people say it: "3h ago" within a week, else the day. */
+function inWords(date: Date): string {
+  const passedMs = Date.now() - date.getTime();
+  if (Math.abs(passedMs) < 60_000) return "just now";
+  if (Math.abs(passedMs) < 7 * 86_400_000) {
+    const [unit, ms] = units.find(([, each]) => Math.abs(passedMs) >= each) ?? units[2];
+    return ago.format(-Math.trunc(passedMs / ms), unit);
+  }
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...(!isThisYear && { year: "numeric" }) });
+}
+
+/** A time in words; exactly, with its zone, when pointed at. */
+export function When({ at }: Readonly<{ at: string | null }>) {
   if (at === null) return <span class="faint">never</span>;
   const date = new Date(at);
-  const pad = (part: number) => String(part).padStart(2, "0");
-  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
   return (
-    <time dateTime={at} title={at}>
-      {day} {pad(date.getHours())}:{pad(date.getMinutes())}
+    <time dateTime={at} title={exact.format(date)}>
+      {inWords(date)}
     </time>
   );
 }
@@ -66,29 +96,32 @@ export function When({ at }: { readonly at: string | null }) {
 export function MemoryLink({
   id,
   whose,
-  text,
-}: {
-  readonly id: string;
-  readonly whose: Params;
-  readonly text?: string;
-}) {
-  return (
-    <a href={hrefOf({ view: "memory", params: { ...whose, id } })}>
-      <bdi>{text ?? id.slice(0, 8)}</bdi>
-    </a>
-  );
+  text = id.slice(0, 8),
+  children = <bdi>{text}</bdi>,
+}: Readonly<{ id: string; whose: Params; text?: string; children?: ComponentChildren }>) {
+  return <a href={hrefOf({ view: "memory", params: { ...whose, id } })}>{children}</a>;
 }
 
 /** A label of a few letters: a state, a kind. */
-export function Tag({ of, tone = "plain" }: { readonly of: string; readonly tone?: string }) {
+export function Tag({ of, tone = "plain" }: Readonly<{ of: string; tone?: string }>) {
   return <span class={`tag ${tone}`}>{of.replaceAll("_", " ")}</span>;
 }
 
 /** The tone of a memory's or a job's state. */
 export function toneOf(state: string): string {
-  if (state === "active" || state === "completed" || state === "approved") return "good";
-  if (state === "failed" || state === "quarantined" || state === "refused") return "bad";
-  return state === "pending" || state === "processing" || state === "running" || state === "waiting"
-    ? "waiting"
-    : "plain";
+  if (["active", "completed", "approved"].includes(state)) return "good";
+  if (["failed", "quarantined", "refused"].includes(state)) return "bad";
+  return ["pending", "processing", "running", "waiting"].includes(state) ? "waiting" : "plain";
+}
+
+/** A view's title, with what can be done beside it. */
+export function Head({ title, children }: Readonly<{ title: string; children?: ComponentChildren }>) {
+  return (
+    <div class="head">
+      <h1>
+        <bdi>{title}</bdi>
+      </h1>
+      {children}
+    </div>
+  );
 }

@@ -12,12 +12,7 @@ export function AuditTrail({
   events,
   whose,
   again,
-}: {
-  readonly memory: Memory;
-  readonly events: readonly HistoryEntry[];
-  readonly whose: Params;
-  readonly again: () => void;
-}) {
+}: Readonly<{ memory: Memory; events: readonly HistoryEntry[]; whose: Params; again: () => void }>) {
   const { ask: askFirst, dialog } = useAskFirst(again);
   const revert = ({ id: to, at }: HistoryEntry) =>
     askFirst({
@@ -33,8 +28,8 @@ export function AuditTrail({
         }),
     });
   return (
-    <section>
-      <h3>Audit trail</h3>
+    <section class="card">
+      <h2>Audit trail</h2>
       <ol class="trail">
         {events.map((entry, place) => (
           <li key={entry.id}>
@@ -68,7 +63,7 @@ function isTold(before: unknown, after: unknown): boolean {
   return before !== undefined || !(after === false || ["[]", "{}"].includes(JSON.stringify(after)));
 }
 
-function Entry({ entry }: { readonly entry: HistoryEntry }) {
+function Entry({ entry }: Readonly<{ entry: HistoryEntry }>) {
   const was = (entry.old ?? {}) as Fields;
   const { reason, evidence, ...now } = (entry.new ?? {}) as Fields;
   const changed = Object.keys(now).filter((name) => isTold(was[name], now[name]));
@@ -96,7 +91,7 @@ function Entry({ entry }: { readonly entry: HistoryEntry }) {
   );
 }
 
-function Became({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+function Became({ before, after }: Readonly<{ before: unknown; after: unknown }>) {
   if (typeof before === "string" && typeof after === "string") return <Difference before={before} after={after} />;
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (

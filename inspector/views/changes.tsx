@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Change } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
-import { MemoryLink, Tag, When } from "../parts/texts.js";
+import { Head, MemoryLink, Tag, When } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -46,16 +46,18 @@ export function ChangesView({ place }: ViewProps) {
     };
   }, [key]);
   return (
-    <section aria-labelledby="changes">
-      <h2 id="changes">Changes</h2>
+    <section class="narrow" aria-label="Changes">
+      <Head title="Changes">
+        <span class="faint">as they come</span>
+      </Head>
       {error && <Trouble error={error} />}
-      <ol class="lines" aria-live="polite" aria-relevant="additions">
+      <ol class="rows card" aria-live="polite" aria-relevant="additions">
         {changes.map(({ rev, event, memoryId, line, at }) => (
           <li key={rev}>
-            <span class="faint">{rev}</span> <Tag of={event} /> <MemoryLink id={memoryId} whose={whose} text={line} />{" "}
-            <span class="faint">
-              <When at={at} />
-            </span>
+            <MemoryLink id={memoryId} whose={whose} text={line} />
+            <p class="faint">
+              <Tag of={event} tone={event === "created" ? "good" : "plain"} /> <When at={at} /> · change {rev}
+            </p>
           </li>
         ))}
       </ol>

@@ -1,46 +1,55 @@
-import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Memory, MemoryPage } from "../api-types.js";
+import { type Change, useAskFirst } from "../parts/ask-first.js";
 import { Answer, useAsked } from "../parts/asked.js";
+import { Choice, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
-import { Tag, toneOf, When } from "../parts/texts.js";
-import { go, hrefOf, type Params, type Place, whoseOf } from "../place.js";
+import { eachOf, useSelection } from "../parts/selection.js";
+import { count, counted, Head, Tag, toneOf, When } from "../parts/texts.js";
+import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
+import { approve, reject, remove, restore } from "./memory-actions.js";
+import { SlotValues } from "./slot-values.js";
 
 const kinds = ["fact", "episode", "note", "insight", "procedure"];
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"];
 const sorts = ["newest", "oldest", "updated", "used", "importance"];
 
-/** Characters of a memory that stand in the table. */
+/** Memories of a page. */
+const pageMemories = 60;
+/** Characters of a memory that stand in the list. */
 const lineCharacters = 400;
 
-/** What is known of a user or an app, in a table. */
+interface Listed extends MemoryPage {
+  /** Former values of the slots on the page, by category and key. */
+  readonly former: ReadonlyMap<string, readonly Memory[]>;
+}
+
+/** What is known, by category; what is ticked is decided together. */
 export function Memories({ place }: ViewProps) {
-  const { params } = place;
-  const { kind, state = "active", category, key, words, sort, cursor } = params;
-  const asked = useAsked(
-    (signal) =>
-      ask<MemoryPage>("memories", {
-        ...{ whose: params, signal },
-        query: {
-          ...{ limit: 50, cursor, kinds: kind, categories: category, keys: key, contains: words, sort },
-          states: state === "any" ? states : state,
-        },
-      }),
-    [params],
-  );
+  const { kind = "", state = "active", category = "", key = "", words = "", sort = "newest" } = place.params;
+  const asked = useAsked((signal) => readPage(place.params, signal), [place.params]);
   return (
     <section aria-label="Memories">
-      <Filters place={place} />
+      <Head title="Memories" />
+      <Filters place={place} search={{ name: "words", value: words, label: "Search memories" }}>
+        <label>
+          Category
+          <input name="category" defaultValue={category} size={10} placeholder="all" />
+        </label>
+        <label>
+          Key
+          <input name="key" defaultValue={key} size={10} placeholder="all" />
+        </label>
+        <Choice name="kind" label="Kind" value={kind} words={["", ...kinds]} />
+        <Choice name="state" label="State" value={state} words={[...states, "any"]} />
+        <Choice name="sort" label="Sort" value={sort} words={sorts} />
+      </Filters>
       <Answer asked={asked}>
-        {({ memories, nextCursor }) => (
+        {(page) => (
           <>
-            {memories.length === 0 ? (
-              <p class="note">No memory is like that.</p>
-            ) : (
-              <MemoryTable memories={memories} params={params} />
-            )}
-            <Pages place={place} next={nextCursor} />
+            <List page={page} params={place.params} again={asked.again} />
+            <Pages place={place} next={page.nextCursor} />
           </>
         )}
       </Answer>
@@ -48,137 +57,120 @@ export function Memories({ place }: ViewProps) {
   );
 }
 
-function Filters({ place }: { readonly place: Place }) {
-  const search = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      search.current?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-  const { words = "", category = "", key = "", kind = "", state = "active", sort = "newest" } = place.params;
-  const apply = (form: HTMLFormElement) => {
-    const given = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-    go({ ...place, params: { ...whoseOf(place.params), ...given } });
-  };
-  return (
-    <form
-      class="ask"
-      key={JSON.stringify(place.params)}
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(event.currentTarget);
-      }}
-      onChange={(event) => {
-        if (event.target instanceof HTMLSelectElement) apply(event.currentTarget);
-      }}
-    >
-      <label class="wide">
-        Contains
-        <input
-          ref={search}
-          name="words"
-          type="search"
-          defaultValue={words}
-          placeholder="press / to search"
-          dir="auto"
-        />
-      </label>
-      <label>
-        Category
-        <input name="category" defaultValue={category} size={12} />
-      </label>
-      <label>
-        Key
-        <input name="key" defaultValue={key} size={12} />
-      </label>
-      <Choice name="kind" label="Kind" value={kind} words={["", ...kinds]} />
-      <Choice name="state" label="State" value={state} words={[...states, "any"]} />
-      <Choice name="sort" label="Sort" value={sort} words={sorts} />
-      <button type="submit" class="primary">
-        Find
-      </button>
-    </form>
-  );
+async function readPage(params: Params, signal: AbortSignal): Promise<Listed> {
+  const { kind, state = "active", category, key, words, sort, cursor } = params;
+  const call = { whose: params, signal };
+  const page = await ask<MemoryPage>("memories", {
+    ...call,
+    query: {
+      ...{ limit: pageMemories, cursor, kinds: kind, categories: category, keys: key, contains: words, sort },
+      states: state === "any" ? states : state,
+    },
+  });
+  const keys = [...new Set(page.memories.flatMap((memory) => memory.key ?? []))];
+  const { memories } =
+    keys.length === 0 || nameOf(params) === ""
+      ? { memories: [] }
+      : await ask<MemoryPage>("memories", { ...call, query: { keys, states: "superseded", limit: 200 } });
+  return { ...page, former: Map.groupBy([...memories].reverse(), slotOf) };
 }
 
-function Choice(choice: {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly words: readonly string[];
-}) {
-  return (
-    <label>
-      {choice.label}
-      <select name={choice.name}>
-        {choice.words.map((word) => (
-          <option key={word} value={word} selected={word === choice.value}>
-            {word.replaceAll("_", " ") || "all"}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+function slotOf({ scope, category, key }: Memory): string {
+  return JSON.stringify([scope, category, key]);
 }
 
-function MemoryTable({ memories, params }: { readonly memories: readonly Memory[]; readonly params: Params }) {
+/** Changes that can be made to all that are ticked, by their state. */
+function changesOf(memories: readonly Memory[]): Change[] {
+  const [first] = memories;
+  const ofOne =
+    first === undefined || memories.some(({ state }) => state !== first.state) ? [] : actionsOf(first.state);
+  return ofOne.map((action) => ({
+    ...{
+      title: `${action.does} ${counted(memories.length, "memory", "memories")}`,
+      does: action.does,
+      danger: action.danger ?? false,
+    },
+    about: action.about,
+    act: eachOf(memories, (memory, reason) => action.of(memory)(reason)),
+  }));
+}
+
+const byState = { active: [remove], soft_deleted: [restore], quarantined: [approve, reject] };
+const actionsOf = (state: string) => byState[state as keyof typeof byState] ?? [];
+
+function List({ page, params, again }: Readonly<{ page: Listed; params: Params; again: () => void }>) {
+  const { memories, former } = page;
+  const { chosen, box, boxOfAll, clear } = useSelection(memories, ({ text }) => text);
+  const { ask: askFirst, dialog } = useAskFirst(() => {
+    clear();
+    again();
+  });
+  if (memories.length === 0) return <p class="note">No memory is like that.</p>;
+  const groups = [...Map.groupBy(memories, ({ category }) => category)];
   return (
-    <div class="scroll">
-      <table class="memories" onKeyDown={moveByKey}>
-        <caption class="faint">Arrow keys or j and k move, Enter opens, / searches.</caption>
-        <thead>
-          <tr>
-            <th>Memory</th>
-            <th>Category</th>
-            <th>Kind</th>
-            <th class="number">Importance</th>
-            <th>State</th>
-            <th>Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {memories.map((memory) => (
-            <tr key={memory.id}>
-              <th scope="row">
-                <a href={hrefOf({ view: "memory", params: { ...whoseOf(params), id: memory.id } })} class="row">
-                  <bdi>{memory.text.slice(0, lineCharacters)}</bdi>
-                </a>
-              </th>
-              <td>
-                {memory.category}
-                {memory.key !== null && <span class="faint"> · {memory.key}</span>}
-              </td>
-              <td>{memory.kind}</td>
-              <td class="number">
-                {memory.importance}
-                {memory.pinned && <Tag of="pinned" tone="good" />}
-              </td>
-              <td>
-                <Tag of={memory.state} tone={toneOf(memory.state)} />
-              </td>
-              <td>
-                <When at={memory.updatedAt} />
-              </td>
-            </tr>
+    <>
+      {boxOfAll}
+      {groups.map(([category, rows]) => (
+        <section key={category} class="card" aria-label={category}>
+          <h2>
+            {category} <span class="faint">{count(rows.length)}</span>
+          </h2>
+          <ul class="rows">
+            {rows.map((memory) => (
+              <Row
+                key={memory.id}
+                memory={memory}
+                box={box(memory)}
+                former={former.get(slotOf(memory)) ?? []}
+                params={params}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {chosen.length > 0 && (
+        <div class="bulk" role="toolbar" aria-label="With what is selected">
+          <strong>{count(chosen.length)} selected</strong>
+          {changesOf(chosen).map((change) => (
+            <button
+              key={change.does}
+              type="button"
+              class={change.danger ? "danger" : "primary"}
+              onClick={() => askFirst(change)}
+            >
+              {change.does}
+            </button>
           ))}
-        </tbody>
-      </table>
-    </div>
+          <button type="button" onClick={clear}>
+            Clear
+          </button>
+        </div>
+      )}
+      {dialog}
+    </>
   );
 }
 
-/** Moves between rows. */
-function moveByKey(event: KeyboardEvent): void {
-  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
-  const step = steps[event.key];
-  if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-  const rows = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.row")];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  event.preventDefault();
-  rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();
+function Row({
+  memory,
+  box,
+  former,
+  params,
+}: Readonly<{ memory: Memory; box: preact.ComponentChildren; former: readonly Memory[]; params: Params }>) {
+  const { id, scope, kind, text, pinned, importance, state, updatedAt } = memory;
+  return (
+    <li class="memory">
+      {box}
+      <a href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })} class="row plain">
+        <bdi>{text.slice(0, lineCharacters)}</bdi>
+      </a>
+      <p class="faint">
+        {nameOf(params) === "" && `${nameOf(paramsOf(scope))} · `}
+        {kind !== "fact" && <Tag of={kind} />} {state !== "active" && <Tag of={state} tone={toneOf(state)} />}{" "}
+        {pinned && <Tag of="pinned" tone="good" />} {importance > 3 && `importance ${importance} · `}
+        <When at={updatedAt} />
+      </p>
+      {former.length > 0 && <SlotValues values={[...former, memory]} current={id} />}
+    </li>
+  );
 }

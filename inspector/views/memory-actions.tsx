@@ -1,29 +1,64 @@
+import type { ComponentChildren } from "preact";
 import { ask, path } from "../api.js";
 import type { Memory } from "../api-types.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
-import type { Params } from "../place.js";
+import { type Params, paramsOf } from "../place.js";
+
+/** Something that can be done to one memory, or to each of several. */
+export interface MemoryAction {
+  readonly does: string;
+  readonly danger?: true;
+  readonly about?: ComponentChildren;
+  of(memory: Memory): (reason: string) => Promise<unknown>;
+}
+
+const of = ({ scope, revision }: Memory) => ({ whose: paramsOf(scope), revision });
+
+export const remove: MemoryAction = {
+  ...{ does: "Remove", danger: true },
+  about: <p>It is hidden from every search at once. For 30 days it can be restored.</p>,
+  of: (memory) => (reason) => ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
+};
+
+export const restore: MemoryAction = {
+  does: "Restore",
+  of: (memory) => (reason) =>
+    ask(path`memories/${memory.id}/restore`, { ...of(memory), method: "POST", body: { reason } }),
+};
+
+export const approve: MemoryAction = {
+  does: "Approve",
+  about: <p>Agents will be shown it, on your word.</p>,
+  of: (memory) => (reason) =>
+    ask(path`memories/${memory.id}/approve`, { ...of(memory), method: "POST", body: { reason } }),
+};
+
+export const reject: MemoryAction = {
+  ...{ does: "Reject", danger: true },
+  about: <p>It is deleted for good. The audit trail keeps what it was.</p>,
+  of: remove.of,
+};
+
+const changeOf = (memory: Memory, { does, danger, about, of: act }: MemoryAction): Change => ({
+  ...{ title: `${does} this memory`, does, danger: danger ?? false, about, act: act(memory) },
+});
 
 /** What can be done about a memory, each for a reason that the audit trail keeps. */
 export function MemoryActions({
   memory,
+  isOperator,
   whose,
   again,
-}: {
-  readonly memory: Memory;
-  readonly whose: Params;
-  readonly again: () => void;
-}) {
+}: Readonly<{ memory: Memory; isOperator: boolean; whose: Params; again: () => void }>) {
   const { ask: askFirst, dialog } = useAskFirst(again);
-  const actions =
-    memory.state === "active"
-      ? activeActions(memory, whose)
-      : memory.state === "soft_deleted"
-        ? [restore(memory, whose)]
-        : [];
-  if (actions.length === 0) return null;
+  const byState: Readonly<Record<string, readonly Change[]>> = {
+    active: [...editActions(memory, whose), changeOf(memory, remove)],
+    soft_deleted: [changeOf(memory, restore)],
+    quarantined: isOperator ? [changeOf(memory, approve), changeOf(memory, reject)] : [],
+  };
   return (
     <div class="buttons">
-      {actions.map((action) => (
+      {byState[memory.state]?.map((action) => (
         <button
           key={action.does}
           type="button"
@@ -38,7 +73,7 @@ export function MemoryActions({
   );
 }
 
-function activeActions(memory: Memory, whose: Params): Change[] {
+function editActions(memory: Memory, whose: Params): Change[] {
   const { id, pinned, revision } = memory;
   const patch = (fields: object, reason: string) =>
     ask(path`memories/${id}`, { method: "PATCH", whose, revision, body: { ...fields, reason } });
@@ -65,17 +100,5 @@ function activeActions(memory: Memory, whose: Params): Change[] {
       about: <p>Pinned memories are never forgotten by age.</p>,
       act: (reason) => patch({ pinned: !pinned }, reason),
     },
-    {
-      ...{ title: "Remove this memory", does: "Remove", danger: true },
-      about: <p>It is hidden from every search at once. For 30 days it can be restored.</p>,
-      act: (reason) => ask(path`memories/${id}`, { method: "DELETE", whose, revision, query: { reason } }),
-    },
   ];
-}
-
-function restore({ id, revision }: Memory, whose: Params): Change {
-  return {
-    ...{ title: "Restore this memory", does: "Restore" },
-    act: (reason) => ask(path`memories/${id}/restore`, { method: "POST", whose, revision, body: { reason } }),
-  };
 }

@@ -6,6 +6,7 @@ import { hrefOf, type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
+import { SlotValues } from "./slot-values.js";
 
 /** What is known of one memory. */
 interface Known {
@@ -15,7 +16,7 @@ interface Known {
 }
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
-export function MemoryDetail({ place }: ViewProps) {
+export function MemoryDetail({ place, isOperator }: ViewProps) {
   const { id = "" } = place.params;
   const whose = whoseOf(place.params);
   const asked = useAsked((signal) => readMemory(id, whose, signal), [id, whose]);
@@ -24,17 +25,22 @@ export function MemoryDetail({ place }: ViewProps) {
       <Answer asked={asked}>
         {(known) => (
           <>
-            <h2 class="statement" dir="auto">
+            <h1 class="statement" dir="auto">
               <Words text={known.memory.text} />
-            </h2>
-            <MemoryActions memory={known.memory} whose={whose} again={asked.again} />
-            <div class="columns">
+            </h1>
+            <MemoryActions memory={known.memory} isOperator={isOperator} whose={whose} again={asked.again} />
+            {known.former.length > 1 && (
+              <section class="card" aria-label={`Values of ${known.memory.key}`}>
+                <h2>{known.memory.key} over time</h2>
+                <SlotValues values={known.former} current={id} />
+              </section>
+            )}
+            <div class="split">
               <div>
-                <Facts memory={known.memory} whose={whose} />
-                {known.memory.source && <Source memory={known.memory} whose={whose} />}
-                {known.former.length > 1 && <Slot memory={known.memory} values={known.former} whose={whose} />}
+                <RestsOn memory={known.memory} whose={whose} />
+                <AuditTrail memory={known.memory} events={known.events} whose={whose} again={asked.again} />
               </div>
-              <AuditTrail memory={known.memory} events={known.events} whose={whose} again={asked.again} />
+              <Facts memory={known.memory} whose={whose} />
             </div>
           </>
         )}
@@ -55,7 +61,7 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
     limit: 100,
   };
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
-  const former = [...memories].sort((one, two) => two.validFrom.localeCompare(one.validFrom));
+  const former = [...memories].sort((one, two) => one.validFrom.localeCompare(two.validFrom));
   return { memory, events, former };
 }
 
@@ -69,7 +75,7 @@ async function readHistory(id: string, call: Call): Promise<{ readonly events: r
   }
 }
 
-function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Params }) {
+function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
   const { kind, category, key, value, state, importance, confidence, origin, trust, tags, metadata } = memory;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ["State", <Tag key="state" of={state} tone={toneOf(state)} />],
@@ -78,9 +84,10 @@ function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Par
     ...(value === null ? [] : [["Value", <Words key="value" text={value} />] as const]),
     ["Importance", `${importance}${memory.pinned ? ", pinned" : ""}`],
     ["Confidence", confidence.toFixed(2)],
-    ["Whose words", `${origin}, trust: ${trust}`],
-    ["Said", `${count(memory.seenCount)} ×`],
-    ["Holds", <Span key="holds" from={memory.validFrom} to={memory.validTo} />],
+    ["Source", `${origin}, trust: ${trust}`],
+    ["Mentions", count(memory.seenCount)],
+    ["Valid since", <When key="since" at={memory.validFrom} />],
+    ...(memory.validTo === null ? [] : [["Valid until", <When key="until" at={memory.validTo} />] as const]),
     ["Learned", <When key="learned" at={memory.createdAt} />],
     ["Last used", <When key="used" at={memory.lastAccessedAt} />],
     ...(memory.expiresAt === null ? [] : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
@@ -93,11 +100,11 @@ function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Par
       : [["Noted", <code key="noted">{JSON.stringify(metadata)}</code>] as const]),
     ...(memory.supersededBy === null
       ? []
-      : [["Gave way to", <MemoryLink key="by" id={memory.supersededBy} whose={whose} />] as const]),
+      : [["Replaced by", <MemoryLink key="by" id={memory.supersededBy} whose={whose} />] as const]),
     ["Id", <code key="id">{memory.id}</code>],
   ];
   return (
-    <dl class="facts">
+    <dl class="facts card">
       {rows.map(([name, what]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -108,22 +115,54 @@ function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Par
   );
 }
 
-function Span({ from, to }: { readonly from: string; readonly to: string | null }) {
+/** What a memory rests on, and what was concluded from it. */
+function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
+  const { evidence } = memory.metadata;
+  const ids = Array.isArray(evidence) ? evidence.filter((id) => typeof id === "string") : [];
+  const asked = useAsked(
+    async (signal) => {
+      const call = { whose, signal };
+      const known = ids.map((id) => ask<Memory>(path`memories/${id}`, call).catch(() => null));
+      const insights = await ask<MemoryPage>("memories", { ...call, query: { kinds: "insight", limit: 200 } });
+      const drawn = insights.memories.filter(({ metadata }) =>
+        JSON.stringify(metadata.evidence ?? []).includes(memory.id),
+      );
+      return { ground: (await Promise.all(known)).flatMap((found) => found ?? []), drawn };
+    },
+    [memory.id, whose],
+  );
   return (
-    <>
-      since <When at={from} />
-      {to !== null && (
-        <>
-          {" "}
-          until <When at={to} />
-        </>
-      )}
-    </>
+    <section class="card" aria-label="What it rests on">
+      <h2>Rests on</h2>
+      {memory.source && <Source memory={memory} whose={whose} />}
+      <Answer asked={asked}>
+        {({ ground, drawn }) => (
+          <>
+            <Links memories={ground} whose={whose} />
+            {!memory.source && ground.length === 0 && <p class="note">No links: it was written by itself.</p>}
+            {drawn.length > 0 && <h3>Insights that rest on it</h3>}
+            <Links memories={drawn} whose={whose} />
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Links({ memories, whose }: Readonly<{ memories: readonly Memory[]; whose: Params }>) {
+  return (
+    <ul class="lines">
+      {memories.map(({ id, text }) => (
+        <li key={id}>
+          <MemoryLink id={id} whose={whose} text={text} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
 /** The words a memory rests on, in the messages they were said in. */
-function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Params }) {
+function Source({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
   const { threadId = "", seqs = [], quote } = memory.source ?? {};
   const first = seqs[0];
   const asked = useAsked(
@@ -139,15 +178,13 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
     },
     [threadId, first, whose],
   );
-  const params = { ...whose, thread: threadId, ...(first !== undefined && { at: String(first) }) };
+  const params = {
+    ...whose,
+    thread: threadId,
+    ...(first !== undefined && { around: String(first), at: String(first) }),
+  };
   return (
-    <section>
-      <h3>Source</h3>
-      <p>
-        <a href={hrefOf({ view: "thread", params })}>
-          <bdi>{threadId}</bdi>, message {seqs.join(", ")}
-        </a>
-      </p>
+    <>
       <Answer asked={asked}>
         {({ messages: [message] }) => (
           <blockquote dir="auto">
@@ -159,11 +196,16 @@ function Source({ memory, whose }: { readonly memory: Memory; readonly whose: Pa
           </blockquote>
         )}
       </Answer>
-    </section>
+      <p>
+        <a href={hrefOf({ view: "thread", params })}>
+          <bdi>{threadId}</bdi>, message {seqs.join(", ")}
+        </a>
+      </p>
+    </>
   );
 }
 
-function Quoted({ text, quote }: { readonly text: string; readonly quote: string }) {
+function Quoted({ text, quote }: Readonly<{ text: string; quote: string }>) {
   const at = quote === "" ? -1 : text.indexOf(quote);
   if (at < 0) return <Words text={text} />;
   return (
@@ -172,37 +214,5 @@ function Quoted({ text, quote }: { readonly text: string; readonly quote: string
       <mark>{quote}</mark>
       <Words text={text.slice(at + quote.length)} most={500} />
     </>
-  );
-}
-
-/** The values that a slot had, latest first. */
-function Slot({
-  memory,
-  values,
-  whose,
-}: {
-  readonly memory: Memory;
-  readonly values: readonly Memory[];
-  readonly whose: Params;
-}) {
-  return (
-    <section>
-      <h3>Values of {memory.key}</h3>
-      <ol class="lines">
-        {values.map((each) => (
-          <li key={each.id}>
-            {each.id === memory.id ? (
-              <strong dir="auto">{each.value ?? each.text}</strong>
-            ) : (
-              <MemoryLink id={each.id} whose={whose} text={each.value ?? each.text} />
-            )}{" "}
-            <Tag of={each.state} tone={toneOf(each.state)} />{" "}
-            <span class="faint">
-              <Span from={each.validFrom} to={each.validTo} />
-            </span>
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

@@ -1,52 +1,50 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ask, path } from "../api.js";
-import type { CallCosts, Message, ShownTurn, ThreadCost } from "../api-types.js";
+import type { CallCosts, Job, Message, ShownTurn, Summary, ThreadCost } from "../api-types.js";
+import { inViewOf, missingFrom } from "../in-view.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { count, When, Words } from "../parts/texts.js";
+import { Beside } from "../parts/beside.js";
+import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
+import { mostCharacters, TurnOfTalk, turnsOf } from "../parts/talk.js";
+import { count, Head } from "../parts/texts.js";
 import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { ShownBeside } from "./shown-beside.js";
+import { JobList } from "./jobs.js";
 
-/** Messages of a page. */
-const pageMessages = 30;
-/** Longest text of a message that comes with its page. */
-const mostCharacters = 2_000;
+/** Messages of a page, and turns before it that say what its first turn had in view. */
+const [pageMessages, pageTurns] = [30, 60];
+/** How many messages before the one that is looked for. */
+const messagesBefore = 8;
 
 interface ThreadPage {
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
   readonly cost: ThreadCost;
+  readonly summaries: readonly Summary[];
+  readonly failed: readonly Job[];
 }
 
-/** A conversation turn by turn, with what the model was shown beside each. */
-export function ThreadView({ place }: ViewProps) {
-  const { params } = place;
-  const { thread = "", before, after, at } = params;
-  const asked = useAsked((signal) => readPage(place, signal), [whoseOf(params), thread, before, after, at]);
+/** A conversation: the talk, and beside the selected turn what the model was shown. */
+export function ThreadView({ place, isOperator }: ViewProps) {
+  const { thread = "", before, after, around } = place.params;
+  const asked = useAsked(
+    (signal) => readPage(place, isOperator, signal),
+    [whoseOf(place.params), thread, before, after, around],
+  );
   return (
-    <section aria-label={`Thread ${thread}`}>
-      <h2>
-        <bdi>{thread}</bdi>
-      </h2>
-      <p class="links">
-        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>How it became summaries</a>
-      </p>
+    <section class="conversation" aria-label={`Conversation ${thread}`}>
       <Answer asked={asked}>
         {(page) =>
           page.messages.length === 0 ? (
-            <p class="note">There is no such thread here, or nothing was said in it.</p>
-          ) : (
             <>
-              <p class="faint">
-                In all: {costOf(page.cost.total)}
-                {page.cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
+              <Head title={thread} />
+              <p class="note">
+                There is no such conversation here: it was deleted, is another's, or nothing was said in it.{" "}
+                <a href={hrefOf({ view: "threads", params: whoseOf(place.params) })}>All conversations</a>
               </p>
-              <ThreadPages place={place} messages={page.messages} />
-              {turnsOf(page.messages).map((turn) => (
-                <Turn key={turn[0]?.seq} messages={turn} page={page} params={params} />
-              ))}
-              <ThreadPages place={place} messages={page.messages} />
             </>
+          ) : (
+            <Talk page={page} place={place} again={asked.again} />
           )
         }
       </Answer>
@@ -54,113 +52,116 @@ export function ThreadView({ place }: ViewProps) {
   );
 }
 
-async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadPage> {
-  const { thread = "", before, after, at } = params;
-  const from = at === undefined ? after : String(Math.max(-1, Number(at) - 6));
+async function readPage({ params }: Place, isOperator: boolean, signal: AbortSignal): Promise<ThreadPage> {
+  const { thread = "", before, after, around } = params;
+  const from = around === undefined ? after : String(Math.max(-1, Number(around) - messagesBefore));
   const whose = whoseOf(params);
-  const { messages } = await ask<{ readonly messages: readonly Message[] }>(path`threads/${thread}/messages`, {
-    ...{ whose, signal },
-    query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
-  });
-  const end = (messages.at(-1)?.seq ?? -1) + 1;
-  const call = { whose, signal, query: { limit: pageMessages, cursor: end } };
-  const [{ turns }, cost] = await Promise.all([
-    ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, call),
-    ask<ThreadCost>(path`threads/${thread}/cost`, call),
+  const get = <Value,>(of: string, query: Readonly<Record<string, string | number | undefined>>) =>
+    ask<Value>(path`threads/${thread}/` + of, { whose, signal, query });
+  const [{ messages }, { summaries }, { jobs }] = await Promise.all([
+    get<{ readonly messages: readonly Message[] }>("messages", {
+      ...{ limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
+    }),
+    get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
+    isOperator
+      ? ask<{ readonly jobs: readonly Job[] }>("jobs", { signal, query: { state: "failed", limit: 100 } })
+      : { jobs: [] },
   ]);
-  return { messages, turns, cost };
+  const cursor = (messages.at(-1)?.seq ?? -1) + 1;
+  const [{ turns }, cost] = await Promise.all([
+    get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, cursor }),
+    get<ThreadCost>("cost", { limit: pageMessages, cursor }),
+  ]);
+  return { messages, turns, cost, summaries, failed: jobs.filter(({ threadId }) => threadId === thread) };
 }
 
-function costOf({ promptTokens, sharedTokens, cachedTokens }: CallCosts): string {
-  const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
-  return `prompt ${told(promptTokens)} tokens, ${told(sharedTokens)} shared, ${told(cachedTokens)} cached`;
-}
-
-/** A user's message and everything that answers it. */
-function turnsOf(messages: readonly Message[]): Message[][] {
-  const turns: Message[][] = [];
-  for (const message of messages) {
-    const turn = turns.at(-1);
-    if (message.role === "user" || turn === undefined) turns.push([message]);
-    else turn.push(message);
-  }
-  return turns;
-}
-
-function ThreadPages({ place, messages }: { readonly place: Place; readonly messages: readonly Message[] }) {
-  const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
-  const { before: _, after: __, at: ___, ...params } = place.params;
-  const to = (where: Params) => hrefOf({ ...place, params: { ...params, ...where } });
-  return (
-    <nav class="pages" aria-label="Pages of the thread">
-      {first > 0 && <a href={to({ before: String(first) })}>← Earlier</a>}
-      {first > 0 && <a href={to({ after: "-1" })}>Beginning</a>}
-      <span class="faint">
-        messages {count(first)}–{count(last)}
-      </span>
-      {messages.length === pageMessages && <a href={to({ after: String(last) })}>Later →</a>}
-      <a href={to({})}>Latest</a>
-    </nav>
-  );
-}
-
-function Turn({
-  messages,
-  page,
-  params,
-}: {
-  readonly messages: readonly Message[];
-  readonly page: ThreadPage;
-  readonly params: Params;
-}) {
-  const seqs = new Set(messages.map(({ seq }) => seq));
-  const turn = page.turns.find(({ seq }) => seqs.has(seq));
-  const cost = page.cost.turns.find(({ seq }) => seqs.has(seq));
-  const said = messages.find(({ role }) => role === "user");
-  return (
-    <article class="turn">
-      <div class="said">
-        {messages.map((message) => (
-          <Said key={message.seq} message={message} params={params} />
-        ))}
-        {cost && <p class="faint">{costOf(cost)}</p>}
-      </div>
-      {said && <ShownBeside turn={turn} question={said.text} params={params} />}
-    </article>
-  );
-}
-
-function Said({ message, params }: { readonly message: Message; readonly params: Params }) {
-  const { seq, role, actor, text, characters, saidAt } = message;
-  const [whole, setWhole] = useState<string | null>(null);
-  const readAll = async () => {
-    const call = { whose: whoseOf(params), query: { limit: 1, after: seq - 1 } };
-    const { messages } = await ask<{ readonly messages: readonly Message[] }>(
-      path`threads/${params.thread ?? ""}/messages`,
-      call,
-    );
-    setWhole(messages[0]?.text ?? "");
+function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place; again: () => void }>) {
+  const { messages, turns: shown, cost, summaries, failed } = page;
+  const { at, thread = "" } = place.params;
+  const isWide = useIsWide();
+  const turns = turnsOf(messages);
+  const views = inViewOf(shown);
+  const viewOf = (seq: number) => views.get(seq);
+  const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
+  const first = messages.find(({ role }) => role === "user")?.text ?? thread;
+  const markOf = (seq: number) => {
+    const view = viewOf(seq);
+    const added = view ? missingFrom(view.lines.values(), before(seq)?.lines).length : 0;
+    return added > 0 ? `+${added} shown` : "";
   };
+  const before = (seq: number) => {
+    const all = [...views.values()];
+    return all[all.findIndex(({ turn }) => turn.seq === seq) - 1];
+  };
+  const beside = selected && (
+    <Beside
+      view={viewOf(selected.seq)}
+      before={before(selected.seq)}
+      question={selected.messages.find(({ role }) => role === "user")}
+      cost={cost.turns.find(({ seq }) => seq === selected.seq)}
+      summaries={summaries}
+      params={place.params}
+    />
+  );
   return (
-    <div class={`message ${role}${params.at === String(seq) ? " pointed" : ""}`} id={`message-${seq}`}>
-      <p class="faint">
-        {count(seq)} · {role}
-        {actor !== null && (
-          <>
-            {" "}
-            · <bdi>{actor}</bdi>
-          </>
-        )}{" "}
-        · <When at={saidAt} />
-      </p>
-      <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
-        <Words text={whole ?? text} most={whole === null ? mostCharacters : whole.length} />
+    <>
+      <Head title={first.slice(0, 90)}>
+        <p class="faint">
+          <bdi>{thread}</bdi> · {costOf(cost.total)}
+          {cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
+        </p>
+      </Head>
+      {failed.length > 0 && <JobList jobs={failed} canRetry again={again} />}
+      <SummaryStrip summaries={summaries} messages={(messages.at(-1)?.seq ?? 0) + 1} />
+      <div class="panes">
+        <div class="talk">
+          <ThreadPages place={place} messages={messages} />
+          {turns.map((turn) => (
+            <TurnOfTalk key={turn.seq} turn={turn} place={place} mark={markOf(turn.seq)} isSelected={turn === selected}>
+              {turn === selected && !isWide && beside}
+            </TurnOfTalk>
+          ))}
+        </div>
+        {isWide && beside}
       </div>
-      {whole === null && characters > text.length && (
-        <button type="button" class="plain" onClick={readAll}>
-          Show all {count(characters)} characters
-        </button>
-      )}
-    </div>
+    </>
+  );
+}
+
+const wide = matchMedia("(min-width: 900px)");
+
+/** Whether there is room for something beside the talk. */
+function useIsWide(): boolean {
+  const [isWide, setWide] = useState(wide.matches);
+  useEffect(() => {
+    const changed = () => setWide(wide.matches);
+    wide.addEventListener("change", changed);
+    return () => wide.removeEventListener("change", changed);
+  }, []);
+  return isWide;
+}
+
+function costOf({ promptTokens, cachedTokens, sharedTokens, outputTokens }: CallCosts): string {
+  const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
+  const cache = cachedTokens === null ? `${told(sharedTokens)} sent before` : `${told(cachedTokens)} from a cache`;
+  return `${told(promptTokens)} prompt tokens in all, ${cache}, ${count(outputTokens)} out`;
+}
+
+function ThreadPages({ place, messages }: Readonly<{ place: Place; messages: readonly Message[] }>) {
+  const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
+  const { before: _, after, at: __, around, ...params } = place.params;
+  const to = (where: Params) => hrefOf({ ...place, params: { ...params, ...where } });
+  const isLatest = after === undefined && around === undefined && place.params.before === undefined;
+  if (first === 0 && (isLatest || messages.length < pageMessages)) return null;
+  return (
+    <nav class="pages" aria-label="Pages of the conversation">
+      {first > 0 && <a href={to({ after: "-1" })}>Beginning</a>}
+      {first > 0 && <a href={to({ before: String(first) })}>← Earlier</a>}
+      <span class="faint">
+        messages {count(first)} to {count(last)}
+      </span>
+      {messages.length === pageMessages && !isLatest && <a href={to({ after: String(last) })}>Later →</a>}
+      {!isLatest && <a href={to({})}>Latest</a>}
+    </nav>
   );
 }

@@ -1,168 +1,165 @@
 import { ask } from "../api.js";
-import type { Owner, Thread } from "../api-types.js";
+import type { Said, Thread } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
+import { Choice, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
-import { count, Tag, When } from "../parts/texts.js";
-import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
+import { counted, Head, Marked, Tag, When } from "../parts/texts.js";
+import { hrefOf, nameOf, type Params, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
-/** Conversations of whoever is looked at; of nobody in particular, who there is. */
-export function Threads({ place, isOperator }: ViewProps) {
-  const { user, app } = place.params;
-  if (isOperator && user === undefined && app === undefined) return <Owners place={place} />;
-  return <ThreadList place={place} />;
+export interface ThreadPage {
+  readonly threads: readonly Thread[];
+  readonly nextCursor: string | null;
 }
 
-function ThreadList({ place }: { readonly place: Place }) {
-  const { params } = place;
-  const asked = useAsked(
-    (signal) =>
-      ask<{ readonly threads: readonly Thread[]; readonly nextCursor: string | null }>("threads", {
-        ...{ whose: params, query: { limit: 50, cursor: params.cursor }, signal },
-      }),
-    [whoseOf(params), params.cursor],
-  );
+/** Hits of a search in what was said. */
+const mostHits = 30;
+
+/** Conversations, newest first; or what was said in them that fits a search. */
+export function Threads({ place, isOperator }: ViewProps) {
+  const { said = "", since = "", until = "", state = "", app = "" } = place.params;
   return (
-    <section aria-label="Threads">
-      <Answer asked={asked}>
-        {({ threads, nextCursor }) => (
-          <>
-            {threads.length === 0 ? (
-              <p class="note">No conversation is kept here.</p>
-            ) : (
-              <ThreadTable threads={threads} />
-            )}
-            <Pages place={place} next={nextCursor} />
-          </>
+    <section aria-label="Conversations">
+      <Head title="Conversations" />
+      <Filters place={place} search={{ name: "said", value: said, label: "Search what was said" }}>
+        <label>
+          From
+          <input name="since" type="date" defaultValue={since} />
+        </label>
+        <label>
+          To
+          <input name="until" type="date" defaultValue={until} />
+        </label>
+        {isOperator && (
+          <label>
+            App
+            <input name="app" defaultValue={app} size={10} placeholder="all" />
+          </label>
         )}
-      </Answer>
+        <Choice name="state" label="State" value={state} words={["", "open", "ended", "failed"]} />
+      </Filters>
+      {said === "" ? <ThreadList place={place} /> : <Found place={place} />}
     </section>
   );
 }
 
-function ThreadTable({ threads }: { readonly threads: readonly Thread[] }) {
+/** The days that are looked at, as times: from the beginning of the first to the end of the last. */
+function timesOf({ since, until }: Params) {
+  const midnight = (day: string, later = 0) => {
+    const date = new Date(`${day}T00:00`);
+    date.setDate(date.getDate() + later);
+    return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+  };
+  return { since: since && midnight(since), until: until && midnight(until, 1) };
+}
+
+function ThreadList({ place }: Readonly<{ place: Place }>) {
+  const { cursor, state } = place.params;
+  const asked = useAsked(
+    (signal) =>
+      ask<ThreadPage>("threads", {
+        ...{ whose: place.params, query: { limit: 50, cursor, state, ...timesOf(place.params) }, signal },
+      }),
+    [place.params],
+  );
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Thread</th>
-            <th>App</th>
-            <th class="number">Messages</th>
-            <th>Last active</th>
-            <th>State</th>
-            <th>Summaries</th>
-          </tr>
-        </thead>
-        <tbody>
-          {threads.map(({ threadId, scope, messages, lastActivityAt, endedAt, endedReason }) => {
-            const params = { ...paramsOf(scope), thread: threadId };
-            return (
-              <tr key={threadId}>
-                <th scope="row">
-                  <a href={hrefOf({ view: "thread", params })}>
-                    <bdi>{threadId}</bdi>
-                  </a>
-                </th>
-                <td>{scope.appId ?? ""}</td>
-                <td class="number">{count(messages)}</td>
-                <td>
-                  <When at={lastActivityAt} />
-                </td>
-                <td>
-                  {endedAt === null ? <Tag of="open" tone="good" /> : <Tag of={`ended ${endedReason ?? ""}`.trim()} />}
-                </td>
-                <td>
-                  <a href={hrefOf({ view: "summaries", params })} aria-label={`Summaries of ${threadId}`}>
-                    versions
-                  </a>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <Answer asked={asked}>
+      {({ threads, nextCursor }) => (
+        <>
+          {threads.length === 0 && <p class="note">No conversation is like that.</p>}
+          <div class="card">
+            <ThreadRows threads={threads} />
+          </div>
+          <Pages place={place} next={nextCursor} />
+        </>
+      )}
+    </Answer>
   );
 }
 
-/** The users and apps that something is kept of. */
-function Owners({ place }: { readonly place: Place }) {
-  const { tenant = "", cursor, apps: appCursor } = place.params;
-  const users = useAsked(
-    (signal) =>
-      ask<{ readonly users: readonly Owner[]; readonly nextCursor: string | null }>("users", {
-        ...{ whose: { tenant }, query: { limit: 50, cursor }, signal },
-      }),
-    [tenant, cursor],
-  );
-  const apps = useAsked(
-    (signal) =>
-      ask<{ readonly apps: readonly Owner[]; readonly nextCursor: string | null }>("apps", {
-        ...{ whose: { tenant }, query: { limit: 50, cursor: appCursor }, signal },
-      }),
-    [tenant, appCursor],
-  );
+/** A row for each conversation: how it began, how it goes on, whose it is, and whether something failed. */
+export function ThreadRows({ threads }: Readonly<{ threads: readonly Thread[] }>) {
+  if (threads.length === 0) return <p class="note">None yet.</p>;
   return (
-    <div class="columns">
-      <section>
-        <h2>Users</h2>
-        <Answer asked={users}>
-          {({ users: rows, nextCursor }) => (
-            <>
-              <OwnerTable owners={rows} what="User" />
-              <Pages place={place} next={nextCursor} />
-            </>
-          )}
-        </Answer>
-      </section>
-      <section>
-        <h2>Apps</h2>
-        <Answer asked={apps}>
-          {({ apps: rows, nextCursor }) => (
-            <>
-              <OwnerTable owners={rows} what="App" />
-              <Pages place={place} next={nextCursor} name="apps" />
-            </>
-          )}
-        </Answer>
-      </section>
-    </div>
+    <ul class="rows">
+      {threads.map(({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
+        <li key={JSON.stringify([scope, threadId])} class="thread">
+          <a class="row" href={hrefOf({ view: "thread", params: { ...paramsOf(scope), thread: threadId } })}>
+            <bdi>{title ?? threadId}</bdi>
+          </a>
+          <p class="last faint">
+            {last && (
+              <>
+                {last.role === "assistant" && "↳ "}
+                <bdi>{last.text}</bdi>
+              </>
+            )}
+          </p>
+          <p class="faint who">
+            {failed && <Tag of="failed" tone="bad" />} {endedAt !== null && <Tag of="ended" />}{" "}
+            <bdi>{nameOf(paramsOf(scope))}</bdi> · {counted(messages, "message")}
+          </p>
+          <p class="faint when">
+            <When at={lastActivityAt} />
+          </p>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-function OwnerTable({ owners, what }: { readonly owners: readonly Owner[]; readonly what: string }) {
-  if (owners.length === 0) return <p class="note">None yet.</p>;
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{what}</th>
-            <th>Tenant</th>
-            <th class="number">Memories</th>
-            <th class="number">Threads</th>
-            <th>Last active</th>
-          </tr>
-        </thead>
-        <tbody>
-          {owners.map(({ scope, memories, threads, lastActivityAt }) => (
-            <tr key={JSON.stringify(scope)}>
-              <th scope="row">
-                <a href={hrefOf({ view: threads > 0 ? "threads" : "memories", params: paramsOf(scope) })}>
-                  <bdi>{scope.userId ?? scope.appId}</bdi>
-                </a>
-              </th>
-              <td>{scope.tenantId ?? ""}</td>
-              <td class="number">{count(memories)}</td>
-              <td class="number">{count(threads)}</td>
-              <td>
-                <When at={lastActivityAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+/** What was said, each as a link to its turn. */
+function Found({ place }: Readonly<{ place: Place }>) {
+  const { said = "" } = place.params;
+  const asked = useAsked(
+    (signal) =>
+      ask<{ readonly hits: readonly Said[] }>("transcript/search", {
+        ...{ method: "POST" as const, whose: whoseOf(place.params), signal, body: { query: said, topK: mostHits } },
+      }),
+    [whoseOf(place.params), said],
   );
+  const { since = "", until = "" } = timesOf(place.params);
+  const beginnings = said.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  return (
+    <Answer asked={asked}>
+      {({ hits }) => {
+        const fitting = hits.filter(({ saidAt }) => saidAt >= since && (until === "" || saidAt < until));
+        return (
+          <>
+            <p class="note">
+              {fitting.length === 0 ? "Nothing that was said fits." : counted(fitting.length, "message")}
+            </p>
+            <ul class="rows card">
+              {fitting.map(({ threadId, scope, seq, role, text, saidAt }) => (
+                <li key={`${threadId} ${seq}`} class="thread">
+                  <a
+                    class="row plain"
+                    href={hrefOf({
+                      view: "thread",
+                      params: { ...paramsOf(scope), thread: threadId, around: String(seq), at: String(seq) },
+                    })}
+                  >
+                    <Marked text={excerptOf(text, beginnings)} beginnings={beginnings} />
+                  </a>
+                  <p class="faint who">
+                    {role} · <bdi>{nameOf(paramsOf(scope))}</bdi> · <bdi>{threadId}</bdi>
+                  </p>
+                  <p class="faint when">
+                    <When at={saidAt} />
+                  </p>
+                </li>
+              ))}
+            </ul>
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
+/** Some of a text, around the first of the words. */
+function excerptOf(text: string, beginnings: readonly string[]): string {
+  const places = beginnings.map((beginning) => text.toLowerCase().indexOf(beginning)).filter((at) => at >= 0);
+  const from = Math.max(0, Math.min(...places, text.length) - 80);
+  return places.length === 0 ? text.slice(0, 240) : `${from > 0 ? "…" : ""}${text.slice(from, from + 240)}`;
 }

@@ -1,247 +1,241 @@
 import { ask, path } from "../api.js";
-import type { Consent, Job, Memory, MemoryPage } from "../api-types.js";
+import type { Consent, Job, Memory } from "../api-types.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
-import { Tag, When, Words } from "../parts/texts.js";
-import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
+import { eachOf, useSelection } from "../parts/selection.js";
+import { counted, Head, Tag, When, Words } from "../parts/texts.js";
+import { hrefOf, nameOf, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
+import { JobList } from "./jobs.js";
+import { approve, reject } from "./memory-actions.js";
 
 /** What failed, then what waits: for the user's consent, for an operator, for a worker. */
 export function Waiting({ place, isOperator }: ViewProps) {
   return (
+    <section aria-label="Waiting">
+      <Head title="Waiting" />
+      {isOperator && <Jobs state="failed" title="Failed work" place={place} />}
+      <div class={isOperator ? "halves" : ""}>
+        <Consents place={place} />
+        {isOperator && <Quarantine place={place} />}
+      </div>
+      {isOperator && (
+        <div class="halves">
+          <Jobs state="waiting" title="Due work" place={place} />
+          <Jobs state="running" title="Running work" place={place} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** A list that goes on by a cursor of its own. */
+function useList<Row>(path: string, name: string, place: Place, query: Readonly<Record<string, string>>) {
+  const cursor = place.params[name];
+  // Work is of a tenant, whoever is looked at.
+  const whose = path === "jobs" ? whoseOf({ tenant: place.params.tenant ?? "" }) : whoseOf(place.params);
+  return useAsked(
+    async (signal) => {
+      const page = await ask<Record<string, unknown>>(path, { whose, signal, query: { ...query, limit: 25, cursor } });
+      return { rows: page[path] as readonly Row[], next: page.nextCursor as string | null };
+    },
+    [whose, query, cursor],
+  );
+}
+
+function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
+  const name = `jobs-${state}`;
+  const asked = useList<Job>("jobs", name, place, { state });
+  return (
+    <section class="card" aria-labelledby={name}>
+      <h2 id={name}>{title}</h2>
+      <Answer asked={asked} missing="This server does not list its work.">
+        {({ rows, next }) => (
+          <>
+            {rows.length === 0 && <p class="note">None.</p>}
+            <JobList jobs={rows} canRetry={state === "failed"} again={asked.again} />
+            <Pages place={place} next={next} name={name} />
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+/** What waits for a decision, and buttons that decide one, or all that are ticked. */
+function Decisions<Row extends { readonly id: string; readonly text: string }>({
+  rows,
+  decisions,
+  none,
+  again,
+  children,
+}: Readonly<{
+  rows: readonly Row[];
+  decisions: (rows: readonly Row[]) => readonly Change[];
+  none: string;
+  again: () => void;
+  children: (row: Row) => preact.ComponentChildren;
+}>) {
+  const { chosen, box, boxOfAll, clear } = useSelection(rows, ({ text }) => text);
+  const { ask: askFirst, dialog } = useAskFirst(() => {
+    clear();
+    again();
+  });
+  const buttons = (of: readonly Row[]) =>
+    decisions(of).map((change) => (
+      <button
+        key={change.does}
+        type="button"
+        class={change.danger ? "danger" : undefined}
+        onClick={() => askFirst(change)}
+      >
+        {change.does}
+      </button>
+    ));
+  if (rows.length === 0) return <p class="note">{none}</p>;
+  return (
     <>
-      {isOperator && <Jobs state="failed" place={place} />}
-      <Consents place={place} />
-      {isOperator && <Quarantine place={place} />}
-      {isOperator && ["waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
+      {rows.length > 1 && (
+        <div class="buttons">
+          {boxOfAll}
+          {chosen.length > 0 && buttons(chosen)}
+        </div>
+      )}
+      <ul class="rows">
+        {rows.map((row) => (
+          <li key={row.id} class="memory">
+            {rows.length > 1 && box(row)}
+            {children(row)}
+            <div class="buttons">{chosen.length === 0 && buttons([row])}</div>
+          </li>
+        ))}
+      </ul>
+      {dialog}
     </>
   );
 }
 
-function Consents({ place }: { readonly place: Place }) {
-  const whose = whoseOf(place.params);
-  const { consents: cursor } = place.params;
-  const asked = useAsked(
-    (signal) =>
-      ask<{ readonly consents: readonly Consent[]; readonly nextCursor: string | null }>("consents", {
-        ...{ whose, signal, query: { status: "pending", limit: 25, cursor } },
-      }),
-    [whose, cursor],
-  );
-  const { ask: askFirst, dialog } = useAskFirst(asked.again);
+function About({ rows }: Readonly<{ rows: readonly { id: string; text: string }[] }>) {
   return (
-    <section aria-labelledby="consents">
-      <h2 id="consents">Consents</h2>
+    <ul class="lines">
+      {rows.slice(0, 8).map(({ id, text }) => (
+        <li key={id} dir="auto">
+          <Words text={text} most={300} />
+        </li>
+      ))}
+      {rows.length > 8 && <li class="faint">and {rows.length - 8} more</li>}
+    </ul>
+  );
+}
+
+function Consents({ place }: Readonly<{ place: Place }>) {
+  const asked = useList<Consent>("consents", "consents", place, { status: "pending" });
+  const decide =
+    (rows: readonly Consent[]) =>
+    (decision: "approve" | "refuse"): Change => {
+      const does = decision === "approve" ? "Approve" : "Refuse";
+      const who = rows.length === 1 ? "the user" : `the users: ${rows.length} requests`;
+      return {
+        ...{
+          title: `${does} for ${who}`,
+          does: rows.length === 1 ? does : `${does} ${rows.length}`,
+          danger: decision === "refuse",
+        },
+        about: <About rows={rows} />,
+        act: eachOf(rows, ({ id, scope, revision }, reason) =>
+          ask(path`consents/${id}/decision`, {
+            ...{ method: "POST", whose: paramsOf(scope), revision, body: { decision, reason } },
+          }),
+        ),
+      };
+    };
+  return (
+    <section class="card" aria-labelledby="consents">
+      <h2 id="consents">Requests for consent</h2>
       <Answer asked={asked}>
-        {({ consents, nextCursor }) => (
+        {({ rows, next }) => (
           <>
-            {consents.length === 0 && <p class="note">No request waits for a user's consent.</p>}
-            <ul class="cards">
-              {consents.map((consent) => (
-                <li key={consent.id}>
+            <Decisions
+              rows={rows}
+              none="No request waits for a user's consent."
+              decisions={(chosen) => (["approve", "refuse"] as const).map(decide(chosen))}
+              again={asked.again}
+            >
+              {({ text, rule, scope, category, key, current, createdAt, expiresAt }) => (
+                <>
                   <p dir="auto">
-                    <Words text={consent.text} />
+                    <Words text={text} />
                   </p>
                   <p class="faint">
-                    <Tag of={consent.rule === "signals" ? "waits for a second signal" : "waits for consent"} />{" "}
-                    {ownerOf(consent.scope)} · {consent.category}
-                    {consent.key !== null && ` · ${consent.key}`}
-                    {consent.current !== null && (
+                    <Tag of={rule === "signals" ? "waits for a second signal" : "waits for consent"} tone="waiting" />{" "}
+                    {nameOf(paramsOf(scope))} · {category}
+                    {key !== null && ` · ${key}`}
+                    {current !== null && (
                       <>
                         {" "}
-                        · now: <bdi>{consent.current.slice(0, 200)}</bdi>
+                        · now: <bdi>{current.slice(0, 200)}</bdi>
                       </>
                     )}{" "}
-                    · asked <When at={consent.createdAt} /> · until <When at={consent.expiresAt} />
+                    · asked <When at={createdAt} />, expires <When at={expiresAt} />
                   </p>
-                  <div class="buttons">
-                    {(["approve", "refuse"] as const).map((decision) => (
-                      <button key={decision} type="button" onClick={() => askFirst(decide(consent, decision))}>
-                        {decision === "approve" ? "Approve" : "Refuse"}
-                      </button>
-                    ))}
-                  </div>
-                </li>
-              ))}
-            </ul>
-            <Pages place={place} next={nextCursor} name="consents" />
+                </>
+              )}
+            </Decisions>
+            <Pages place={place} next={next} name="consents" />
           </>
         )}
       </Answer>
-      {dialog}
     </section>
   );
 }
 
-function decide({ id, scope, revision, text }: Consent, decision: "approve" | "refuse"): Change {
-  return {
-    title: decision === "approve" ? "Approve for the user" : "Refuse for the user",
-    does: decision === "approve" ? "Approve" : "Refuse",
-    danger: decision === "refuse",
-    about: (
-      <p dir="auto">
-        <Words text={text} most={500} />
-      </p>
-    ),
-    act: (reason) =>
-      ask(path`consents/${id}/decision`, {
-        ...{ method: "POST", whose: paramsOf(scope), revision, body: { decision, reason } },
-      }),
-  };
-}
-
-function Quarantine({ place }: { readonly place: Place }) {
-  const whose = whoseOf(place.params);
-  const { quarantine: cursor } = place.params;
-  const asked = useAsked(
-    (signal) =>
-      ask<MemoryPage>("memories", {
-        ...{ whose, signal, query: { states: "quarantined", limit: 25, cursor } },
-      }),
-    [whose, cursor],
-  );
-  const { ask: askFirst, dialog } = useAskFirst(asked.again);
+function Quarantine({ place }: Readonly<{ place: Place }>) {
+  const asked = useList<Memory>("memories", "quarantine", place, { states: "quarantined" });
+  const decisions = (rows: readonly Memory[]): Change[] =>
+    [approve, reject].map(({ does, danger, about, of }) => ({
+      ...{
+        title: `${does} ${counted(rows.length, "memory", "memories")}`,
+        does: rows.length === 1 ? does : `${does} ${rows.length}`,
+      },
+      danger: danger ?? false,
+      about: (
+        <>
+          {about}
+          <About rows={rows} />
+        </>
+      ),
+      act: eachOf(rows, (memory, reason) => of(memory)(reason)),
+    }));
   return (
-    <section aria-labelledby="quarantine">
+    <section class="card" aria-labelledby="quarantine">
       <h2 id="quarantine">Quarantine</h2>
       <Answer asked={asked}>
-        {({ memories, nextCursor }) => (
+        {({ rows, next }) => (
           <>
-            {memories.length === 0 && <p class="note">Nothing reads as instructions to a model.</p>}
-            <ul class="cards">
-              {memories.map((memory) => (
-                <li key={memory.id}>
+            <Decisions
+              rows={rows}
+              none="Nothing reads as instructions to a model."
+              decisions={decisions}
+              again={asked.again}
+            >
+              {({ id, scope, text, origin, createdAt }) => (
+                <>
                   <p dir="auto">
-                    <a href={hrefOf({ view: "memory", params: { ...paramsOf(memory.scope), id: memory.id } })}>
-                      <bdi>{memory.text.slice(0, 1_000)}</bdi>
+                    <a href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })}>
+                      <bdi>{text.slice(0, 1_000)}</bdi>
                     </a>
                   </p>
                   <p class="faint">
-                    {ownerOf(memory.scope)} · from {memory.origin} · <When at={memory.createdAt} />
+                    {nameOf(paramsOf(scope))} · from {origin} · <When at={createdAt} />
                   </p>
-                  <div class="buttons">
-                    <button type="button" onClick={() => askFirst(settle(memory, "approve"))}>
-                      Approve
-                    </button>
-                    <button type="button" class="danger" onClick={() => askFirst(settle(memory, "reject"))}>
-                      Reject
-                    </button>
-                  </div>
-                </li>
-              ))}
-            </ul>
-            <Pages place={place} next={nextCursor} name="quarantine" />
-          </>
-        )}
-      </Answer>
-      {dialog}
-    </section>
-  );
-}
-
-function settle({ id, scope, revision }: Memory, how: "approve" | "reject"): Change {
-  const rejects = how === "reject";
-  return {
-    title: rejects ? "Delete it for good" : "Make it an ordinary memory",
-    does: rejects ? "Reject" : "Approve",
-    danger: rejects,
-    about: <p>{rejects ? "The audit trail keeps what it was." : "Agents will be shown it, on your word."}</p>,
-    act(reason) {
-      const call = { whose: paramsOf(scope), revision };
-      return rejects
-        ? ask(path`memories/${id}`, { ...call, method: "DELETE", query: { reason } })
-        : ask(path`memories/${id}/approve`, { ...call, method: "POST", body: { reason } });
-    },
-  };
-}
-
-function ownerOf(scope: Consent["scope"]): string {
-  return [scope.tenantId, scope.userId, scope.appId].filter(Boolean).join(" / ");
-}
-
-const jobTitles: Readonly<Record<string, string>> = {
-  ...{ failed: "Dead letters and failed work", waiting: "Due work", running: "Running work" },
-};
-
-function Jobs({ state, place }: { readonly state: string; readonly place: Place }) {
-  const name = `jobs-${state}`;
-  const cursor = place.params[name];
-  const asked = useAsked(
-    (signal) =>
-      ask<{ readonly jobs: readonly Job[]; readonly nextCursor: string | null }>("jobs", {
-        ...{ signal, query: { state, limit: 25, cursor } },
-      }),
-    [state, cursor],
-  );
-  const retry = async (id: string) => {
-    await ask(path`jobs/${id}/retry`, { method: "POST", body: {} });
-    asked.again();
-  };
-  return (
-    <section aria-labelledby={name}>
-      <h2 id={name}>{jobTitles[state]}</h2>
-      <Answer asked={asked} missing="This server does not list its work.">
-        {({ jobs, nextCursor }) => (
-          <>
-            {jobs.length === 0 ? (
-              <p class="note">None.</p>
-            ) : (
-              <JobTable jobs={jobs} retry={state === "failed" ? retry : null} />
-            )}
-            <Pages place={place} next={nextCursor} name={name} />
-          </>
-        )}
-      </Answer>
-    </section>
-  );
-}
-
-function JobTable({
-  jobs,
-  retry,
-}: {
-  readonly jobs: readonly Job[];
-  readonly retry: ((id: string) => Promise<void>) | null;
-}) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Work</th>
-            <th>Of</th>
-            <th class="number">Attempts</th>
-            <th>Error</th>
-            <th>Due</th>
-            {retry && <th>Retry</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id}>
-              <th scope="row">{job.kind}</th>
-              <td>
-                <bdi>{job.key ?? ""}</bdi>
-              </td>
-              <td class="number">{job.attempts ?? "given up"}</td>
-              <td>
-                <Words text={job.error ?? ""} most={200} />
-              </td>
-              <td>
-                <When at={job.dueAt ?? job.givenUpAt} />
-              </td>
-              {retry && (
-                <td>
-                  <button type="button" onClick={() => void retry(job.id)}>
-                    Retry
-                  </button>
-                </td>
+                </>
               )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+            </Decisions>
+            <Pages place={place} next={next} name="quarantine" />
+          </>
+        )}
+      </Answer>
+    </section>
   );
 }

@@ -4,23 +4,24 @@ import type { Forgotten } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
 import { Trouble } from "../parts/asked.js";
 import { Counts } from "../parts/counts.js";
-import { counted } from "../parts/texts.js";
+import { counted, Head } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
 /** All that is kept of somebody: as a file, and gone for good. */
-export function ExportAndErase({ place }: ViewProps) {
+export function ExportAndDelete({ place }: ViewProps) {
   const whose = whoseOf(place.params);
   const name = whose.user ?? whose.app ?? "me";
   return (
-    <>
+    <section class="narrow" aria-label="Export and delete">
+      <Head title="Export & delete" />
       <Export whose={whose} name={name} />
-      <Erase key={JSON.stringify(whose)} whose={whose} name={name} />
-    </>
+      <Delete key={JSON.stringify(whose)} whose={whose} name={name} />
+    </section>
   );
 }
 
-function Export({ whose, name }: { readonly whose: Params; readonly name: string }) {
+function Export({ whose, name }: Readonly<{ whose: Params; name: string }>) {
   const [state, setState] = useState<Error | string | null>(null);
   const download = async () => {
     setState("Reading…");
@@ -37,7 +38,7 @@ function Export({ whose, name }: { readonly whose: Params; readonly name: string
     }
   };
   return (
-    <section aria-labelledby="export">
+    <section class="card" aria-labelledby="export">
       <h2 id="export">Export</h2>
       <p>Everything that is kept of {name}, as lines of JSON.</p>
       <button type="button" onClick={() => void download()}>
@@ -48,9 +49,9 @@ function Export({ whose, name }: { readonly whose: Params; readonly name: string
   );
 }
 
-function Erase({ whose, name }: { readonly whose: Params; readonly name: string }) {
+function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
   const [left, setLeft] = useState<Forgotten | null>(null);
-  const [erased, setErased] = useState<Forgotten | null>(null);
+  const [deleted, setDeleted] = useState<Forgotten | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const { ask: askFirst, dialog } = useAskFirst(() => {});
   const forget = (dryRun: boolean) => ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
@@ -58,9 +59,9 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
     setError(null);
     forget(true).then(setLeft, setError);
   };
-  const erase = () =>
+  const remove = () =>
     askFirst({
-      ...{ title: `Erase everything of ${name}?`, does: "Erase for good", danger: true },
+      ...{ title: `Delete everything of ${name}?`, does: "Delete for good", danger: true },
       ...{ reason: false as const, typed: name },
       about: (
         <p>
@@ -68,26 +69,26 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
           them back.
         </p>
       ),
-      act: async () => setErased(await forget(false)),
+      act: async () => setDeleted(await forget(false)),
     });
   return (
-    <section aria-labelledby="erase">
-      <h2 id="erase">Erase</h2>
+    <section class="card" aria-labelledby="erase">
+      <h2 id="erase">Delete</h2>
       <p>First count what would go; nothing is deleted by counting.</p>
       <div class="buttons">
         <button type="button" onClick={countRows}>
           Count what would go
         </button>
-        <button type="button" class="danger" disabled={left === null || left.total === 0} onClick={erase}>
-          Erase…
+        <button type="button" class="danger" disabled={left === null || left.total === 0} onClick={remove}>
+          Delete…
         </button>
       </div>
       {error && <Trouble error={error} />}
       {left && <Counts removed={left.removed} total={left.total} />}
-      {erased && (
+      {deleted && (
         <p role="status">
-          {erased.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
-          {counted(erased.total, "row")}.
+          {deleted.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
+          {counted(deleted.total, "row")}.
         </p>
       )}
       {dialog}

@@ -1,23 +1,24 @@
 import { ask } from "../api.js";
 import { type Explained, type ExplainedHit, lostParts, scoreParts } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { MemoryLink, Tag } from "../parts/texts.js";
+import { Head, MemoryLink, Tag } from "../parts/texts.js";
 import { go, type Params, type Place, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
 /** A question asked of memory: what is found and why, and what is left out and why. */
-export function TryAQuestion({ place }: ViewProps) {
+export function TestRetrieval({ place }: ViewProps) {
   const { params } = place;
   const { question = "" } = params;
   return (
-    <section aria-label="Try a question">
+    <section aria-label="Test retrieval">
+      <Head title="Test retrieval" />
       <QuestionForm place={place} />
       {question !== "" && <Result params={params} />}
     </section>
   );
 }
 
-function QuestionForm({ place }: { readonly place: Place }) {
+function QuestionForm({ place }: Readonly<{ place: Place }>) {
   const { question = "", agent = "", thread = "", categories = "", topK = "" } = place.params;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -29,16 +30,22 @@ function QuestionForm({ place }: { readonly place: Place }) {
   };
   return (
     <form class="ask" onSubmit={submit} key={question}>
-      <label class="wide">
-        Question
-        <input name="question" defaultValue={question} required dir="auto" />
-      </label>
+      <input
+        class="search"
+        type="search"
+        name="question"
+        aria-label="Question"
+        placeholder="What would the agent ask?   ( / )"
+        defaultValue={question}
+        required
+        dir="auto"
+      />
       <label>
         Agent
         <input name="agent" defaultValue={agent} size={12} />
       </label>
       <label>
-        Thread
+        Conversation
         <input name="thread" defaultValue={thread} size={14} />
       </label>
       <label>
@@ -69,7 +76,7 @@ function askIt(params: Params, signal: AbortSignal): Promise<Explained> {
   return ask<Explained>("query", { method: "POST", whose: whoseOf(params), signal, body });
 }
 
-function Result({ params }: { readonly params: Params }) {
+function Result({ params }: Readonly<{ params: Params }>) {
   const asked = useAsked((signal) => askIt(params, signal), [params]);
   const whose = whoseOf(params);
   return (
@@ -98,7 +105,7 @@ function searchedBy({ question, floor, budgetTokens }: Explained): string {
   return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
 }
 
-function Hits({ hits, whose }: { readonly hits: readonly ExplainedHit[]; readonly whose: Params }) {
+function Hits({ hits, whose }: Readonly<{ hits: readonly ExplainedHit[]; whose: Params }>) {
   const most = Math.max(...hits.map(({ parts, score }) => Math.max(score, sum(parts))), 1e-9);
   return (
     <>
@@ -139,7 +146,7 @@ function sum(parts: ExplainedHit["parts"]): number {
   return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
 }
 
-function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: number }) {
+function ScoreBar({ hit, most }: Readonly<{ hit: ExplainedHit; most: number }>) {
   let at = 0;
   const drawn = scoreParts.flatMap((part) => {
     const value = Math.max(0, hit.parts[part]);
@@ -169,7 +176,7 @@ function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: nu
   );
 }
 
-function Omitted({ explained, whose }: { readonly explained: Explained; readonly whose: Params }) {
+function Omitted({ explained, whose }: Readonly<{ explained: Explained; whose: Params }>) {
   const { omitted } = explained;
   return (
     <>

@@ -1,0 +1,68 @@
+import type { ComponentChildren } from "preact";
+import { go, type Place, whoseOf } from "../place.js";
+
+/** A search box and filters; they become the place, and what is typed stays in them whatever the answer is. */
+export function Filters({
+  place,
+  search: { name, value, label },
+  children,
+}: Readonly<{
+  place: Place;
+  search: { readonly name: string; readonly value: string; readonly label: string };
+  children: ComponentChildren;
+}>) {
+  const apply = (form: HTMLFormElement) => {
+    const given = Object.fromEntries([...new FormData(form)].map(([field, filled]) => [field, String(filled).trim()]));
+    go({ ...place, params: { ...whoseOf(place.params), ...given } });
+  };
+  return (
+    <form
+      class="ask"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(event.currentTarget);
+      }}
+      onChange={(event) => {
+        if (event.target instanceof HTMLSelectElement || (event.target as HTMLInputElement).type === "date")
+          apply(event.currentTarget);
+      }}
+    >
+      <input
+        class="search"
+        name={name}
+        type="search"
+        key={value}
+        defaultValue={value}
+        placeholder={`${label}   ( / )`}
+        aria-label={label}
+        dir="auto"
+      />
+      {children}
+      <button type="submit" class="primary">
+        Search
+      </button>
+    </form>
+  );
+}
+
+/** One of some words. */
+export function Choice(choice: {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly words: readonly string[];
+}) {
+  return (
+    <label>
+      {choice.label}
+      <select name={choice.name}>
+        {choice.words.map((word) => (
+          <option key={word} value={word} selected={word === choice.value}>
+            {word.replaceAll("_", " ") || "all"}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

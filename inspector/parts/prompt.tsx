@@ -1,0 +1,104 @@
+import { ask, path } from "../api.js";
+import type { Message, Summary, TurnCost } from "../api-types.js";
+import { type InView, type PromptPart, promptOf } from "../in-view.js";
+import { type Params, whoseOf } from "../place.js";
+import { Answer, useAsked } from "./asked.js";
+import { ShownLine } from "./delta.js";
+import { count, counted, Words } from "./texts.js";
+
+/** Messages whose sizes are added up. */
+const mostMessages = 1_000;
+
+/** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
+export function Prompt({
+  view,
+  cost,
+  summaries,
+  params,
+}: Readonly<{ view: InView; cost: TurnCost | undefined; summaries: readonly Summary[]; params: Params }>) {
+  const whose = whoseOf(params);
+  const summary = summaries.find(({ id }) => id === view.turn.summaryId);
+  const first = view.opening.firstSeq ?? 0;
+  const asked = useAsked(
+    (signal) =>
+      ask<{ readonly messages: readonly Message[] }>(path`threads/${params.thread ?? ""}/messages`, {
+        ...{
+          whose,
+          signal,
+          query: { after: first - 1, limit: Math.min(mostMessages, view.turn.seq - first + 1), mostCharacters: 1 },
+        },
+      }),
+    [first, view.turn.seq],
+  );
+  return (
+    <section aria-label="The whole prompt">
+      <h2>
+        The whole prompt
+        {cost?.promptTokens != null && (
+          <span class="faint">
+            {cost.source === "estimate" && "about "}
+            {count(cost.promptTokens)} tokens{cost.calls > 1 && ` in ${cost.calls} calls`}, {count(cost.outputTokens)}{" "}
+            out
+          </span>
+        )}
+      </h2>
+      <Answer asked={asked}>
+        {({ messages }) => <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} params={params} />}
+      </Answer>
+    </section>
+  );
+}
+
+function Parts({
+  parts,
+  cost,
+  params,
+}: Readonly<{ parts: readonly PromptPart[]; cost: TurnCost | undefined; params: Params }>) {
+  const whole = parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) || 1;
+  const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
+  const share = cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
+  return (
+    <>
+      <div class="prompt-bar" aria-hidden="true">
+        {parts.map(({ name, tokens }, place) => (
+          <div
+            key={name}
+            class={`shade-${place}`}
+            style={{ width: `${(100 * (tokens ?? 0)) / whole}%` }}
+            title={name}
+          />
+        ))}
+        {share !== null && <div class="cached" style={{ width: `${100 * share}%` }} />}
+      </div>
+      {share !== null && (
+        <p class="faint">
+          {cost?.cachedTokens === null
+            ? `A cache could have had ${count(100 * share)}%: ${count(cached ?? 0)} tokens were sent before. The model does not say what it had.`
+            : `A cache had ${count(100 * share)}% of it: ${counted(cached ?? 0, "token")}.`}
+        </p>
+      )}
+      <ol class="parts">
+        {parts.map(({ name, tokens, about, lines = [], text = "" }, place) => (
+          <li key={name}>
+            <details>
+              <summary>
+                <span class={`key shade-${place}`} /> {name} <span class="faint">{about}</span>
+                <span class="number">{tokens === null ? "?" : `≈ ${count(tokens)}`}</span>
+              </summary>
+              {text !== "" && (
+                <p class="text" dir="auto">
+                  <Words text={text} />
+                </p>
+              )}
+              <ul class="delta">
+                {lines.map((line) => (
+                  <ShownLine key={line.id} line={line} sign="kept" whose={whoseOf(params)} lexemes={[]} />
+                ))}
+              </ul>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

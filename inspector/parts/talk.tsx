@@ -1,0 +1,124 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, path } from "../api.js";
+import type { Message } from "../api-types.js";
+import { hrefOf, type Place, whoseOf } from "../place.js";
+import { count, Tag, When, Words } from "./texts.js";
+
+/** Longest text of a message that comes with its page. */
+export const mostCharacters = 2_000;
+
+/** A user's message and everything that answers it. */
+export interface Turn {
+  readonly seq: number;
+  readonly messages: readonly Message[];
+}
+
+/** Messages as turns. */
+export function turnsOf(messages: readonly Message[]): readonly Turn[] {
+  const turns: { seq: number; messages: Message[] }[] = [];
+  for (const message of messages) {
+    const turn = turns.at(-1);
+    if (message.role === "user" || turn === undefined) turns.push({ seq: message.seq, messages: [message] });
+    else turn.messages.push(message);
+  }
+  return turns;
+}
+
+/** What was said in a turn; a click or Enter shows beside it what the model was shown. */
+export function TurnOfTalk({
+  turn: { seq, messages },
+  place,
+  mark,
+  isSelected,
+  children,
+}: {
+  readonly turn: Turn;
+  readonly place: Place;
+  /** What its line says besides when it was. */
+  readonly mark: string;
+  readonly isSelected: boolean;
+  readonly children?: preact.ComponentChildren;
+}) {
+  const article = useRef<HTMLElement>(null);
+  const { at, around } = place.params;
+  const isPointed = isSelected && at !== undefined;
+  useEffect(() => {
+    if (isPointed) article.current?.scrollIntoView({ block: "nearest" });
+  }, [isPointed]);
+  const href = hrefOf({ ...place, params: { ...place.params, at: String(seq) } });
+  return (
+    <article ref={article} class={isSelected ? "turn selected" : "turn"}>
+      <a
+        class="row turn-line"
+        href={href}
+        aria-current={isSelected ? "true" : undefined}
+        onClick={(event) => {
+          // Going back leads out of the conversation, not through its turns.
+          event.preventDefault();
+          location.replace(href);
+        }}
+      >
+        <When at={messages[0]?.saidAt ?? null} /> <span>{mark}</span>
+      </a>
+      {messages.map((message) => (
+        <Said key={message.seq} message={message} place={place} isPointed={String(message.seq) === (around ?? at)} />
+      ))}
+      {children}
+    </article>
+  );
+}
+
+const calling = /^\[calls (\S+) (.*)\]$/;
+
+function Said({ message, place, isPointed }: Readonly<{ message: Message; place: Place; isPointed: boolean }>) {
+  const { seq, role, actor, text, characters } = message;
+  const [whole, setWhole] = useState<string | null>(null);
+  const readAll = async () => {
+    const call = { whose: whoseOf(place.params), query: { limit: 1, after: seq - 1 } };
+    const { messages } = await ask<{ readonly messages: readonly Message[] }>(
+      path`threads/${place.params.thread ?? ""}/messages`,
+      call,
+    );
+    setWhole(messages[0]?.text ?? "");
+  };
+  const lines = (whole ?? text).split("\n");
+  const calls = role === "assistant" ? lines.flatMap((line) => calling.exec(line) ?? []).length / 3 : 0;
+  const spoken = lines.slice(0, lines.length - calls).join("\n");
+  const words = (
+    <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
+      <Words text={spoken} most={whole === null ? mostCharacters : whole.length} />
+    </div>
+  );
+  return (
+    <div class={`message ${role}${isPointed ? " pointed" : ""}`} id={`message-${seq}`}>
+      <p class="who faint" title={`Message ${seq}`}>
+        {role === "other" ? "" : role} {actor !== null && <bdi>{actor}</bdi>}{" "}
+        {isPointed && <Tag of="found" tone="waiting" />}
+      </p>
+      {role === "tool" ? (
+        <details>
+          <summary>Result: {text.slice(0, 60)}</summary>
+          {words}
+        </details>
+      ) : (
+        spoken !== "" && words
+      )}
+      {lines.slice(lines.length - calls).map((line) => {
+        const [, name = "", args = ""] = calling.exec(line) ?? [];
+        return (
+          <details key={line} class="call">
+            <summary>
+              Calls <code>{name}</code>
+            </summary>
+            <code>{args}</code>
+          </details>
+        );
+      })}
+      {whole === null && characters > text.length && (
+        <button type="button" class="plain" onClick={readAll}>
+          Show all {count(characters)} characters
+        </button>
+      )}
+    </div>
+  );
+}

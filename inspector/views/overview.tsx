@@ -1,0 +1,221 @@
+import type { ComponentChildren } from "preact";
+import { ask } from "../api.js";
+import type { Consent, Job, Memory, MemoryPage, Stats } from "../api-types.js";
+import { Answer, type Asked, useAsked } from "../parts/asked.js";
+import { DayChart } from "../parts/day-chart.js";
+import { count, counted, Head, MemoryLink, Tag, When } from "../parts/texts.js";
+import { hrefOf, nameOf, type Params, paramsOf, whoseOf } from "../place.js";
+import type { ViewProps } from "../view.js";
+import { jobName } from "./jobs.js";
+import { type ThreadPage, ThreadRows } from "./threads.js";
+
+/** Lines of each part. */
+const [mostThreads, mostLearned, mostWaiting] = [6, 6, 3];
+/** How many that wait are counted; beyond it, "99+". */
+const mostCounted = 100;
+const chartDays = 14;
+
+/** What is going on: latest conversations, what waits, what was learned, and what recall took. */
+export function Overview({ place, isOperator }: ViewProps) {
+  const whose = whoseOf(place.params);
+  const get = <Value,>(path: string, query: Readonly<Record<string, string | number>>) =>
+    useAsked((signal) => ask<Value>(path, { whose, signal, query }), [whose]);
+  const stats = get<Stats>("stats", { by: "day", days: chartDays });
+  const threads = get<ThreadPage>("threads", { limit: mostThreads });
+  const learned = get<MemoryPage>("memories", { limit: mostLearned });
+  return (
+    <section aria-label="Overview">
+      <Head title={nameOf(whose) || "Everyone"}>
+        <span class="faint">
+          {new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" })}
+        </span>
+      </Head>
+      <Answer asked={stats}>{(found) => <Tiles stats={found} />}</Answer>
+      <div class="split">
+        <div>
+          <Card title="Latest conversations" more={hrefOf({ view: "threads", params: whose })}>
+            <Answer asked={threads}>{({ threads: rows }) => <ThreadRows threads={rows} />}</Answer>
+          </Card>
+          <Card title="Recall over days">
+            <Answer asked={stats}>{({ rows }) => <Charts rows={rows} />}</Answer>
+          </Card>
+        </div>
+        <div>
+          <Waits whose={whose} isOperator={isOperator} />
+          <Card title="Learned last" more={hrefOf({ view: "memories", params: whose })}>
+            <Answer asked={learned}>{({ memories }) => <Learned memories={memories} whose={whose} />}</Answer>
+          </Card>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Card({
+  title,
+  more,
+  children,
+}: Readonly<{ title: ComponentChildren; more?: string; children: ComponentChildren }>) {
+  return (
+    <section class="card">
+      <h2>
+        {title}
+        {more !== undefined && <a href={more}>All →</a>}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
+  const today = rows.at(-1);
+  const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
+  const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
+  const tiles = [
+    ["Turns today", count(recalls), recalls > 0 ? `${count(recallsWithMemory)} were shown something new` : "none yet"],
+    ["Learned today", count(writes.create ?? 0), `${counted(changed, "change")} to what was known`],
+    [
+      "Recall today",
+      recallLatencyMs === null ? "–" : `${count(recallLatencyMs.p50)} ms`,
+      recallLatencyMs === null
+        ? "nothing timed yet"
+        : `half were quicker; 95 of 100 within ${count(recallLatencyMs.p95)} ms`,
+    ],
+    [
+      "Background work today",
+      counted(energy.callsToday, "call"),
+      `${count(energy.unitsToday)} units of energy; level ${count(energy.level)} of 100`,
+    ],
+  ] as const;
+  return (
+    <dl class="tiles">
+      {tiles.map(([name, figure, about]) => (
+        <div key={name} class="card">
+          <dt>{name}</dt>
+          <dd class="figure">{figure}</dd>
+          <dd class="faint">{about}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
+  if (rows.every(({ recalls }) => recalls === 0)) return <p class="note">No recall in these {chartDays} days.</p>;
+  return (
+    <div class="charts">
+      <div>
+        <h3>Milliseconds</h3>
+        <DayChart
+          names={["half within", "95 of 100 within"]}
+          rows={rows.map(({ day, recallLatencyMs: took }) => ({
+            day,
+            inner: took?.p50 ?? null,
+            outer: took?.p95 ?? null,
+          }))}
+        />
+      </div>
+      <div>
+        <h3>Turns</h3>
+        <DayChart
+          names={["shown something new", "all"]}
+          rows={rows.map(({ day, recalls, recallsWithMemory }) => ({
+            ...{ day, inner: recalls === 0 ? null : recallsWithMemory, outer: recalls === 0 ? null : recalls },
+          }))}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; whose: Params }>) {
+  if (memories.length === 0) return <p class="note">Nothing yet.</p>;
+  return (
+    <ul class="rows">
+      {memories.map(({ id, scope, text, category, createdAt }) => (
+        <li key={id}>
+          <a class="row plain" href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })}>
+            <bdi>{text.slice(0, 200)}</bdi>
+          </a>
+          <p class="faint">
+            {category} · {nameOf(whose) === "" && `${nameOf(paramsOf(scope))} · `}
+            <When at={createdAt} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What waits for somebody: what failed first, then requests for consent, then quarantine. */
+function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: boolean }>) {
+  const read = <Row,>(path: string, name: string, query: Readonly<Record<string, string>>, isAsked = true) =>
+    useAsked<readonly Row[]>(
+      async (signal) => {
+        if (!isAsked) return [];
+        const call = { whose: path === "jobs" ? whoseOf({ tenant: whose.tenant ?? "" }) : whose, signal };
+        return (
+          (await ask<Record<string, Row[]>>(path, { ...call, query: { ...query, limit: mostCounted } }))[name] ?? []
+        );
+      },
+      [whose],
+    );
+  const failed = read<Job>("jobs", "jobs", { state: "failed" }, isOperator);
+  const consents = read<Consent>("consents", "consents", { status: "pending" });
+  const quarantine = read<Memory>("memories", "memories", { states: "quarantined" }, isOperator);
+  const all = [failed, consents, quarantine];
+  const isClear = all.every(({ value }) => value?.length === 0);
+  const to = hrefOf({ view: "waiting", params: whose });
+  return (
+    <Card title="Waits for you" more={to}>
+      {isClear && <p class="clear">Nothing. All is done.</p>}
+      <Waiting asked={failed} name="Failed work" tone="bad">
+        {(job) => (
+          <>
+            <a href={to}>{jobName(job.kind)}</a> of <bdi>{job.threadId ?? nameOf(paramsOf(job.scope))}</bdi>{" "}
+            <span class="faint">{job.error?.slice(0, 60)}</span>
+          </>
+        )}
+      </Waiting>
+      <Waiting asked={consents} name="Requests for consent" tone="waiting">
+        {({ text, scope }) => (
+          <>
+            <a href={to}>
+              <bdi>{text.slice(0, 120)}</bdi>
+            </a>{" "}
+            <span class="faint">{nameOf(paramsOf(scope))}</span>
+          </>
+        )}
+      </Waiting>
+      <Waiting asked={quarantine} name="In quarantine" tone="waiting">
+        {({ id, scope, text }) => <MemoryLink id={id} whose={paramsOf(scope)} text={text.slice(0, 120)} />}
+      </Waiting>
+    </Card>
+  );
+}
+
+function Waiting<Row extends { readonly id: string }>({
+  asked,
+  name,
+  tone,
+  children,
+}: Readonly<{ asked: Asked<readonly Row[]>; name: string; tone: string; children: (row: Row) => ComponentChildren }>) {
+  return (
+    <Answer asked={asked} missing="">
+      {(rows) =>
+        rows.length > 0 && (
+          <div class="waits">
+            <h3>
+              {name} <Tag of={rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`} tone={tone} />
+            </h3>
+            <ul class="lines">
+              {rows.slice(0, mostWaiting).map((row) => (
+                <li key={row.id}>{children(row)}</li>
+              ))}
+            </ul>
+          </div>
+        )
+      }
+    </Answer>
+  );
+}
