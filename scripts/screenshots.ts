@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { createMemory } from "../src/index.js";
-import { HashingEmbeddings, OfflineChatModel } from "../src/testing/index.js";
+import { HashingEmbeddings } from "../src/testing/index.js";
 import { openChromium } from "../test/support/chromium.js";
 import { openInspected } from "../test/support/inspected.js";
-import { ana, fillInspectorSample } from "../test/support/inspector-sample.js";
+import { ana, fillInspectorSample, sampleModel } from "../test/support/inspector-sample.js";
 
 // `npm run screenshots [-- --kept]`: pictures of the inspector's views, at two widths, light and dark, in
 // .screenshots/; with --kept, only those that the documentation shows, in docs/inspector/.
@@ -15,29 +15,36 @@ const folder = fileURLToPath(new URL(kept ? "../docs/inspector" : "../.screensho
 mkdirSync(folder, { recursive: true });
 
 /** Those that the documentation shows. */
-const shownInDocs = new Set(["thread", "question", "memory"]);
+const shownInDocs = new Set(["overview", "thread", "memory"]);
 
+let now = Date.now();
 const memory = createMemory({
   database: ":memory:",
-  model: new OfflineChatModel(),
+  model: sampleModel(),
   embeddings: new HashingEmbeddings(),
   jobs: "inline" as const,
+  clock: () => new Date(now),
+  // Small, so that a short conversation has all there is to see.
+  config: { context: { tailTokens: 200 }, retrieval: { budgetTokens: 300, topK: 3 } },
 });
 await memory.setup();
-await fillInspectorSample(memory);
-const [boat] = await memory.memories.list({ scope: ana, contains: "Has a sister" });
+const dayMs = 86_400_000;
+await fillInspectorSample(memory, (daysAgo) => {
+  now = Date.now() - daysAgo * dayMs;
+});
+const [sister] = await memory.memories.list({ scope: ana, contains: "Has a sister" });
 const server = await openInspected(memory);
 const browser = await openChromium();
 
 const views: Readonly<Record<string, string>> = {
-  owners: "threads",
-  threads: "threads?user=ana",
-  thread: "thread?user=ana&thread=sailing&after=4",
+  overview: "overview",
+  threads: "threads",
+  said: "threads?said=nuts",
+  thread: "thread?user=ana&thread=sailing",
   hostile: "thread?user=ana&thread=hostile",
-  summaries: "summaries?user=ana&thread=sailing",
   question: "question?user=ana&question=Where+does+she+sail%3F",
   memories: "memories?user=ana",
-  memory: `memory?user=ana&id=${boat?.id}`,
+  memory: `memory?user=ana&id=${sister?.id}`,
   waiting: "waiting",
   changes: "changes?user=ana",
   erase: "erase?user=ana",

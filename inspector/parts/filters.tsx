@@ -5,10 +5,12 @@ import { go, type Place, whoseOf } from "../place.js";
 export function Filters({
   place,
   search: { name, value, label },
+  does = "Search",
   children,
 }: Readonly<{
   place: Place;
   search: { readonly name: string; readonly value: string; readonly label: string };
+  does?: string;
   children: ComponentChildren;
 }>) {
   const apply = (form: HTMLFormElement) => {
@@ -40,7 +42,7 @@ export function Filters({
       />
       {children}
       <button type="submit" class="primary">
-        Search
+        {does}
       </button>
     </form>
   );

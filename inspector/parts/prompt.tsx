@@ -3,6 +3,7 @@ import type { Message, Summary, TurnCost } from "../api-types.js";
 import { type InView, type PromptPart, promptOf } from "../in-view.js";
 import { type Params, whoseOf } from "../place.js";
 import { Answer, useAsked } from "./asked.js";
+import { Bar } from "./bar.js";
 import { ShownLine } from "./delta.js";
 import { count, counted, Words } from "./texts.js";
 
@@ -59,17 +60,12 @@ function Parts({
   const share = cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
   return (
     <>
-      <div class="prompt-bar" aria-hidden="true">
-        {parts.map(({ name, tokens }, place) => (
-          <div
-            key={name}
-            class={`shade-${place}`}
-            style={{ width: `${(100 * (tokens ?? 0)) / whole}%` }}
-            title={name}
-          />
-        ))}
-        {share !== null && <div class="cached" style={{ width: `${100 * share}%` }} />}
-      </div>
+      <Bar
+        parts={parts.map(({ name, tokens }, shade) => ({ name, value: tokens ?? 0, shade }))}
+        most={whole}
+        covered={(share ?? 0) * whole}
+        label={parts.map(({ name, tokens }) => `${name}: ${tokens ?? "?"} tokens`).join(", ")}
+      />
       {share !== null && (
         <p class="faint">
           {cost?.cachedTokens === null

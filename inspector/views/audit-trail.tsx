@@ -30,7 +30,7 @@ export function AuditTrail({
   return (
     <section class="card">
       <h2>Audit trail</h2>
-      <ol class="trail">
+      <ol class="rows">
         {events.map((entry, place) => (
           <li key={entry.id}>
             <p>

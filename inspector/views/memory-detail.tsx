@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { ApiProblem, ask, type Call, path } from "../api.js";
 import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
@@ -76,41 +77,40 @@ async function readHistory(id: string, call: Call): Promise<{ readonly events: r
 }
 
 function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
-  const { kind, category, key, value, state, importance, confidence, origin, trust, tags, metadata } = memory;
-  const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
-    ["State", <Tag key="state" of={state} tone={toneOf(state)} />],
-    ["Kind", kind],
-    ["Category", key === null ? category : `${category} · ${key}`],
-    ...(value === null ? [] : [["Value", <Words key="value" text={value} />] as const]),
-    ["Importance", `${importance}${memory.pinned ? ", pinned" : ""}`],
-    ["Confidence", confidence.toFixed(2)],
-    ["Source", `${origin}, trust: ${trust}`],
-    ["Mentions", count(memory.seenCount)],
-    ["Valid since", <When key="since" at={memory.validFrom} />],
-    ...(memory.validTo === null ? [] : [["Valid until", <When key="until" at={memory.validTo} />] as const]),
-    ["Learned", <When key="learned" at={memory.createdAt} />],
-    ["Last used", <When key="used" at={memory.lastAccessedAt} />],
-    ...(memory.expiresAt === null ? [] : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
-    ...(memory.purgeAt === null ? [] : [["Deleted for good", <When key="purged" at={memory.purgeAt} />] as const]),
-    ...(memory.agentId === null ? [] : [["Agent", memory.agentId] as const]),
-    ...(memory.actorId === null ? [] : [["Said by", <Words key="actor" text={memory.actorId} />] as const]),
-    ...(tags.length === 0 ? [] : [["Tags", <Words key="tags" text={tags.join(", ")} />] as const]),
-    ...(Object.keys(metadata).length === 0
-      ? []
-      : [["Noted", <code key="noted">{JSON.stringify(metadata)}</code>] as const]),
-    ...(memory.supersededBy === null
-      ? []
-      : [["Replaced by", <MemoryLink key="by" id={memory.supersededBy} whose={whose} />] as const]),
-    ["Id", <code key="id">{memory.id}</code>],
-  ];
+  const { key, state, expiresAt, purgeAt, validTo, supersededBy, metadata } = memory;
+  const rows: Readonly<Record<string, ComponentChildren>> = {
+    State: <Tag of={state} tone={toneOf(state)} />,
+    Kind: memory.kind,
+    Category: key === null ? memory.category : `${memory.category} · ${key}`,
+    Value: memory.value !== null && <Words text={memory.value} />,
+    Importance: `${memory.importance}${memory.pinned ? ", pinned" : ""}`,
+    Confidence: memory.confidence.toFixed(2),
+    Source: `${memory.origin}, trust: ${memory.trust}`,
+    Mentions: count(memory.seenCount),
+    "Valid since": <When at={memory.validFrom} />,
+    "Valid until": validTo !== null && <When at={validTo} />,
+    Learned: <When at={memory.createdAt} />,
+    "Last used": <When at={memory.lastAccessedAt} />,
+    Expires: expiresAt !== null && <When at={expiresAt} />,
+    "Deleted for good": purgeAt !== null && <When at={purgeAt} />,
+    Agent: memory.agentId,
+    "Said by": memory.actorId !== null && <Words text={memory.actorId} />,
+    Tags: memory.tags.length > 0 && <Words text={memory.tags.join(", ")} />,
+    Metadata: Object.keys(metadata).length > 0 && <code>{JSON.stringify(metadata)}</code>,
+    "Replaced by": supersededBy !== null && <MemoryLink id={supersededBy} whose={whose} />,
+    Id: <code>{memory.id}</code>,
+  };
   return (
     <dl class="facts card">
-      {rows.map(([name, what]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{what}</dd>
-        </div>
-      ))}
+      {Object.entries(rows).map(
+        ([name, what]) =>
+          what && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{what}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }
