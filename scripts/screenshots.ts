@@ -32,7 +32,7 @@ const dayMs = 86_400_000;
 await fillInspectorSample(memory, (daysAgo) => {
   now = Date.now() - daysAgo * dayMs;
 });
-const [sister] = await memory.memories.list({ scope: ana, contains: "Has a sister" });
+const [city] = await memory.memories.list({ scope: ana, contains: "Lives in Porto" });
 const server = await openInspected(memory);
 const browser = await openChromium();
 
@@ -41,10 +41,10 @@ const views: Readonly<Record<string, string>> = {
   threads: "threads",
   said: "threads?said=nuts",
   thread: "thread?user=ana&thread=sailing",
-  hostile: "thread?user=ana&thread=hostile",
+  hostile: "thread?user=zoe&thread=hostile",
   question: "question?user=ana&question=Where+does+she+sail%3F",
   memories: "memories?user=ana",
-  memory: `memory?user=ana&id=${sister?.id}`,
+  memory: `memory?user=ana&id=${city?.id}`,
   waiting: "waiting",
   changes: "changes?user=ana",
   erase: "erase?user=ana",
@@ -75,7 +75,7 @@ for (const width of kept ? [1_280] : [1_280, 390]) {
       await page.goto("about:blank");
       await page.goto(`${server.origin}/inspector/#/${place}`);
       await page.waitForSelector("main");
-      await page.waitForFunction("!document.querySelector('.loading')");
+      await page.waitForSelector(".loading, [aria-busy=true]", { state: "detached" });
       const suffix = kept ? `-${colorScheme}` : `-${width}-${colorScheme}`;
       await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
     }

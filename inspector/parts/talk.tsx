@@ -41,10 +41,11 @@ export function TurnOfTalk({
 }) {
   const article = useRef<HTMLElement>(null);
   const { at, around } = place.params;
-  const isPointed = isSelected && at !== undefined;
+  // Where the talk scrolls by itself, its last turn is selected from the start.
+  const isSought = isSelected && (at !== undefined || children === false);
   useEffect(() => {
-    if (isPointed) article.current?.scrollIntoView({ block: "nearest" });
-  }, [isPointed]);
+    if (isSought) article.current?.scrollIntoView({ block: "nearest" });
+  }, [isSought]);
   const href = hrefOf({ ...place, params: { ...place.params, at: String(seq) } });
   return (
     <article ref={article} class={isSelected ? "turn selected" : "turn"}>

@@ -107,6 +107,11 @@ export function Tag({ of, tone = "plain" }: Readonly<{ of: string; tone?: string
   return <span class={`tag ${tone}`}>{of.replaceAll("_", " ")}</span>;
 }
 
+/** A name of code for people: "consent-expiry" as "Consent expiry". */
+export function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll(/[-_]/g, " ");
+}
+
 /** The tone of a memory's or a job's state. */
 export function toneOf(state: string): string {
   if (["active", "completed", "approved"].includes(state)) return "good";

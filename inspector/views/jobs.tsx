@@ -2,13 +2,8 @@ import { useState } from "preact/hooks";
 import { ask, path } from "../api.js";
 import type { Job } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
-import { counted, Tag, toneOf, When, Words } from "../parts/texts.js";
+import { counted, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, nameOf, paramsOf } from "../place.js";
-
-/** A kind of work for people. */
-export function jobName(kind: string): string {
-  return kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll("-", " ");
-}
 
 /** Background work, and what can be done about it. */
 export function JobList({
@@ -41,7 +36,7 @@ export function JobList({
         {jobs.map((job) => (
           <li key={job.id} class="job">
             <p>
-              <strong>{jobName(job.kind)}</strong>{" "}
+              <strong>{titleOf(job.kind)}</strong>{" "}
               {job.threadId === null ? (
                 <bdi>{nameOf(paramsOf(job.scope))}</bdi>
               ) : (

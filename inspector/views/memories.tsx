@@ -5,7 +5,7 @@ import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
 import { eachOf, useSelection } from "../parts/selection.js";
-import { count, counted, Head, Tag, toneOf, When } from "../parts/texts.js";
+import { count, counted, Head, Tag, titleOf, toneOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { approve, reject, remove, restore } from "./memory-actions.js";
@@ -110,24 +110,26 @@ function List({ page, params, again }: Readonly<{ page: Listed; params: Params; 
   return (
     <>
       {boxOfAll}
-      {groups.map(([category, rows]) => (
-        <section key={category} class="card" aria-label={category}>
-          <h2>
-            {category} <span class="faint">{count(rows.length)}</span>
-          </h2>
-          <ul class="rows">
-            {rows.map((memory) => (
-              <Row
-                key={memory.id}
-                memory={memory}
-                box={box(memory)}
-                former={former.get(slotOf(memory)) ?? []}
-                params={params}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
+      <div class="groups">
+        {groups.map(([category, rows]) => (
+          <section key={category} class="card" aria-label={titleOf(category)}>
+            <h2>
+              {titleOf(category)} <span class="faint">{count(rows.length)}</span>
+            </h2>
+            <ul class="rows">
+              {rows.map((memory) => (
+                <Row
+                  key={memory.id}
+                  memory={memory}
+                  box={box(memory)}
+                  former={former.get(slotOf(memory)) ?? []}
+                  params={params}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
       {chosen.length > 0 && (
         <div class="bulk" role="toolbar" aria-label="With what is selected">
           <strong>{count(chosen.length)} selected</strong>

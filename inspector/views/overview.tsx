@@ -3,10 +3,9 @@ import { ask } from "../api.js";
 import type { Consent, Job, Memory, MemoryPage, Stats } from "../api-types.js";
 import { Answer, type Asked, useAsked } from "../parts/asked.js";
 import { DayChart } from "../parts/day-chart.js";
-import { count, counted, Head, MemoryLink, Tag, When } from "../parts/texts.js";
+import { count, counted, Head, MemoryLink, Tag, titleOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { jobName } from "./jobs.js";
 import { type ThreadPage, ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
@@ -25,7 +24,7 @@ export function Overview({ place, isOperator }: ViewProps) {
   const learned = get<MemoryPage>("memories", { limit: mostLearned });
   return (
     <section aria-label="Overview">
-      <Head title={nameOf(whose) || "Everyone"}>
+      <Head title={nameOf(whose) || "Overview"}>
         <span class="faint">
           {new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" })}
         </span>
@@ -72,14 +71,14 @@ function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
   const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
   const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
   const tiles = [
-    ["Turns today", count(recalls), recalls > 0 ? `${count(recallsWithMemory)} were shown something new` : "none yet"],
+    ["Turns today", count(recalls), recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet"],
     ["Learned today", count(writes.create ?? 0), `${counted(changed, "change")} to what was known`],
     [
       "Recall today",
       recallLatencyMs === null ? "–" : `${count(recallLatencyMs.p50)} ms`,
       recallLatencyMs === null
         ? "nothing timed yet"
-        : `half were quicker; 95 of 100 within ${count(recallLatencyMs.p95)} ms`,
+        : `half of them; 95 of 100 within ${count(recallLatencyMs.p95)} ms`,
     ],
     [
       "Background work today",
@@ -172,7 +171,7 @@ function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: bool
       <Waiting asked={failed} name="Failed work" tone="bad">
         {(job) => (
           <>
-            <a href={to}>{jobName(job.kind)}</a> of <bdi>{job.threadId ?? nameOf(paramsOf(job.scope))}</bdi>{" "}
+            <a href={to}>{titleOf(job.kind)}</a> of <bdi>{job.threadId ?? nameOf(paramsOf(job.scope))}</bdi>{" "}
             <span class="faint">{job.error?.slice(0, 60)}</span>
           </>
         )}

@@ -118,7 +118,7 @@ function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place;
           <ThreadPages place={place} messages={messages} />
           {turns.map((turn) => (
             <TurnOfTalk key={turn.seq} turn={turn} place={place} mark={markOf(turn.seq)} isSelected={turn === selected}>
-              {turn === selected && !isWide && beside}
+              {turn === selected && (isWide ? false : beside)}
             </TurnOfTalk>
           ))}
         </div>

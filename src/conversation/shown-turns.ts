@@ -91,6 +91,8 @@ export interface ShownTurn {
   readonly memories: readonly ShownMemory[];
   /** Existing memories that were not shown. */
   readonly omitted: number;
+  /** If the turn opened an epoch: `seq` of the first message shown verbatim; else null. */
+  readonly firstSeq: number | null;
 }
 
 export interface ListShown extends ThreadAddress {
@@ -115,7 +117,7 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.omitted as "omitted",
+        s.summary_id as "summaryId", s.omitted as "omitted", s.first_seq as "firstSeq",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'origin', m.origin,

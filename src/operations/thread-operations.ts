@@ -96,7 +96,7 @@ export const threadOperations = {
       "turns",
       z.strictObject({
         ...each(z.number(), "turn", "seq", "revision", "omitted"),
-        summaryId: z.number().nullable(),
+        ...each(z.number().nullable(), "summaryId", "firstSeq"),
         messageId: z.string(),
         at: time,
         memories: z.array(

@@ -1,10 +1,11 @@
-import { AIMessage } from "@langchain/core/messages";
 import type { Memory } from "../../src/memory.js";
-import { offlineTasks } from "../../src/testing/offline/tasks.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { offlineTasks } from "../../src/testing/offline/tasks.js";
 import { shownBy } from "../../src/turns/memory-block.js";
 
 export const ana = { userId: "ana" } as const;
+/** Whose words are hostile. */
+export const zoe = { userId: "zoe" } as const;
 
 /** Texts that a page must only show. */
 export const hostile = {
@@ -75,6 +76,8 @@ export const sampleModel = (): OfflineChatModel =>
 
 /** Fills a memory with data for each view of the inspector. @param goTo sets the memory's clock back by so many days */
 export async function fillInspectorSample(memory: Memory, goTo = (_daysAgo: number): void => {}): Promise<void> {
+  goTo(30);
+  await addHostile(memory);
   goTo(12);
   await addMemories(memory);
   await talk(memory, ana, "sailing", sailing, (turn) => goTo(9 - turn));
@@ -88,13 +91,18 @@ export async function fillInspectorSample(memory: Memory, goTo = (_daysAgo: numb
   const draft = { text: "Moved to Porto in the spring of 2026.", source };
   await memory.memories.add(draft, { scope: ana, actor: "planner" });
   await askForConsent(memory);
-  goTo(8);
+  goTo(0);
+  await memory.idle();
+}
+
+async function addHostile(memory: Memory): Promise<void> {
+  const drafts = [hostile.script, hostile.rightToLeft, `Likes ${hostile.emoji}`].map((text) => ({ text }));
+  const link = { text: hostile.link, metadata: { url: "javascript:alert(1)" } };
+  await memory.memories.add([...drafts, link], { scope: zoe });
   const texts = [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)];
   const role = (index: number) => (index % 2 === 0 ? "user" : "assistant");
   const messages = texts.map((content, index) => ({ role: role(index), content, id: `hostile-${index}` }));
-  await memory.record({ scope: ana, threadId: "hostile", messages });
-  goTo(0);
-  await memory.idle();
+  await memory.record({ scope: zoe, threadId: "hostile", messages });
 }
 
 async function addMemories({ memories }: Memory): Promise<void> {
@@ -113,10 +121,6 @@ async function addMemories({ memories }: Memory): Promise<void> {
     { text: "Works as an architect, from home on Fridays.", category: "projects" },
     { text: "Draws houses by hand before she models them.", category: "projects" },
     { text: "Is learning to read nautical charts of the Douro.", origin: "user" as const },
-    { text: hostile.script },
-    { text: hostile.rightToLeft },
-    { text: `Likes ${hostile.emoji}` },
-    { text: hostile.link, metadata: { url: "javascript:alert(1)" } },
   ];
   // One by one, because memories are linked with earlier ones.
   for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
@@ -174,11 +178,11 @@ async function talk(
       { role: "user", content: question, id: id("u") },
       ...(tool && call
         ? [
-            new AIMessage({ content: "", id: id("t"), tool_calls: [call], usage_metadata: usage(18) }),
+            { role: "assistant", content: "", id: id("t"), tool_calls: [call], usage_metadata: usage(18) },
             { role: "tool", content: tool[2], id: id("r"), tool_call_id: call.id },
           ]
         : []),
-      new AIMessage({ content: answer, id: id("a"), usage_metadata: usage(Math.ceil(answer.length / 4)) }),
+      { role: "assistant", content: answer, id: id("a"), usage_metadata: usage(Math.ceil(answer.length / 4)) },
     ];
     await memory.remember({ scope, threadId, messages, shown: shownBy(recalled) });
     await memory.idle();
