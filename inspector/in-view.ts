@@ -6,6 +6,8 @@ export interface InView {
   /** The turn that the epoch began with. */
   readonly opening: ShownTurn;
   readonly lines: ReadonlyMap<string, ShownMemory>;
+  /** Of the turn before. */
+  readonly before: InView | undefined;
 }
 
 /** What each turn had in view, by its seq. @param turns latest first */
@@ -16,7 +18,7 @@ export function inViewOf(turns: readonly ShownTurn[]): ReadonlyMap<number, InVie
     const opens = turn.firstSeq !== null || before === undefined;
     const lines = new Map(opens ? [] : before?.lines);
     for (const memory of turn.memories) if (!lines.has(memory.id)) lines.set(memory.id, memory);
-    before = { turn, opening: opens || !before ? turn : before.opening, lines };
+    before = { turn, opening: opens || !before ? turn : before.opening, lines, before };
     found.set(turn.seq, before);
   }
   return found;
@@ -86,7 +88,7 @@ export function promptOf(
     {
       name: "Additions",
       tokens: ofLines(added),
-      about: `${added.length} lines, each before the message that it fits`,
+      about: `${added.length} lines, each before its message`,
       lines: added,
     },
   ];
@@ -94,7 +96,6 @@ export function promptOf(
     cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0 ? cost.promptTokens / cost.calls : null;
   const rest =
     reported === null ? null : Math.max(0, Math.round(reported - known.reduce((sum, { tokens }) => sum + tokens, 0)));
-  const about =
-    rest === null ? "yours; the model reported no tokens" : "yours, and the tools: what is left of the tokens reported";
+  const about = rest === null ? "yours; the model reported no tokens" : "yours, and the tools";
   return [{ name: "Instructions", tokens: rest, about }, ...known];
 }

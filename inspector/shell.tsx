@@ -77,10 +77,10 @@ function Guarded({ children }: Readonly<{ children: ComponentChildren }>) {
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" aria-hidden="true">
-      <path d="M6 18 12 6l6 12Z" />
-      <circle cx="12" cy="6" r="3.4" />
-      <circle cx="6" cy="18" r="3.4" />
-      <circle cx="18" cy="18" r="3.4" />
+      <path d="M5 19 12 5l7 14Z" fill="none" />
+      <circle cx="12" cy="5" r="3" />
+      <circle cx="5" cy="19" r="3" />
+      <circle cx="19" cy="19" r="3" />
     </svg>
   );
 }

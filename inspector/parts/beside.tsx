@@ -11,14 +11,12 @@ import { counted, MemoryLink, When } from "./texts.js";
 /** What the model was shown in a turn: what is different from the turn before, the whole prompt, and what it would be now. */
 export function Beside({
   view,
-  before,
   question,
   cost,
   summaries,
   params,
 }: Readonly<{
   view: InView | undefined;
-  before: InView | undefined;
   question: Message | undefined;
   cost: TurnCost | undefined;
   summaries: readonly Summary[];
@@ -28,13 +26,7 @@ export function Beside({
     <aside class="beside" aria-label="What the model was shown" tabIndex={0}>
       {view ? (
         <>
-          <Changed
-            key={view.turn.seq}
-            view={view}
-            before={before}
-            question={question?.text ?? ""}
-            whose={whoseOf(params)}
-          />
+          <Changed key={view.turn.seq} view={view} question={question?.text ?? ""} whose={whoseOf(params)} />
           <Prompt key={`prompt-${view.turn.seq}`} view={view} cost={cost} summaries={summaries} params={params} />
         </>
       ) : (
@@ -51,13 +43,8 @@ export function Beside({
 }
 
 /** What came, what took another's place, and what went, since the turn before. */
-function Changed({
-  view,
-  before,
-  question,
-  whose,
-}: Readonly<{ view: InView; before: InView | undefined; question: string; whose: Params }>) {
-  const { turn } = view;
+function Changed({ view, question, whose }: Readonly<{ view: InView; question: string; whose: Params }>) {
+  const { turn, before } = view;
   const added = missingFrom(view.lines.values(), before?.lines);
   const gone = missingFrom(before?.lines.values() ?? [], view.lines);
   const isFound = added.some(({ part }) => foundParts.has(part));

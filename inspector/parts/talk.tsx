@@ -91,11 +91,12 @@ function Said({ message, place, isPointed }: Readonly<{ message: Message; place:
     </div>
   );
   return (
-    <div class={`message ${role}${isPointed ? " pointed" : ""}`} id={`message-${seq}`}>
-      <p class="who faint" title={`Message ${seq}`}>
-        {role === "other" ? "" : role} {actor !== null && <bdi>{actor}</bdi>}{" "}
-        {isPointed && <Tag of="found" tone="waiting" />}
-      </p>
+    <div class={`message ${role}${isPointed ? " pointed" : ""}`} role="group" aria-label={`${role}, message ${seq}`}>
+      {(actor !== null || isPointed) && (
+        <p class="faint">
+          <bdi>{actor}</bdi> {isPointed && <Tag of="found" tone="waiting" />}
+        </p>
+      )}
       {role === "tool" ? (
         <details>
           <summary>Result: {text.slice(0, 60)}</summary>

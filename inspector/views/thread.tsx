@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, path } from "../api.js";
 import type { CallCosts, Job, Message, ShownTurn, Summary, ThreadCost } from "../api-types.js";
-import { inViewOf, missingFrom } from "../in-view.js";
+import { type InView, inViewOf, missingFrom } from "../in-view.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Beside } from "../parts/beside.js";
 import { SummaryStrip, stripVersions } from "../parts/summary-strip.js";
@@ -15,8 +15,10 @@ import { JobList } from "./jobs.js";
 const [pageMessages, pageTurns] = [30, 60];
 /** How many messages before the one that is looked for. */
 const messagesBefore = 8;
+const titleCharacters = 90;
 
 interface ThreadPage {
+  readonly title: string;
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
   readonly cost: ThreadCost;
@@ -58,10 +60,11 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
   const whose = whoseOf(params);
   const get = <Value,>(of: string, query: Readonly<Record<string, string | number | undefined>>) =>
     ask<Value>(path`threads/${thread}/` + of, { whose, signal, query });
-  const [{ messages }, { summaries }, { jobs }] = await Promise.all([
-    get<{ readonly messages: readonly Message[] }>("messages", {
-      ...{ limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
-    }),
+  const said = (query: Readonly<Record<string, string | number | undefined>>) =>
+    get<{ readonly messages: readonly Message[] }>("messages", query);
+  const [{ messages }, begun, { summaries }, { jobs }] = await Promise.all([
+    said({ limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) }),
+    said({ limit: 3, mostCharacters: titleCharacters, after: -1 }),
     get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
     isOperator
       ? ask<{ readonly jobs: readonly Job[] }>("jobs", { signal, query: { state: "failed", limit: 100 } })
@@ -72,31 +75,24 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
     get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, cursor }),
     get<ThreadCost>("cost", { limit: pageMessages, cursor }),
   ]);
-  return { messages, turns, cost, summaries, failed: jobs.filter(({ threadId }) => threadId === thread) };
+  const title = begun.messages.find(({ role }) => role === "user")?.text ?? thread;
+  return { title, messages, turns, cost, summaries, failed: jobs.filter(({ threadId }) => threadId === thread) };
 }
 
 function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place; again: () => void }>) {
-  const { messages, turns: shown, cost, summaries, failed } = page;
+  const { title, messages, turns: shown, cost, summaries, failed } = page;
   const { at, thread = "" } = place.params;
   const isWide = useIsWide();
   const turns = turnsOf(messages);
   const views = inViewOf(shown);
-  const viewOf = (seq: number) => views.get(seq);
   const selected = turns.findLast(({ seq }) => at === undefined || seq <= Number(at)) ?? turns[0];
-  const first = messages.find(({ role }) => role === "user")?.text ?? thread;
-  const markOf = (seq: number) => {
-    const view = viewOf(seq);
-    const added = view ? missingFrom(view.lines.values(), before(seq)?.lines).length : 0;
+  const markOf = (view: InView | undefined) => {
+    const added = missingFrom(view?.lines.values() ?? [], view?.before?.lines).length;
     return added > 0 ? `+${added} shown` : "";
-  };
-  const before = (seq: number) => {
-    const all = [...views.values()];
-    return all[all.findIndex(({ turn }) => turn.seq === seq) - 1];
   };
   const beside = selected && (
     <Beside
-      view={viewOf(selected.seq)}
-      before={before(selected.seq)}
+      view={views.get(selected.seq)}
       question={selected.messages.find(({ role }) => role === "user")}
       cost={cost.turns.find(({ seq }) => seq === selected.seq)}
       summaries={summaries}
@@ -105,7 +101,7 @@ function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place;
   );
   return (
     <>
-      <Head title={first.slice(0, 90)}>
+      <Head title={title}>
         <p class="faint">
           <bdi>{thread}</bdi> · {costOf(cost.total)}
           {cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
@@ -117,7 +113,13 @@ function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place;
         <div class="talk">
           <ThreadPages place={place} messages={messages} />
           {turns.map((turn) => (
-            <TurnOfTalk key={turn.seq} turn={turn} place={place} mark={markOf(turn.seq)} isSelected={turn === selected}>
+            <TurnOfTalk
+              key={turn.seq}
+              turn={turn}
+              place={place}
+              mark={markOf(views.get(turn.seq))}
+              isSelected={turn === selected}
+            >
               {turn === selected && (isWide ? false : beside)}
             </TurnOfTalk>
           ))}

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { buildInspector, inspectorSources, newestSource } from "../../scripts/build-inspector.js";
+import type { MemoryAppOptions } from "../../src/http/app-options.js";
 import { createInspectorSession } from "../../src/http/inspector-session.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
@@ -15,10 +16,11 @@ export async function buildPageOnce(): Promise<void> {
   if (!existsSync(page) || statSync(page).mtimeMs < newestSource()) await buildInspector(folder);
 }
 
-/** A server like that of `mnemograph inspect`, and the address that it prints. */
-export async function openInspected(memory: Memory) {
+/** A server like that of `mnemograph inspect`, and the address that it prints; or one that asks `authenticate`. */
+export async function openInspected(memory: Memory, own?: MemoryAppOptions["authenticate"]) {
   await buildPageOnce();
-  const { authenticate, before, token } = createInspectorSession("joe");
+  const { authenticate: ofSession, before, token } = createInspectorSession("joe");
+  const authenticate = own ?? ofSession;
   const api = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
   const server = createAdaptorServer({ fetch: before((request, env) => api.fetch(request, env as object)) });
   const origin = `http://127.0.0.1:${await listen(server)}`;

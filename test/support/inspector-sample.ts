@@ -18,20 +18,33 @@ export const hostile = {
 type Turn = readonly [question: string, answer: string, tool?: readonly [name: string, args: object, result: string]];
 
 const sailing: readonly Turn[] = [
-  ["I moved to Porto in spring.", "Porto it is. How do you like the river?"],
-  ["It is lovely. I sail on Sundays with Rui.", "Sailing on Sundays with Rui, noted."],
-  ["Our boat is called Vento and it is green.", "Vento, a green boat."],
+  [
+    "I moved to Porto in spring. What should I see first?",
+    "Begin at the river: walk from the Ribeira up to the cathedral, and cross the upper deck of the bridge at sunset.",
+  ],
+  ["It is lovely here. I sail on Sundays with Rui.", "Sailing on Sundays with Rui, noted. What do you sail?"],
+  [
+    "Our boat is called Vento and it is green.",
+    "Vento, a green boat. A good name for the Douro, where the afternoon wind comes up from the sea.",
+  ],
   [
     "Where could we sail next weekend?",
-    "Up the Douro, with the tide on Sunday morning.",
+    "Up the Douro, with the tide on Sunday morning: high water is at 10:40, so cast off at eight and be back by one.",
     ["tide_table", { river: "Douro", day: "Sunday" }, "High water at 10:40, 3.1 m. Low water at 16:55, 0.9 m."],
   ],
-  ["I am allergic to nuts, mind the picnic.", "No nuts in the picnic."],
-  ["What should I pack for it?", "Bread, cheese, olives and water; no nuts."],
+  ["I am allergic to nuts, mind the picnic.", "No nuts in the picnic, then: I will look at everything I suggest."],
+  ["What should I pack for it?", "Bread, cheese, olives and water; no nuts. And a jacket, for the way back is cold."],
   ["Rui's birthday is on 4 May.", "4 May, I will remember."],
-  ["What could I give him?", "A new chart of the Douro."],
-  ["My sister Inês visits in June.", "Inês in June, lovely."],
+  [
+    "What could I give him?",
+    "A new chart of the Douro: his is from before the new pontoons, and you read it together on Sundays. He has a compass.",
+  ],
+  ["My sister Inês visits in June.", "Inês in June, lovely. June has the steadiest wind of the year."],
   ["Can she sail with us?", "There is room for three on Vento."],
+  [
+    "Then plan a day for the three of us, with lunch.",
+    "Saturday 13 June: off at nine with the tide, lunch at anchor below Avintes, back at four. Bread, cheese, olives; no nuts.",
+  ],
 ];
 
 const others: Readonly<Record<string, { userId: string; appId?: string; daysAgo: number; turns: readonly Turn[] }>> = {
