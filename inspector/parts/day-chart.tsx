@@ -1,3 +1,5 @@
+import { count } from "./texts.js";
+
 /** A day's two values: one within the other. Null where there is nothing to tell. */
 export interface DayBar {
   readonly day: string;
@@ -5,52 +7,61 @@ export interface DayBar {
   readonly outer: number | null;
 }
 
+/** Height of the bars, and of what is above and below them, in px. */
+const [height, above, below] = [130, 18, 22];
+/** Room for the axis, in percent. */
+const axis = 12;
+
 /** The least round number that is not below `most`: 1, 2 or 5 of its power of ten. */
 function roundUp(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return power * ([1, 2, 5].find((step) => step * power >= most) ?? 10);
 }
 
-/** Bars by day from zero up, with an axis that is whole; a day without anything shows that it has none. */
-export function DayChart({
-  rows,
-  names: [inner, outer],
-  unit = "",
-}: Readonly<{ rows: readonly DayBar[]; names: readonly [inner: string, outer: string]; unit?: string }>) {
+/** Bars by day from zero up, with an axis that is whole; a day without anything has a dot. */
+export function DayChart({ rows, names }: Readonly<{ rows: readonly DayBar[]; names: readonly [string, string] }>) {
   const most = roundUp(Math.max(...rows.map(({ outer }) => outer ?? 0)));
-  const percent = (value: number) => `${(100 * value) / most}%`;
-  const told = ({ day, ...bar }: DayBar) =>
-    bar.outer === null
-      ? `${dayName(day)}: none`
-      : `${dayName(day)}: ${inner} ${label(bar.inner ?? 0)}, ${outer} ${label(bar.outer)}`;
-  const label = (value: number) => `${Math.round(value * 10) / 10}${unit}`;
+  const width = (100 - axis) / rows.length;
+  const told = ({ day, inner, outer }: DayBar) =>
+    `${dayName(day)}: ${outer === null ? "none" : `${names[0]} ${count(inner ?? 0)}, ${names[1]} ${count(outer)}`}`;
+  const bar = (x: string, name: string, value: number | null) => {
+    const tall = (height * (value ?? 0)) / most;
+    return <rect class={name} x={x} width={`${width * 0.7}%`} y={above + height - tall} height={tall} rx={2} />;
+  };
   return (
-    <figure
-      class="chart"
-      role="img"
-      aria-label={rows
-        .filter((row) => row.outer !== null)
-        .map(told)
-        .join("; ")}
-    >
-      <div class="axis" aria-hidden="true">
-        {[most, most / 2, 0].map((value) => (
-          <span key={value}>{label(value)}</span>
-        ))}
-      </div>
-      <div class="days" aria-hidden="true">
-        {rows.map((row, place) => (
-          <div key={row.day} title={told(row)} class={row.outer === null ? "day none" : "day"}>
-            <div class="outer" style={{ height: percent(row.outer ?? 0) }} />
-            <div class="inner" style={{ height: percent(row.inner ?? 0) }} />
-            {(place === rows.length - 1 || place % 7 === (rows.length - 1) % 7) && (
-              <span class="date">{place === rows.length - 1 ? "today" : dayName(row.day)}</span>
-            )}
-          </div>
-        ))}
-      </div>
+    <figure>
+      <svg class="chart" height={above + height + below} role="img" aria-label={rows.map(told).join("; ")}>
+        {[0, most / 2, most].map((value) => {
+          const y = above + height * (1 - value / most);
+          return (
+            <g key={value}>
+              <line x1="0" x2="100%" y1={y} y2={y} />
+              <text y={y - 4}>{value.toLocaleString("en")}</text>
+            </g>
+          );
+        })}
+        {rows.map((row, place) => {
+          const x = `${axis + width * place}%`;
+          const isLast = place === rows.length - 1;
+          return (
+            <g key={row.day}>
+              <title>{told(row)}</title>
+              {row.outer === null && (
+                <circle cx={`${axis + width * (place + 0.35)}%`} cy={above + height - 5} r={1.5} />
+              )}
+              {bar(x, "outer", row.outer)}
+              {bar(x, "inner", row.inner)}
+              {(rows.length - 1 - place) % 6 === 0 && (
+                <text x={isLast ? "100%" : x} y="100%" dy={-4} text-anchor={isLast ? "end" : "start"}>
+                  {isLast ? "today" : dayName(row.day)}
+                </text>
+              )}
+            </g>
+          );
+        })}
+      </svg>
       <figcaption aria-hidden="true">
-        <span class="key inner" /> {inner} <span class="key outer" /> {outer}
+        <span class="key inner" /> {names[0]} <span class="key outer" /> {names[1]}
       </figcaption>
     </figure>
   );

@@ -1,14 +1,13 @@
 import { ask } from "../api.js";
 import type { Memory, MemoryPage } from "../api-types.js";
-import { type Change, useAskFirst } from "../parts/ask-first.js";
+import { Choosable } from "../parts/actions.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
-import { eachOf, useSelection } from "../parts/selection.js";
-import { count, counted, Head, Tag, titleOf, toneOf, When } from "../parts/texts.js";
+import { count, Head, Tag, titleOf, toneOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { approve, reject, remove, restore } from "./memory-actions.js";
+import { actionsOf } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
 
 const kinds = ["fact", "episode", "note", "insight", "procedure"];
@@ -79,77 +78,34 @@ function slotOf({ scope, category, key }: Memory): string {
   return JSON.stringify([scope, category, key]);
 }
 
-/** Changes that can be made to all that are ticked, by their state. */
-function changesOf(memories: readonly Memory[]): Change[] {
-  const [first] = memories;
-  const ofOne =
-    first === undefined || memories.some(({ state }) => state !== first.state) ? [] : actionsOf(first.state);
-  return ofOne.map((action) => ({
-    ...{
-      title: `${action.does} ${counted(memories.length, "memory", "memories")}`,
-      does: action.does,
-      danger: action.danger ?? false,
-    },
-    about: action.about,
-    act: eachOf(memories, (memory, reason) => action.of(memory)(reason)),
-  }));
-}
-
-const byState = { active: [remove], soft_deleted: [restore], quarantined: [approve, reject] };
-const actionsOf = (state: string) => byState[state as keyof typeof byState] ?? [];
-
 function List({ page, params, again }: Readonly<{ page: Listed; params: Params; again: () => void }>) {
   const { memories, former } = page;
-  const { chosen, box, boxOfAll, clear } = useSelection(memories, ({ text }) => text);
-  const { ask: askFirst, dialog } = useAskFirst(() => {
-    clear();
-    again();
-  });
   if (memories.length === 0) return <p class="note">No memory is like that.</p>;
-  const groups = [...Map.groupBy(memories, ({ category }) => category)];
   return (
-    <>
-      {boxOfAll}
-      <div class="groups">
-        {groups.map(([category, rows]) => (
-          <section key={category} class="card" aria-label={titleOf(category)}>
-            <h2>
-              {titleOf(category)} <span class="faint">{count(rows.length)}</span>
-            </h2>
-            <ul class="rows">
-              {rows.map((memory) => (
-                <Row
-                  key={memory.id}
-                  memory={memory}
-                  box={box(memory)}
-                  former={former.get(slotOf(memory)) ?? []}
-                  params={params}
-                />
-              ))}
-            </ul>
-          </section>
-        ))}
-      </div>
-      {chosen.length > 0 && (
-        <div class="bulk" role="toolbar" aria-label="With what is selected">
-          <strong>{count(chosen.length)} selected</strong>
-          {changesOf(chosen).map((change) => (
-            <button
-              key={change.does}
-              type="button"
-              class={change.danger ? "danger" : "primary"}
-              onClick={() => askFirst(change)}
-            >
-              {change.does}
-            </button>
+    <Choosable rows={memories} actionsOf={actionsOf} again={again}>
+      {(box) => (
+        <div class="groups">
+          {[...Map.groupBy(memories, ({ category }) => category)].map(([category, rows]) => (
+            <section key={category} class="card" aria-label={titleOf(category)}>
+              <h2>
+                {titleOf(category)} <span class="faint">{count(rows.length)}</span>
+              </h2>
+              <ul class="rows">
+                {rows.map((memory) => (
+                  <Row
+                    key={memory.id}
+                    memory={memory}
+                    box={box(memory)}
+                    former={former.get(slotOf(memory)) ?? []}
+                    params={params}
+                  />
+                ))}
+              </ul>
+            </section>
           ))}
-          <button type="button" onClick={clear}>
-            Clear
-          </button>
         </div>
       )}
-      {dialog}
-    </>
+    </Choosable>
   );
 }
 

@@ -1,47 +1,33 @@
-import type { ComponentChildren } from "preact";
 import { ask, path } from "../api.js";
 import type { Memory } from "../api-types.js";
+import { type Action, changeOf } from "../parts/actions.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
 import { type Params, paramsOf } from "../place.js";
 
-/** Something that can be done to one memory, or to each of several. */
-export interface MemoryAction {
-  readonly does: string;
-  readonly danger?: true;
-  readonly about?: ComponentChildren;
-  of(memory: Memory): (reason: string) => Promise<unknown>;
-}
-
 const of = ({ scope, revision }: Memory) => ({ whose: paramsOf(scope), revision });
+const post = (does: string) => (memory: Memory, reason: string) =>
+  ask(path`memories/${memory.id}/${does}`, { ...of(memory), method: "POST", body: { reason } });
 
-export const remove: MemoryAction = {
+const remove: Action<Memory> = {
   ...{ does: "Remove", danger: true },
-  about: <p>It is hidden from every search at once. For 30 days it can be restored.</p>,
-  of: (memory) => (reason) => ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
+  about: "It is hidden from every search at once. For 30 days it can be restored.",
+  of: (memory, reason) => ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
 };
-
-export const restore: MemoryAction = {
-  does: "Restore",
-  of: (memory) => (reason) =>
-    ask(path`memories/${memory.id}/restore`, { ...of(memory), method: "POST", body: { reason } }),
+const restore: Action<Memory> = { does: "Restore", of: post("restore") };
+const approve: Action<Memory> = {
+  ...{ does: "Approve", about: "Agents will be shown it, on your word." },
+  of: post("approve"),
 };
-
-export const approve: MemoryAction = {
-  does: "Approve",
-  about: <p>Agents will be shown it, on your word.</p>,
-  of: (memory) => (reason) =>
-    ask(path`memories/${memory.id}/approve`, { ...of(memory), method: "POST", body: { reason } }),
-};
-
-export const reject: MemoryAction = {
-  ...{ does: "Reject", danger: true },
-  about: <p>It is deleted for good. The audit trail keeps what it was.</p>,
+const reject: Action<Memory> = {
+  ...{ does: "Reject", danger: true, about: "It is deleted for good. The audit trail keeps what it was." },
   of: remove.of,
 };
+const byState: Readonly<Record<string, readonly Action<Memory>[]>> = {
+  ...{ active: [remove], soft_deleted: [restore], quarantined: [approve, reject] },
+};
 
-const changeOf = (memory: Memory, { does, danger, about, of: act }: MemoryAction): Change => ({
-  ...{ title: `${does} this memory`, does, danger: danger ?? false, about, act: act(memory) },
-});
+/** What can be done to each of several memories. */
+export const actionsOf = ({ state }: Memory): readonly Action<Memory>[] => byState[state] ?? [];
 
 /** What can be done about a memory, each for a reason that the audit trail keeps. */
 export function MemoryActions({
@@ -51,14 +37,15 @@ export function MemoryActions({
   again,
 }: Readonly<{ memory: Memory; isOperator: boolean; whose: Params; again: () => void }>) {
   const { ask: askFirst, dialog } = useAskFirst(again);
-  const byState: Readonly<Record<string, readonly Change[]>> = {
-    active: [...editActions(memory, whose), changeOf(memory, remove)],
-    soft_deleted: [changeOf(memory, restore)],
-    quarantined: isOperator ? [changeOf(memory, approve), changeOf(memory, reject)] : [],
-  };
+  const actions = [
+    ...(memory.state === "active" ? editActions(memory, whose) : []),
+    ...(memory.state === "quarantined" && !isOperator
+      ? []
+      : actionsOf(memory).map((action) => changeOf(action, [memory]))),
+  ];
   return (
     <div class="buttons">
-      {byState[memory.state]?.map((action) => (
+      {actions.map((action) => (
         <button
           key={action.does}
           type="button"

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { ask } from "../api.js";
-import type { Consent, Job, Memory, MemoryPage, Stats } from "../api-types.js";
-import { Answer, type Asked, useAsked } from "../parts/asked.js";
+import type { Consent, Job, Memory, Stats, Thread } from "../api-types.js";
+import { Answer, useAsked } from "../parts/asked.js";
 import { DayChart } from "../parts/day-chart.js";
-import { count, counted, Head, MemoryLink, Tag, titleOf, When } from "../parts/texts.js";
+import { useList } from "../parts/lists.js";
+import { count, counted, Head, Tag, titleOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-import { type ThreadPage, ThreadRows } from "./threads.js";
+import { ThreadRows } from "./threads.js";
 
 /** Lines of each part. */
 const [mostThreads, mostLearned, mostWaiting] = [6, 6, 3];
@@ -17,11 +18,12 @@ const chartDays = 14;
 /** What is going on: latest conversations, what waits, what was learned, and what recall took. */
 export function Overview({ place, isOperator }: ViewProps) {
   const whose = whoseOf(place.params);
-  const get = <Value,>(path: string, query: Readonly<Record<string, string | number>>) =>
-    useAsked((signal) => ask<Value>(path, { whose, signal, query }), [whose]);
-  const stats = get<Stats>("stats", { by: "day", days: chartDays });
-  const threads = get<ThreadPage>("threads", { limit: mostThreads });
-  const learned = get<MemoryPage>("memories", { limit: mostLearned });
+  const stats = useAsked(
+    (signal) => ask<Stats>("stats", { whose, signal, query: { by: "day", days: chartDays } }),
+    [whose],
+  );
+  const threads = useList<Thread>("threads", whose, { limit: mostThreads });
+  const learned = useList<Memory>("memories", whose, { limit: mostLearned });
   return (
     <section aria-label="Overview">
       <Head title={nameOf(whose) || "Overview"}>
@@ -33,7 +35,7 @@ export function Overview({ place, isOperator }: ViewProps) {
       <div class="split">
         <div>
           <Card title="Latest conversations" more={hrefOf({ view: "threads", params: whose })}>
-            <Answer asked={threads}>{({ threads: rows }) => <ThreadRows threads={rows} />}</Answer>
+            <Answer asked={threads}>{({ rows }) => <ThreadRows threads={rows} />}</Answer>
           </Card>
           <Card title="Recall over days">
             <Answer asked={stats}>{({ rows }) => <Charts rows={rows} />}</Answer>
@@ -42,7 +44,7 @@ export function Overview({ place, isOperator }: ViewProps) {
         <div>
           <Waits whose={whose} isOperator={isOperator} />
           <Card title="Learned last" more={hrefOf({ view: "memories", params: whose })}>
-            <Answer asked={learned}>{({ memories }) => <Learned memories={memories} whose={whose} />}</Answer>
+            <Answer asked={learned}>{({ rows }) => <Learned memories={rows} whose={whose} />}</Answer>
           </Card>
         </div>
       </div>
@@ -50,11 +52,7 @@ export function Overview({ place, isOperator }: ViewProps) {
   );
 }
 
-function Card({
-  title,
-  more,
-  children,
-}: Readonly<{ title: ComponentChildren; more?: string; children: ComponentChildren }>) {
+function Card({ title, more, children }: Readonly<{ title: string; more?: string; children: ComponentChildren }>) {
   return (
     <section class="card">
       <h2>
@@ -108,9 +106,7 @@ function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
         <DayChart
           names={["half within", "95 of 100 within"]}
           rows={rows.map(({ day, recallLatencyMs: took }) => ({
-            day,
-            inner: took?.p50 ?? null,
-            outer: took?.p95 ?? null,
+            ...{ day, inner: took?.p50 ?? null, outer: took?.p95 ?? null },
           }))}
         />
       </div>
@@ -148,69 +144,65 @@ function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; wh
 
 /** What waits for somebody: what failed first, then requests for consent, then quarantine. */
 function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: boolean }>) {
-  const read = <Row,>(path: string, name: string, query: Readonly<Record<string, string>>, isAsked = true) =>
-    useAsked<readonly Row[]>(
-      async (signal) => {
-        if (!isAsked) return [];
-        const call = { whose: path === "jobs" ? whoseOf({ tenant: whose.tenant ?? "" }) : whose, signal };
-        return (
-          (await ask<Record<string, Row[]>>(path, { ...call, query: { ...query, limit: mostCounted } }))[name] ?? []
-        );
-      },
-      [whose],
-    );
-  const failed = read<Job>("jobs", "jobs", { state: "failed" }, isOperator);
-  const consents = read<Consent>("consents", "consents", { status: "pending" });
-  const quarantine = read<Memory>("memories", "memories", { states: "quarantined" }, isOperator);
-  const all = [failed, consents, quarantine];
-  const isClear = all.every(({ value }) => value?.length === 0);
   const to = hrefOf({ view: "waiting", params: whose });
+  const failed = (job: Job): Line => [
+    ...([to, `${titleOf(job.kind)} of ${job.threadId ?? nameOf(paramsOf(job.scope))}`] as const),
+    job.error ?? "",
+  ];
+  const asked = ({ text, scope }: Consent): Line => [to, text, nameOf(paramsOf(scope))];
+  const held = ({ id, text, scope }: Memory): Line => [
+    ...([hrefOf({ view: "memory", params: { ...paramsOf(scope), id } }), text, nameOf(paramsOf(scope))] as const),
+  ];
   return (
     <Card title="Waits for you" more={to}>
-      {isClear && <p class="clear">Nothing. All is done.</p>}
-      <Waiting asked={failed} name="Failed work" tone="bad">
-        {(job) => (
-          <>
-            <a href={to}>{titleOf(job.kind)}</a> of <bdi>{job.threadId ?? nameOf(paramsOf(job.scope))}</bdi>{" "}
-            <span class="faint">{job.error?.slice(0, 60)}</span>
-          </>
-        )}
-      </Waiting>
-      <Waiting asked={consents} name="Requests for consent" tone="waiting">
-        {({ text, scope }) => (
-          <>
-            <a href={to}>
-              <bdi>{text.slice(0, 120)}</bdi>
-            </a>{" "}
-            <span class="faint">{nameOf(paramsOf(scope))}</span>
-          </>
-        )}
-      </Waiting>
-      <Waiting asked={quarantine} name="In quarantine" tone="waiting">
-        {({ id, scope, text }) => <MemoryLink id={id} whose={paramsOf(scope)} text={text.slice(0, 120)} />}
-      </Waiting>
+      <p class="clear good">Nothing: all is done and decided.</p>
+      {isOperator && <Some of="jobs" where={{ state: "failed" }} name="Failed work" whose={whose} lineOf={failed} />}
+      <Some of="consents" where={{ status: "pending" }} name="Requests for consent" whose={whose} lineOf={asked} />
+      {isOperator && (
+        <Some of="memories" where={{ states: "quarantined" }} name="Quarantine" whose={whose} lineOf={held} />
+      )}
     </Card>
   );
 }
 
-function Waiting<Row extends { readonly id: string }>({
-  asked,
+type Line = readonly [href: string, text: string, about: string];
+
+/** How many there are of a list, and the first of them. */
+function Some<Row extends { readonly id: string }>({
+  of,
+  where,
   name,
-  tone,
-  children,
-}: Readonly<{ asked: Asked<readonly Row[]>; name: string; tone: string; children: (row: Row) => ComponentChildren }>) {
+  whose,
+  lineOf,
+}: Readonly<{
+  of: "jobs" | "consents" | "memories";
+  where: Readonly<Record<string, string>>;
+  name: string;
+  whose: Params;
+  lineOf: (row: Row) => Line;
+}>) {
+  const asked = useList<Row>(of, whose, { ...where, limit: mostCounted });
+  const many = (rows: readonly Row[]) => (rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`);
   return (
     <Answer asked={asked} missing="">
-      {(rows) =>
+      {({ rows }) =>
         rows.length > 0 && (
           <div class="waits">
             <h3>
-              {name} <Tag of={rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`} tone={tone} />
+              {name} <Tag of={many(rows)} tone={of === "jobs" ? "bad" : "waiting"} />
             </h3>
             <ul class="lines">
-              {rows.slice(0, mostWaiting).map((row) => (
-                <li key={row.id}>{children(row)}</li>
-              ))}
+              {rows.slice(0, mostWaiting).map((row) => {
+                const [href, text, about] = lineOf(row);
+                return (
+                  <li key={row.id}>
+                    <a href={href}>
+                      <bdi>{text.slice(0, 120)}</bdi>
+                    </a>{" "}
+                    <span class="faint">{about.slice(0, 80)}</span>
+                  </li>
+                );
+              })}
             </ul>
           </div>
         )

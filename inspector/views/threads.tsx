@@ -2,15 +2,11 @@ import { ask } from "../api.js";
 import type { Said, Thread } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Choice, Filters } from "../parts/filters.js";
+import { useList } from "../parts/lists.js";
 import { Pages } from "../parts/pages.js";
 import { counted, Head, Marked, Tag, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
-
-export interface ThreadPage {
-  readonly threads: readonly Thread[];
-  readonly nextCursor: string | null;
-}
 
 /** Hits of a search in what was said. */
 const mostHits = 30;
@@ -55,22 +51,18 @@ function timesOf({ since, until }: Params) {
 
 function ThreadList({ place }: Readonly<{ place: Place }>) {
   const { cursor, state } = place.params;
-  const asked = useAsked(
-    (signal) =>
-      ask<ThreadPage>("threads", {
-        ...{ whose: place.params, query: { limit: 50, cursor, state, ...timesOf(place.params) }, signal },
-      }),
-    [place.params],
-  );
+  const asked = useList<Thread>("threads", place.params, { limit: 50, cursor, state, ...timesOf(place.params) });
   return (
     <Answer asked={asked}>
-      {({ threads, nextCursor }) => (
+      {({ rows, next }) => (
         <>
-          {threads.length === 0 && <p class="note">No conversation is like that.</p>}
-          <div class="card">
-            <ThreadRows threads={threads} />
-          </div>
-          <Pages place={place} next={nextCursor} />
+          {rows.length === 0 && <p class="note">No conversation is like that.</p>}
+          {rows.length > 0 && (
+            <div class="card">
+              <ThreadRows threads={rows} />
+            </div>
+          )}
+          <Pages place={place} next={next} />
         </>
       )}
     </Answer>
