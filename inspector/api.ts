@@ -82,11 +82,7 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
   if (response.ok) return response;
   // The session has ended: a login of another kind may be asked for at this address.
   if (response.status === 401) localStorage.removeItem(tokenKey);
-  const problem = (await response.json().catch(() => ({}))) as {
-    detail?: string;
-    title?: string;
-    code?: string;
-  };
+  const problem = (await response.json().catch(() => ({}))) as Partial<Record<"detail" | "title" | "code", string>>;
   const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
   throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
 }

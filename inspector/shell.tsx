@@ -113,29 +113,26 @@ function Tabs({ place, current }: Readonly<{ place: Place; current: string }>) {
 function NotIn({ error, again }: Readonly<{ error: Error; again: () => void }>) {
   const [given, setGiven] = useState(false);
   const isStranger = error instanceof ApiProblem && (error.status === 401 || error.status === 403);
+  const signIn = () => {
+    setGiven(true);
+    again();
+  };
   return (
     <main class="alone">
       <Logo />
       <Head title="Mnemograph inspector" />
       {!isStranger && <Trouble error={error} again={again} />}
       {isStranger && (
-        <>
-          <p>
-            This server does not know you. Log in to it as you usually do and load this page again, give a token that it
-            takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
-          </p>
-          <SignIn
-            again={() => {
-              setGiven(true);
-              again();
-            }}
-          />
-          {given && (
-            <p class="trouble" role="alert">
-              The server does not take this token.
-            </p>
-          )}
-        </>
+        <p>
+          This server does not know you. Log in to it as you usually do and load this page again, give a token that it
+          takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
+        </p>
+      )}
+      {isStranger && <SignIn again={signIn} />}
+      {isStranger && given && (
+        <p class="trouble" role="alert">
+          The server does not take this token.
+        </p>
       )}
     </main>
   );

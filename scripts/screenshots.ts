@@ -25,7 +25,7 @@ const memory = createMemory({
   jobs: "inline" as const,
   clock: () => new Date(now),
   // Small, so that a short conversation has all there is to see.
-  config: { context: { tailTokens: 200 }, retrieval: { budgetTokens: 300, topK: 3 } },
+  config: { context: { tailTokens: 200 }, retrieval: { budgetTokens: 450, topK: 3 } },
 });
 await memory.setup();
 const dayMs = 86_400_000;

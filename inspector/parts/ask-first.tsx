@@ -51,12 +51,19 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
     }
   };
   return (
-    <dialog ref={dialog} class={change.fields && "wide"} onClose={() => onEnd(false)} aria-labelledby="ask-title">
+    <dialog ref={dialog} onClose={() => onEnd(false)} aria-labelledby="ask-title">
       <form onSubmit={submit}>
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
-        {Object.entries(change.fields ?? {}).map(([name, field]) => (
-          <Input key={name} name={name} field={field} />
+        {Object.entries(change.fields ?? {}).map(([name, { label, value, long = false }]) => (
+          <label key={name}>
+            {label}
+            {long ? (
+              <textarea name={name} rows={rowsOf(value)} dir="auto" defaultValue={value} />
+            ) : (
+              <input name={name} defaultValue={value} dir="auto" autocomplete="off" />
+            )}
+          </label>
         ))}
         {change.reason !== false && (
           <label>
@@ -88,20 +95,6 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
 function rowsOf(text: string): number {
   const rows = text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 60), 1);
   return Math.max(3, Math.min(16, rows));
-}
-
-function Input({ name, field }: Readonly<{ name: string; field: Field }>) {
-  const id = `field-${name}`;
-  return (
-    <div class="field">
-      <label for={id}>{field.label}</label>
-      {field.long ? (
-        <textarea id={id} name={name} rows={rowsOf(field.value)} dir="auto" defaultValue={field.value} />
-      ) : (
-        <input id={id} name={name} defaultValue={field.value} dir="auto" autocomplete="off" />
-      )}
-    </div>
-  );
 }
 
 /** A dialog on demand: `ask` opens it, and `onDone` is called once the change is made. */

@@ -31,7 +31,7 @@ export function DayChart({ rows, names }: Readonly<{ rows: readonly DayBar[]; na
   return (
     <figure>
       <svg class="chart" height={above + height + below} role="img" aria-label={rows.map(told).join("; ")}>
-        {[0, most / 2, most].map((value) => {
+        {[0, most / 2, most].filter(Number.isInteger).map((value) => {
           const y = above + height * (1 - value / most);
           return (
             <g key={value}>

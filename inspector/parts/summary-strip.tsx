@@ -27,7 +27,7 @@ export function SummaryStrip({ summaries, messages }: Readonly<{ summaries: read
             title={`Version ${id}: messages ${startSeq} to ${endSeq}`}
             onClick={() => setChosen(id === chosen ? null : id)}
           >
-            {count(endSeq)}
+            Version {id}, to message {count(endSeq)}
           </button>
         ))}
         {tail > 0 && (
@@ -50,7 +50,7 @@ function Version({
 }: Readonly<{ summary: Summary; base: Summary | undefined; isInUse: boolean }>) {
   const { id, status, startSeq, endSeq, text, error, generationTimeMs, createdAt } = summary;
   return (
-    <div class="version" role="region" aria-label={`Version ${id}`}>
+    <div class="card version" tabIndex={0} role="region" aria-label={`Version ${id}`}>
       <h3>
         Version {id} {isInUse ? <Tag of="in use" tone="good" /> : <Tag of={status} tone={toneOf(status)} />}{" "}
         <span class="faint">

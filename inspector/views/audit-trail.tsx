@@ -40,7 +40,7 @@ export function AuditTrail({
               </span>
             </p>
             <Entry entry={entry} />
-            {place > 0 && hasContent(entry) && memory.state !== "quarantined" && (
+            {place > 0 && typeof (entry.new as Fields | null)?.text === "string" && memory.state !== "quarantined" && (
               <button type="button" class="plain" onClick={() => revert(entry)}>
                 Revert to this
               </button>
@@ -51,10 +51,6 @@ export function AuditTrail({
       {dialog}
     </section>
   );
-}
-
-function hasContent({ new: now }: HistoryEntry): boolean {
-  return typeof (now as Fields | null)?.text === "string";
 }
 
 /** Whether a field became different, and is not just empty. */
@@ -70,16 +66,8 @@ function Entry({ entry }: Readonly<{ entry: HistoryEntry }>) {
   const { quote } = (evidence ?? {}) as { readonly quote?: string };
   return (
     <>
-      {typeof reason === "string" && (
-        <p class="reason" dir="auto">
-          <Words text={reason} />
-        </p>
-      )}
-      {quote !== undefined && (
-        <blockquote dir="auto">
-          <Words text={quote} />
-        </blockquote>
-      )}
+      {typeof reason === "string" && <p dir="auto">{reason}</p>}
+      {quote !== undefined && <blockquote dir="auto">{quote}</blockquote>}
       <ul class="lines">
         {changed.map((name) => (
           <li key={name}>

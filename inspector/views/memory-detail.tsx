@@ -168,21 +168,14 @@ function Source({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) 
   const asked = useAsked(
     async (signal) => {
       if (first === undefined) return { messages: [] };
-      const query = { after: first - 1, limit: 1, mostCharacters: 4_000 };
       // A thread stays within its app, and so may be named from a memory that holds in all.
-      return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, {
-        whose,
-        query,
-        signal,
-      });
+      const call = { whose, signal, query: { after: first - 1, limit: 1, mostCharacters: 4_000 } };
+      return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, call);
     },
     [threadId, first, whose],
   );
-  const params = {
-    ...whose,
-    thread: threadId,
-    ...(first !== undefined && { around: String(first), at: String(first) }),
-  };
+  const at = String(first ?? "");
+  const params = { ...whose, thread: threadId, around: at, at };
   return (
     <>
       <Answer asked={asked}>

@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("searchbox", { name: "Question" }).fill("Where does she sail?");
     await page.getByRole("button", { name: "Ask" }).click();
     await page.getByRole("heading", { name: "Found" }).waitFor();
-    expect(await page.locator("ol.rows li").first().textContent()).toMatch(/Sails/);
+    expect(await page.locator("ol.rows li").first().textContent()).toMatch(/sail/i);
   });
 
   it("shows a conversation's summaries as steps over its messages, and what changed in each", async () => {
@@ -270,7 +270,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     );
     await open("memories?user=tom");
     await page.getByLabel("Select all 3").check();
-    await act("Remove", "he asked for it");
+    await act("Remove 3", "he asked for it");
     await page.getByText("No memory is like that.").waitFor();
     await page.getByLabel("State").selectOption("soft_deleted");
     await page.getByLabel("Select: Bakes rye.").check();

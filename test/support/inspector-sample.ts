@@ -93,8 +93,10 @@ export async function fillInspectorSample(memory: Memory, goTo = (_daysAgo: numb
   await addHostile(memory);
   goTo(12);
   await addMemories(memory);
-  await talk(memory, ana, "sailing", sailing, (turn) => goTo(9 - turn));
-  await editMemories(memory);
+  await talk(memory, ana, "sailing", sailing, async (turn) => {
+    goTo(10 - turn);
+    if (turn === 4) await editMemories(memory);
+  });
   for (const [threadId, { userId, appId, daysAgo, turns }] of Object.entries(others)) {
     const scope = { userId, ...(appId !== undefined && { appId }) };
     await talk(memory, scope, threadId, turns, (turn) => goTo(daysAgo - turn / 100));
@@ -135,8 +137,26 @@ async function addMemories({ memories }: Memory): Promise<void> {
     { text: "Draws houses by hand before she models them.", category: "projects" },
     { text: "Is learning to read nautical charts of the Douro.", origin: "user" as const },
   ];
+  const more = [
+    "Has a cat called Mia who hates the vet.",
+    "Buys bread at the corner bakery on Saturdays.",
+    "Reads crime novels in bed.",
+    "Grows tomatoes and basil on the balcony.",
+    "Takes the metro to the office from Tuesday to Thursday.",
+    "Plays five-a-side football with colleagues.",
+    "Wants to renovate the bathroom next year.",
+    "Rui's birthday is in the first week of May.",
+    "Keeps a spare sail and two life jackets in the boat house.",
+    "Has lunch at anchor when the weather is good.",
+    "Pays the mooring fee every quarter.",
+    "Learned to swim in the Lima as a child.",
+    "Likes olives better than cheese.",
+    "Calls her sister on Sunday evenings.",
+    "Saves for a longer trip along the coast.",
+    "Is afraid of thunderstorms on the water.",
+  ].map((text) => ({ text, origin: "user" as const, importance: 2 }));
   // One by one, because memories are linked with earlier ones.
-  for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
+  for (const draft of [...drafts, ...more]) await memories.add(draft, { scope, actor: "planner" });
 }
 
 async function editMemories({ memories }: Memory): Promise<void> {
@@ -172,11 +192,11 @@ async function talk(
   scope: { readonly userId: string },
   threadId: string,
   turns: readonly Turn[],
-  goTo: (turn: number) => void,
+  goTo: (turn: number) => void | Promise<void>,
 ): Promise<void> {
   let prompt = instructionTokens;
   for (const [turn, [question, answer, tool]] of turns.entries()) {
-    goTo(turn);
+    await goTo(turn);
     const recalled = await memory.recall({ scope, threadId, query: question });
     const said = JSON.stringify(shownBy(recalled)).length / 8 + (question.length + answer.length) / 4;
     const cached = turn === 0 ? 0 : Math.floor(prompt / cachedAtOnce) * cachedAtOnce;
