@@ -40,7 +40,7 @@ const views: Readonly<Record<string, string>> = {
   overview: "overview",
   threads: "threads",
   said: "threads?said=nuts",
-  thread: "thread?user=ana&thread=sailing",
+  thread: "thread?user=ana&thread=sailing&at=10",
   hostile: "thread?user=zoe&thread=hostile",
   question: "question?user=ana&question=Where+does+she+sail%3F",
   memories: "memories?user=ana",

@@ -56,12 +56,12 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
         <h2 id="ask-title">{change.title}</h2>
         {change.about}
         {Object.entries(change.fields ?? {}).map(([name, { label, value, long = false }]) => (
-          <label key={name}>
+          <label key={name} for={`field-${name}`}>
             {label}
             {long ? (
-              <textarea name={name} rows={rowsOf(value)} dir="auto" defaultValue={value} />
+              <textarea id={`field-${name}`} name={name} rows={rowsOf(value)} dir="auto" defaultValue={value} />
             ) : (
-              <input name={name} defaultValue={value} dir="auto" autocomplete="off" />
+              <input id={`field-${name}`} name={name} defaultValue={value} dir="auto" autocomplete="off" />
             )}
           </label>
         ))}

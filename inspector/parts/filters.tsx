@@ -48,6 +48,17 @@ export function Filters({
   );
 }
 
+/** A field of a filter. */
+export function Field(field: Readonly<{ label: string; name: string; value: string; type?: string }>) {
+  const { label, name, value, type = "text" } = field;
+  return (
+    <label>
+      {label}
+      <input name={name} type={type} defaultValue={value} size={10} placeholder="all" />
+    </label>
+  );
+}
+
 /** One of some words. */
 export function Choice(choice: {
   readonly name: string;

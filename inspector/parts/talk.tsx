@@ -62,7 +62,7 @@ export function TurnOfTalk({
         <When at={messages[0]?.saidAt ?? null} /> <span>{mark}</span>
       </a>
       {messages.map((message) => (
-        <Said key={message.seq} message={message} place={place} isPointed={String(message.seq) === (around ?? at)} />
+        <Said key={message.seq} message={message} place={place} isPointed={String(message.seq) === around} />
       ))}
       {children}
     </article>

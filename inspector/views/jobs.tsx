@@ -5,6 +5,11 @@ import { Trouble } from "../parts/asked.js";
 import { counted, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, nameOf, paramsOf } from "../place.js";
 
+/** A job that failed and was made due has failed still, until a worker takes it. */
+function stateOf({ state, dueAt }: Job): string {
+  return state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now() ? "due again" : state;
+}
+
 /** Background work, and what can be done about it. */
 export function JobList({
   jobs,
@@ -44,7 +49,7 @@ export function JobList({
                   <bdi>{nameOf(paramsOf(job.scope))}</bdi>, <bdi>{job.threadId}</bdi>
                 </a>
               )}{" "}
-              <Tag of={job.state} tone={toneOf(job.state)} />
+              <Tag of={stateOf(job)} tone={toneOf(stateOf(job))} />
             </p>
             <p class="faint">
               {job.error !== null && (

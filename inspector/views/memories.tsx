@@ -2,7 +2,7 @@ import { ask } from "../api.js";
 import type { Memory, MemoryPage } from "../api-types.js";
 import { Choosable } from "../parts/actions.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { Choice, Filters } from "../parts/filters.js";
+import { Choice, Field, Filters } from "../parts/filters.js";
 import { Pages } from "../parts/pages.js";
 import { count, Head, Tag, titleOf, toneOf, When } from "../parts/texts.js";
 import { hrefOf, nameOf, type Params, paramsOf } from "../place.js";
@@ -32,14 +32,8 @@ export function Memories({ place }: ViewProps) {
     <section aria-label="Memories">
       <Head title="Memories" />
       <Filters place={place} search={{ name: "words", value: words, label: "Search memories" }}>
-        <label>
-          Category
-          <input name="category" defaultValue={category} size={10} placeholder="all" />
-        </label>
-        <label>
-          Key
-          <input name="key" defaultValue={key} size={10} placeholder="all" />
-        </label>
+        <Field label="Category" name="category" value={category} />
+        <Field label="Key" name="key" value={key} />
         <Choice name="kind" label="Kind" value={kind} words={["", ...kinds]} />
         <Choice name="state" label="State" value={state} words={[...states, "any"]} />
         <Choice name="sort" label="Sort" value={sort} words={sorts} />

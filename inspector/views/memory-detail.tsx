@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { ApiProblem, ask, type Call, path } from "../api.js";
 import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { count, MemoryLink, Tag, toneOf, When, Words } from "../parts/texts.js";
+import { count, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
@@ -31,8 +31,8 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
             </h1>
             <MemoryActions memory={known.memory} isOperator={isOperator} whose={whose} again={asked.again} />
             {known.former.length > 1 && (
-              <section class="card" aria-label={`Values of ${known.memory.key}`}>
-                <h2>{known.memory.key} over time</h2>
+              <section class="card" aria-label="Values over time">
+                <h2>{titleOf(known.memory.key ?? "")} over time</h2>
                 <SlotValues values={known.former} current={id} />
               </section>
             )}

@@ -2,7 +2,7 @@ import { ask } from "../api.js";
 import { type Explained, type ExplainedHit, lostParts, scoreParts } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Bar } from "../parts/bar.js";
-import { Filters } from "../parts/filters.js";
+import { Field, Filters } from "../parts/filters.js";
 import { Head, Marked, MemoryLink, Tag } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
@@ -14,22 +14,10 @@ export function TestRetrieval({ place }: ViewProps) {
     <section aria-label="Test retrieval">
       <Head title="Test retrieval" />
       <Filters place={place} search={{ name: "question", value: question, label: "Question" }} does="Ask">
-        <label>
-          Agent
-          <input name="agent" defaultValue={agent} size={10} />
-        </label>
-        <label>
-          Conversation
-          <input name="thread" defaultValue={thread} size={12} />
-        </label>
-        <label>
-          Categories
-          <input name="categories" defaultValue={categories} size={12} placeholder="all" />
-        </label>
-        <label>
-          At most
-          <input name="topK" type="number" min={1} max={100} defaultValue={topK} />
-        </label>
+        <Field label="Agent" name="agent" value={agent} />
+        <Field label="Conversation" name="thread" value={thread} />
+        <Field label="Categories" name="categories" value={categories} />
+        <Field label="At most" name="topK" value={topK} type="number" />
       </Filters>
       {question === "" ? (
         <p class="note">Ask what an agent would ask: what is found, why, and what is left out.</p>

@@ -1,7 +1,7 @@
 import { ask } from "../api.js";
 import type { Said, Thread } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
-import { Choice, Filters } from "../parts/filters.js";
+import { Choice, Field, Filters } from "../parts/filters.js";
 import { useList } from "../parts/lists.js";
 import { Pages } from "../parts/pages.js";
 import { counted, Head, Marked, Tag, When } from "../parts/texts.js";
@@ -18,21 +18,10 @@ export function Threads({ place, isOperator }: ViewProps) {
     <section aria-label="Conversations">
       <Head title="Conversations" />
       <Filters place={place} search={{ name: "said", value: said, label: "Search what was said" }}>
-        <label>
-          From
-          <input name="since" type="date" defaultValue={since} />
-        </label>
-        <label>
-          To
-          <input name="until" type="date" defaultValue={until} />
-        </label>
-        {isOperator && (
-          <label>
-            App
-            <input name="app" defaultValue={app} size={10} placeholder="all" />
-          </label>
-        )}
-        <Choice name="state" label="State" value={state} words={["", "open", "ended", "failed"]} />
+        <Field label="From" name="since" value={since} type="date" />
+        <Field label="To" name="until" value={until} type="date" />
+        {isOperator && <Field label="App" name="app" value={app} />}
+        {said === "" && <Choice name="state" label="State" value={state} words={["", "open", "ended", "failed"]} />}
       </Filters>
       {said === "" ? <ThreadList place={place} /> : <Found place={place} />}
     </section>

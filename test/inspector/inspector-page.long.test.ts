@@ -235,7 +235,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
 
   it("tells what a slot was, and what a memory rests on", async () => {
     await open(`memory?user=ana&id=${await idOf("Lives in Porto")}`);
-    await page.getByRole("heading", { name: "city over time" }).waitFor();
+    await page.getByRole("heading", { name: "City over time" }).waitFor();
     expect(await page.locator(".slot a").allTextContents()).toEqual(["Lisbon", "Porto"]);
     await open("memories?user=ana&key=city");
     await page.getByRole("link", { name: "Lisbon" }).waitFor();

@@ -163,7 +163,8 @@ async function editMemories({ memories }: Memory): Promise<void> {
   const scope = ana;
   const validFrom = new Date("2026-04-01");
   const city = { category: "projects", key: "city", value: "Porto", text: "Lives in Porto." };
-  await memories.add({ ...city, validFrom, correction: true }, { scope, actor: "planner" });
+  const source = { threadId: "sailing", seqs: [0], quote: "I moved to Porto in spring." };
+  await memories.add({ ...city, validFrom, source, correction: true }, { scope, actor: "planner" });
   const [sister] = await memories.list({ scope, contains: "sister" });
   if (!sister) throw new Error("The sample is incomplete.");
   await memories.update(
