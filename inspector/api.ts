@@ -92,6 +92,14 @@ export async function ask<Answer>(to: string, call: Call = {}): Promise<Answer> 
   return (await (await send(to, call)).json()) as Answer;
 }
 
+/** The same; null for what does not exist. */
+export async function askOrNull<Answer>(to: string, call: Call = {}): Promise<Answer | null> {
+  return ask<Answer>(to, call).catch((error: unknown) => {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
+  });
+}
+
 /** Exchanges the token that a command printed for a session. Without effect where it is none, or was used. */
 export async function exchangeToken(printed: string): Promise<void> {
   const response = await fetch("session", {

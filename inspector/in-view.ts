@@ -1,4 +1,5 @@
 import type { Message, ShownMemory, ShownTurn, Summary, TurnCost } from "./api-types.js";
+import type { Params } from "./place.js";
 
 /** What the model had in view in a turn: what the epoch began with, and what each turn of it has added. */
 export interface InView {
@@ -8,6 +9,15 @@ export interface InView {
   readonly lines: ReadonlyMap<string, ShownMemory>;
   /** Of the turn before. */
   readonly before: InView | undefined;
+}
+
+/** A turn that is looked at. */
+export interface LookedAt {
+  readonly view: InView | undefined;
+  readonly question: Message | undefined;
+  readonly cost: TurnCost | undefined;
+  readonly summary: Summary | undefined;
+  readonly params: Params;
 }
 
 /** What each turn had in view, by its seq. @param turns latest first */

@@ -36,7 +36,7 @@ export function Shell() {
         <Tabs place={place} current={view.tab ?? place.view} />
         {!isUser && <WhoseChooser place={place} />}
       </header>
-      <main id="main" tabIndex={-1} class={view.fills ? "fills" : undefined}>
+      <main id="main" tabIndex={-1} class={place.view}>
         <Shown place={place} view={view} isOperator={!isUser} />
       </main>
     </>
@@ -50,9 +50,7 @@ function Shown({ place, view, isOperator }: Readonly<{ place: Place; view: View;
       <section class="narrow">
         <Head title={view.name} />
         <p class="note">Whose? Choose a user or an app.</p>
-        <div class="card">
-          <OwnerPicker place={place} />
-        </div>
+        <OwnerPicker place={place} />
       </section>
     );
   }

@@ -15,7 +15,5 @@ export interface View {
   readonly needsWhose?: true;
   /** The view whose tab it belongs to. @default it has one of its own */
   readonly tab?: string;
-  /** Whether it takes the window's height, and scrolls within. */
-  readonly fills?: true;
   readonly show: ComponentType<ViewProps>;
 }

@@ -86,7 +86,7 @@ export function Choosable<Row extends Named>({
         <button
           key={change.does}
           type="button"
-          class={change.danger ? "danger" : undefined}
+          class={change.danger ? "bad" : undefined}
           onClick={() => askFirst(change)}
         >
           {change.does}

@@ -82,7 +82,7 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="submit" class={change.danger ? "danger" : "primary"} disabled={busy}>
+          <button type="submit" class={change.danger ? "bad" : "primary"} disabled={busy}>
             {change.does}
           </button>
         </div>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { ApiProblem, ask, path } from "../api.js";
-import type { Explained, Memory, Message, ShownMemory, Summary, TurnCost } from "../api-types.js";
-import { type InView, missingFrom } from "../in-view.js";
+import { ask, askOrNull, path } from "../api.js";
+import type { Explained, Memory, ShownMemory } from "../api-types.js";
+import { type InView, type LookedAt, missingFrom } from "../in-view.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 import { Answer, Trouble, useAsked } from "./asked.js";
 import { foundParts, ShownLine } from "./delta.js";
@@ -9,31 +9,17 @@ import { Prompt } from "./prompt.js";
 import { counted, MemoryLink, When } from "./texts.js";
 
 /** What the model was shown in a turn: what is different from the turn before, the whole prompt, and what it would be now. */
-export function Beside({
-  view,
-  question,
-  cost,
-  summaries,
-  params,
-}: Readonly<{
-  view: InView | undefined;
-  question: Message | undefined;
-  cost: TurnCost | undefined;
-  summaries: readonly Summary[];
-  params: Params;
-}>) {
+export function Beside(turn: LookedAt) {
+  const { view, question, params } = turn;
   return (
     <aside class="beside" aria-label="What the model was shown" tabIndex={0}>
       {view ? (
-        <>
-          <Changed key={view.turn.seq} view={view} question={question?.text ?? ""} whose={whoseOf(params)} />
-          <Prompt key={`prompt-${view.turn.seq}`} view={view} cost={cost} summaries={summaries} params={params} />
-        </>
+        <div key={view.turn.seq}>
+          <Changed view={view} question={question?.text ?? ""} whose={whoseOf(params)} />
+          <Prompt {...turn} view={view} />
+        </div>
       ) : (
-        <>
-          <h2>What the model was shown</h2>
-          <p class="note">It is not kept for this turn.</p>
-        </>
+        <p class="note">What the model was shown is not kept for this turn.</p>
       )}
       {question && question.text !== "" && (
         <Again key={question.seq} question={question.text} view={view} params={params} />
@@ -113,11 +99,7 @@ function fateOf(memory: Memory | null | undefined): string {
 
 /** Memories as they are now, by id; null for what is no more. */
 async function readMemories(lines: readonly ShownMemory[], whose: Params, signal: AbortSignal) {
-  const read = ({ id }: ShownMemory) =>
-    ask<Memory>(path`memories/${id}`, { whose, signal }).catch((error: unknown) => {
-      if (error instanceof ApiProblem && error.status === 404) return null;
-      throw error;
-    });
+  const read = ({ id }: ShownMemory) => askOrNull<Memory>(path`memories/${id}`, { whose, signal });
   return new Map(await Promise.all(lines.slice(0, 20).map(async (line) => [line.id, await read(line)] as const)));
 }
 
@@ -149,64 +131,57 @@ function linesOf({ memories }: Recalled): ShownMemory[] {
 
 /** The same turn with today's memory, as a difference to what was shown. */
 function Again({ question, view, params }: Readonly<{ question: string; view: InView | undefined; params: Params }>) {
-  const [now, setNow] = useState<number | null>(null);
+  const [times, setTimes] = useState(0);
   const whose = whoseOf(params);
+  const thread = params.thread ?? "";
+  const asked = useAsked(
+    async (signal) => {
+      if (times === 0) return null;
+      const call = { method: "POST" as const, whose, signal };
+      const recalled = ask<Recalled>("recall", {
+        ...call,
+        body: { threadId: thread, query: question, mode: "active" },
+      });
+      const explained = ask<Explained>("query", { ...call, body: { query: question, explain: true, topK: 1 } });
+      return { lines: linesOf(await recalled), lexemes: (await explained).question.lexemes };
+    },
+    [times],
+  );
   return (
     <section aria-label="Today">
       <div class="buttons">
-        <button type="button" onClick={() => setNow((now ?? 0) + 1)}>
+        <button type="button" onClick={() => setTimes(times + 1)}>
           Try this turn again with today's memory
         </button>
-        <a
-          href={hrefOf({
-            view: "question",
-            params: { ...whose, question: question.slice(0, 500), thread: params.thread ?? "" },
-          })}
-        >
+        <a href={hrefOf({ view: "question", params: { ...whose, question: question.slice(0, 500), thread } })}>
           Test retrieval
         </a>
       </div>
-      {now !== null && <Today key={now} question={question} view={view} params={params} />}
+      <Answer asked={asked}>{(found) => found && todayOf(found, view?.lines ?? new Map(), whose)}</Answer>
     </section>
   );
 }
 
-function Today({ question, view, params }: Readonly<{ question: string; view: InView | undefined; params: Params }>) {
-  const whose = whoseOf(params);
-  const asked = useAsked(async (signal) => {
-    const call = { method: "POST" as const, whose, signal };
-    const [
-      recalled,
-      {
-        question: { lexemes },
-      },
-    ] = await Promise.all([
-      ask<Recalled>("recall", { ...call, body: { threadId: params.thread ?? "", query: question, mode: "active" } }),
-      ask<Explained>("query", { ...call, body: { query: question, explain: true, topK: 1 } }),
-    ]);
-    return { lines: linesOf(recalled), lexemes };
-  }, []);
+type Found = Readonly<{ lines: readonly ShownMemory[]; lexemes: readonly string[] }>;
+
+function todayOf({ lines, lexemes }: Found, shown: InView["lines"], whose: Params) {
+  const added = missingFrom(lines, shown);
+  const gone = missingFrom(shown.values(), new Set(lines.map(({ id }) => id)));
+  const of = (line: ShownMemory) => ({ key: line.id, line, whose, lexemes });
   return (
-    <Answer asked={asked}>
-      {({ lines, lexemes }) => {
-        const added = missingFrom(lines, view?.lines);
-        const gone = missingFrom(view?.lines.values() ?? [], new Set(lines.map(({ id }) => id)));
-        const rows = [...added.map((line) => [line, "added"] as const), ...gone.map((line) => [line, "gone"] as const)];
-        return (
-          <div role="status">
-            <h3>Today, beside what was shown</h3>
-            {rows.length === 0 && <p class="note">The same {counted(lines.length, "line")}.</p>}
-            <ul class="delta">
-              {rows.map(([line, sign]) => (
-                <ShownLine key={line.id} line={line} sign={sign} whose={whose} lexemes={lexemes}>
-                  {sign === "gone" ? "would not be shown today" : undefined}
-                </ShownLine>
-              ))}
-            </ul>
-            {rows.length > 0 && <p class="faint">{counted(lines.length - added.length, "line")} in both.</p>}
-          </div>
-        );
-      }}
-    </Answer>
+    <div role="status">
+      <h3>Today, beside what was shown</h3>
+      <ul class="delta">
+        {added.map((line) => (
+          <ShownLine {...of(line)} sign="added" />
+        ))}
+        {gone.map((line) => (
+          <ShownLine {...of(line)} sign="gone">
+            would not be shown today
+          </ShownLine>
+        ))}
+      </ul>
+      <p class="faint">{counted(lines.length - added.length, "line")} in both.</p>
+    </div>
   );
 }

@@ -47,7 +47,7 @@ export function ShownLine({
         {text === null ? "(removed since)" : <Marked text={text} beginnings={isFound ? lexemes : []} />}
       </MemoryLink>
       <p class="faint">
-        {children ?? (
+        {children || (
           <>
             <strong>
               {whyOfPart[part] ?? part}

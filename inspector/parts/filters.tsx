@@ -49,12 +49,14 @@ export function Filters({
 }
 
 /** A field of a filter. */
-export function Field(field: Readonly<{ label: string; name: string; value: string; type?: string }>) {
+export function Field(
+  field: Readonly<{ label: string; name: string; value: string; type?: "text" | "date" | "number" }>,
+) {
   const { label, name, value, type = "text" } = field;
   return (
     <label>
       {label}
-      <input name={name} type={type} defaultValue={value} size={10} placeholder="all" />
+      <input {...({ type } as object)} name={name} defaultValue={value} size={10} placeholder="all" />
     </label>
   );
 }

@@ -1,6 +1,6 @@
 import { ask, path } from "../api.js";
-import type { Message, Summary, TurnCost } from "../api-types.js";
-import { type InView, type PromptPart, promptOf } from "../in-view.js";
+import type { Message, TurnCost } from "../api-types.js";
+import { type InView, type LookedAt, type PromptPart, promptOf } from "../in-view.js";
 import { type Params, whoseOf } from "../place.js";
 import { Answer, useAsked } from "./asked.js";
 import { Bar } from "./bar.js";
@@ -11,24 +11,14 @@ import { count, counted, Words } from "./texts.js";
 const mostMessages = 1_000;
 
 /** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
-export function Prompt({
-  view,
-  cost,
-  summaries,
-  params,
-}: Readonly<{ view: InView; cost: TurnCost | undefined; summaries: readonly Summary[]; params: Params }>) {
-  const whose = whoseOf(params);
-  const summary = summaries.find(({ id }) => id === view.turn.summaryId);
+export function Prompt({ view, cost, summary, params }: LookedAt & { readonly view: InView }) {
   const first = view.opening.firstSeq ?? 0;
+  const limit = Math.min(mostMessages, view.turn.seq - first + 1);
   const asked = useAsked(
-    (signal) =>
-      ask<{ readonly messages: readonly Message[] }>(path`threads/${params.thread ?? ""}/messages`, {
-        ...{
-          whose,
-          signal,
-          query: { after: first - 1, limit: Math.min(mostMessages, view.turn.seq - first + 1), mostCharacters: 1 },
-        },
-      }),
+    (signal) => {
+      const call = { whose: whoseOf(params), signal, query: { after: first - 1, limit, mostCharacters: 1 } };
+      return ask<{ readonly messages: readonly Message[] }>(path`threads/${params.thread ?? ""}/messages`, call);
+    },
     [first, view.turn.seq],
   );
   return (

@@ -23,11 +23,10 @@ export function SummaryStrip({ summaries, messages }: Readonly<{ summaries: read
             class={`${status} ${id === inUse?.id ? "in-use" : ""}`}
             style={{ flexGrow: endSeq - (summaries[place - 1]?.endSeq ?? startSeq - 1) }}
             aria-expanded={id === chosen}
-            aria-label={`Version ${id}, messages ${startSeq} to ${endSeq}, ${id === inUse?.id ? "in use" : status}`}
-            title={`Version ${id}: messages ${startSeq} to ${endSeq}`}
             onClick={() => setChosen(id === chosen ? null : id)}
           >
             Version {id}, to message {count(endSeq)}
+            {id === inUse?.id && ", in use"}
           </button>
         ))}
         {tail > 0 && (

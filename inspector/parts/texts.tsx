@@ -5,8 +5,6 @@ import { hrefOf, type Params } from "../place.js";
 
 /** Longest text that is compared word by word; longer ones are compared by lines. */
 const mostWordCharacters = 20_000;
-/** Longest text that is compared at all. */
-const mostCharacters = 400_000;
 
 /** What somebody wrote, in whatever script: never more than text. */
 export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: number }>) {
@@ -37,15 +35,13 @@ export function Marked({ text, beginnings }: Readonly<{ text: string; beginnings
 
 /** How a text became another. */
 export function Difference({ before, after }: Readonly<{ before: string; after: string }>) {
-  if (before.length + after.length > mostCharacters) return <p class="note">These are too long to be compared here.</p>;
   const byWords = before.length + after.length <= mostWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (
     <p class="difference" dir="auto">
       {parts.map(({ value, added, removed }, place) => {
-        const key = `${place}${added}${removed}`;
-        if (added) return <ins key={key}>{value}</ins>;
-        return removed ? <del key={key}>{value}</del> : <span key={key}>{value}</span>;
+        const Part = added ? "ins" : removed ? "del" : "span";
+        return <Part key={`${place}`}>{value}</Part>;
       })}
     </p>
   );

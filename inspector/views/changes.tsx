@@ -11,11 +11,6 @@ const mostChanges = 100;
 /** How often the API is asked, in ms: people who watch do not notice two seconds. */
 const askEveryMs = 2_000;
 
-interface Changes {
-  readonly revision: number;
-  readonly changes: readonly Change[];
-}
-
 /** What changes in somebody's memory, while one looks. */
 export function ChangesView({ place }: ViewProps) {
   const whose = whoseOf(place.params);
@@ -50,7 +45,10 @@ export function ChangesView({ place }: ViewProps) {
 
 /** The latest changes, newest first. */
 async function readChanges(whose: Params, signal: AbortSignal): Promise<readonly Change[]> {
-  const read = (since: number, limit: number) => ask<Changes>("changes", { whose, signal, query: { since, limit } });
+  const read = (since: number, limit: number) =>
+    ask<{ readonly revision: number; readonly changes: readonly Change[] }>("changes", {
+      ...{ whose, signal, query: { since, limit } },
+    });
   const { revision } = await read(0, 1);
   return [...(await read(Math.max(0, revision - mostChanges), mostChanges)).changes].reverse();
 }

@@ -79,7 +79,7 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
         <button type="button" onClick={countRows}>
           Count what would go
         </button>
-        <button type="button" class="danger" disabled={left === null || left.total === 0} onClick={remove}>
+        <button type="button" class="bad" disabled={left === null || left.total === 0} onClick={remove}>
           Delete…
         </button>
       </div>

@@ -19,10 +19,7 @@ const pageMemories = 60;
 /** Characters of a memory that stand in the list. */
 const lineCharacters = 400;
 
-interface Listed extends MemoryPage {
-  /** Former values of the slots on the page, by category and key. */
-  readonly former: ReadonlyMap<string, readonly Memory[]>;
-}
+type Listed = Awaited<ReturnType<typeof readPage>>;
 
 /** What is known, by category; what is ticked is decided together. */
 export function Memories({ place }: ViewProps) {
@@ -50,7 +47,7 @@ export function Memories({ place }: ViewProps) {
   );
 }
 
-async function readPage(params: Params, signal: AbortSignal): Promise<Listed> {
+async function readPage(params: Params, signal: AbortSignal) {
   const { kind, state = "active", category, key, words, sort, cursor } = params;
   const call = { whose: params, signal };
   const page = await ask<MemoryPage>("memories", {
@@ -65,6 +62,7 @@ async function readPage(params: Params, signal: AbortSignal): Promise<Listed> {
     keys.length === 0 || nameOf(params) === ""
       ? { memories: [] }
       : await ask<MemoryPage>("memories", { ...call, query: { keys, states: "superseded", limit: 200 } });
+  // Former values of the slots on the page, by category and key.
   return { ...page, former: Map.groupBy([...memories].reverse(), slotOf) };
 }
 

@@ -49,7 +49,7 @@ export function MemoryActions({
         <button
           key={action.does}
           type="button"
-          class={action.danger ? "danger" : undefined}
+          class={action.danger ? "bad" : undefined}
           onClick={() => askFirst(action)}
         >
           {action.does}

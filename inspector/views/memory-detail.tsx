@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ApiProblem, ask, type Call, path } from "../api.js";
+import { ask, askOrNull, path } from "../api.js";
 import type { HistoryEntry, Memory, MemoryPage, Message } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, MemoryLink, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
@@ -8,13 +8,6 @@ import type { ViewProps } from "../view.js";
 import { AuditTrail } from "./audit-trail.js";
 import { MemoryActions } from "./memory-actions.js";
 import { SlotValues } from "./slot-values.js";
-
-/** What is known of one memory. */
-interface Known {
-  readonly memory: Memory;
-  readonly events: readonly HistoryEntry[];
-  readonly former: readonly Memory[];
-}
 
 /** One memory: what it says, what it rests on, what it was, and what can be done about it. */
 export function MemoryDetail({ place, isOperator }: ViewProps) {
@@ -50,9 +43,12 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
   );
 }
 
-async function readMemory(id: string, whose: Params, signal: AbortSignal): Promise<Known> {
+async function readMemory(id: string, whose: Params, signal: AbortSignal) {
   const call = { whose, signal };
-  const [memory, { events }] = await Promise.all([ask<Memory>(path`memories/${id}`, call), readHistory(id, call)]);
+  // One that came without an audit trail has none.
+  const history = askOrNull<{ readonly events: readonly HistoryEntry[] }>(path`memory/${id}/history`, call);
+  const memory = await ask<Memory>(path`memories/${id}`, call);
+  const events = (await history)?.events ?? [];
   const { key, category } = memory;
   if (key === null) return { memory, events, former: [] };
   const query = {
@@ -64,16 +60,6 @@ async function readMemory(id: string, whose: Params, signal: AbortSignal): Promi
   const { memories } = await ask<MemoryPage>("memories", { ...call, query });
   const former = [...memories].sort((one, two) => one.validFrom.localeCompare(two.validFrom));
   return { memory, events, former };
-}
-
-/** Who changed it; nobody of a memory that came without an audit trail. */
-async function readHistory(id: string, call: Call): Promise<{ readonly events: readonly HistoryEntry[] }> {
-  try {
-    return await ask(path`memory/${id}/history`, call);
-  } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return { events: [] };
-    throw error;
-  }
 }
 
 function Facts({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) {
@@ -122,7 +108,7 @@ function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>)
   const asked = useAsked(
     async (signal) => {
       const call = { whose, signal };
-      const known = ids.map((id) => ask<Memory>(path`memories/${id}`, call).catch(() => null));
+      const known = ids.map((id) => askOrNull<Memory>(path`memories/${id}`, call));
       const insights = await ask<MemoryPage>("memories", { ...call, query: { kinds: "insight", limit: 200 } });
       const drawn = insights.memories.filter(({ metadata }) =>
         JSON.stringify(metadata.evidence ?? []).includes(memory.id),

@@ -145,14 +145,11 @@ function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; wh
 /** What waits for somebody: what failed first, then requests for consent, then quarantine. */
 function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: boolean }>) {
   const to = hrefOf({ view: "waiting", params: whose });
-  const failed = (job: Job): Line => [
-    ...([to, `${titleOf(job.kind)} of ${job.threadId ?? nameOf(paramsOf(job.scope))}`] as const),
-    job.error ?? "",
-  ];
-  const asked = ({ text, scope }: Consent): Line => [to, text, nameOf(paramsOf(scope))];
-  const held = ({ id, text, scope }: Memory): Line => [
-    ...([hrefOf({ view: "memory", params: { ...paramsOf(scope), id } }), text, nameOf(paramsOf(scope))] as const),
-  ];
+  const name = ({ scope }: Pick<Memory, "scope">) => nameOf(paramsOf(scope));
+  const memory = ({ id, scope }: Memory) => hrefOf({ view: "memory", params: { ...paramsOf(scope), id } });
+  const failed = (job: Job): Line => [to, `${titleOf(job.kind)} of ${job.threadId ?? name(job)}`, job.error ?? ""];
+  const asked = (request: Consent): Line => [to, request.text, name(request)];
+  const held = (found: Memory): Line => [memory(found), found.text, name(found)];
   return (
     <Card title="Waits for you" more={to}>
       <p class="clear good">Nothing: all is done and decided.</p>

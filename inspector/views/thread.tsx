@@ -17,14 +17,7 @@ const [pageMessages, pageTurns] = [30, 60];
 const messagesBefore = 8;
 const titleCharacters = 90;
 
-interface ThreadPage {
-  readonly title: string;
-  readonly messages: readonly Message[];
-  readonly turns: readonly ShownTurn[];
-  readonly cost: ThreadCost;
-  readonly summaries: readonly Summary[];
-  readonly failed: readonly Job[];
-}
+type ThreadPage = Awaited<ReturnType<typeof readPage>>;
 
 /** A conversation: the talk, and beside the selected turn what the model was shown. */
 export function ThreadView({ place, isOperator }: ViewProps) {
@@ -54,7 +47,7 @@ export function ThreadView({ place, isOperator }: ViewProps) {
   );
 }
 
-async function readPage({ params }: Place, isOperator: boolean, signal: AbortSignal): Promise<ThreadPage> {
+async function readPage({ params }: Place, isOperator: boolean, signal: AbortSignal) {
   const { thread = "", before, after, around } = params;
   const from = around === undefined ? after : String(Math.max(-1, Number(around) - messagesBefore));
   const whose = whoseOf(params);
@@ -68,7 +61,7 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
     get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
     isOperator
       ? ask<{ readonly jobs: readonly Job[] }>("jobs", { signal, query: { state: "failed", limit: 100 } })
-      : { jobs: [] },
+      : { jobs: [] as readonly Job[] },
   ]);
   const cursor = (messages.at(-1)?.seq ?? -1) + 1;
   const [{ turns }, cost] = await Promise.all([
@@ -90,12 +83,13 @@ function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place;
     const added = missingFrom(view?.lines.values() ?? [], view?.before?.lines).length;
     return added > 0 ? `+${added} shown` : "";
   };
+  const view = selected && views.get(selected.seq);
   const beside = selected && (
     <Beside
-      view={views.get(selected.seq)}
+      view={view}
       question={selected.messages.find(({ role }) => role === "user")}
       cost={cost.turns.find(({ seq }) => seq === selected.seq)}
-      summaries={summaries}
+      summary={summaries.find(({ id }) => id === view?.turn.summaryId)}
       params={place.params}
     />
   );

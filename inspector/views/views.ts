@@ -13,7 +13,7 @@ import { Waiting } from "./waiting.js";
 export const views: Readonly<Record<string, View>> = {
   overview: { name: "Overview", show: Overview },
   threads: { name: "Conversations", show: Threads },
-  thread: { name: "Conversation", needsWhose: true, tab: "threads", fills: true, show: ThreadView },
+  thread: { name: "Conversation", needsWhose: true, tab: "threads", show: ThreadView },
   memories: { name: "Memories", show: Memories },
   memory: { name: "Memory", needsWhose: true, tab: "memories", show: MemoryDetail },
   waiting: { name: "Waiting", show: Waiting },

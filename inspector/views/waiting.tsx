@@ -34,17 +34,33 @@ export function Waiting({ place, isOperator }: ViewProps) {
   );
 }
 
-function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
-  const name = `jobs-${state}`;
-  const asked = useList<Job>("jobs", place.params, { limit, state, cursor: place.params[name] });
+/** A page of a list, with its title. */
+function Listed<Row>({
+  path,
+  where,
+  name,
+  title,
+  none = "None.",
+  place,
+  children,
+}: Readonly<{
+  path: "jobs" | "consents" | "memories";
+  where: Readonly<Record<string, string>>;
+  /** Also the param that its pages begin with. */
+  name: string;
+  title: string;
+  none?: string;
+  place: Place;
+  children: (rows: readonly Row[], again: () => void) => ComponentChildren;
+}>) {
+  const asked = useList<Row>(path, place.params, { limit, ...where, cursor: place.params[name] });
   return (
     <section class="card" aria-labelledby={name}>
       <h2 id={name}>{title}</h2>
       <Answer asked={asked} missing="This server does not list its work.">
         {({ rows, next }) => (
           <>
-            {rows.length === 0 && <p class="note">None.</p>}
-            <JobList jobs={rows} canRetry={state === "failed"} again={asked.again} />
+            {rows.length === 0 ? <p class="note">{none}</p> : children(rows, asked.again)}
             <Pages place={place} next={next} name={name} />
           </>
         )}
@@ -53,21 +69,26 @@ function Jobs({ state, title, place }: Readonly<{ state: string; title: string; 
   );
 }
 
+function Jobs({ state, title, place }: Readonly<{ state: string; title: string; place: Place }>) {
+  return (
+    <Listed<Job> path="jobs" where={{ state }} name={`jobs-${state}`} title={title} place={place}>
+      {(jobs, again) => <JobList jobs={jobs} canRetry={state === "failed"} again={again} />}
+    </Listed>
+  );
+}
+
 /** Rows that wait for a decision, each with its buttons. */
 function Decisions<Row extends { readonly id: string; readonly text: string }>({
   rows,
   actions,
-  none,
   again,
   children,
 }: Readonly<{
   rows: readonly Row[];
   actions: (row: Row) => readonly Action<Row>[];
-  none: string;
   again: () => void;
   children: (row: Row) => ComponentChildren;
 }>) {
-  if (rows.length === 0) return <p class="note">{none}</p>;
   return (
     <Choosable rows={rows} actionsOf={actions} again={again}>
       {(box, buttons) => (
@@ -95,72 +116,48 @@ const decisions: readonly Action<Consent>[] = [
 ];
 
 function Consents({ place }: Readonly<{ place: Place }>) {
-  const { consents: cursor } = place.params;
-  const asked = useList<Consent>("consents", place.params, { limit, status: "pending", cursor });
+  const about = { name: "consents", title: "Requests for consent", none: "No request waits for a user's consent." };
   return (
-    <section class="card" aria-labelledby="consents">
-      <h2 id="consents">Requests for consent</h2>
-      <Answer asked={asked}>
-        {({ rows, next }) => (
-          <>
-            <Decisions
-              rows={rows}
-              none="No request waits for a user's consent."
-              actions={() => decisions}
-              again={asked.again}
-            >
-              {({ text, rule, scope, category, key, current, createdAt, expiresAt }) => (
-                <>
-                  <p dir="auto">
-                    <Words text={text} />
-                  </p>
-                  <p class="faint">
-                    <Tag of={rule === "signals" ? "waits for a second signal" : "waits for consent"} tone="waiting" />{" "}
-                    {nameOf(paramsOf(scope))} · {category}
-                    {key !== null && ` · ${key}`} {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} ·
-                    asked <When at={createdAt} />, expires <When at={expiresAt} />
-                  </p>
-                </>
-              )}
-            </Decisions>
-            <Pages place={place} next={next} name="consents" />
-          </>
-        )}
-      </Answer>
-    </section>
+    <Listed<Consent> path="consents" where={{ status: "pending" }} place={place} {...about}>
+      {(consents, again) => (
+        <Decisions rows={consents} actions={() => decisions} again={again}>
+          {({ text, rule, scope, category, key, current, createdAt, expiresAt }) => (
+            <>
+              <p dir="auto">
+                <Words text={text} />
+              </p>
+              <p class="faint">
+                <Tag of={rule === "signals" ? "waits for a second signal" : "waits for consent"} tone="waiting" />{" "}
+                {nameOf(paramsOf(scope))} · {category}
+                {key !== null && ` · ${key}`} {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
+                <When at={createdAt} />, expires <When at={expiresAt} />
+              </p>
+            </>
+          )}
+        </Decisions>
+      )}
+    </Listed>
   );
 }
 
 function Quarantine({ place }: Readonly<{ place: Place }>) {
-  const { quarantine: cursor } = place.params;
-  const asked = useList<Memory>("memories", place.params, { limit, states: "quarantined", cursor });
+  const about = { name: "quarantine", title: "Quarantine", none: "Nothing reads as instructions to a model." };
   return (
-    <section class="card" aria-labelledby="quarantine">
-      <h2 id="quarantine">Quarantine</h2>
-      <Answer asked={asked}>
-        {({ rows, next }) => (
-          <>
-            <Decisions
-              rows={rows}
-              none="Nothing reads as instructions to a model."
-              actions={actionsOf}
-              again={asked.again}
-            >
-              {({ id, scope, text, origin, createdAt }) => (
-                <>
-                  <p dir="auto">
-                    <MemoryLink id={id} whose={paramsOf(scope)} text={text.slice(0, 1_000)} />
-                  </p>
-                  <p class="faint">
-                    {nameOf(paramsOf(scope))} · from {origin} · <When at={createdAt} />
-                  </p>
-                </>
-              )}
-            </Decisions>
-            <Pages place={place} next={next} name="quarantine" />
-          </>
-        )}
-      </Answer>
-    </section>
+    <Listed<Memory> path="memories" where={{ states: "quarantined" }} place={place} {...about}>
+      {(memories, again) => (
+        <Decisions rows={memories} actions={actionsOf} again={again}>
+          {({ id, scope, text, origin, createdAt }) => (
+            <>
+              <p dir="auto">
+                <MemoryLink id={id} whose={paramsOf(scope)} text={text.slice(0, 1_000)} />
+              </p>
+              <p class="faint">
+                {nameOf(paramsOf(scope))} · from {origin} · <When at={createdAt} />
+              </p>
+            </>
+          )}
+        </Decisions>
+      )}
+    </Listed>
   );
 }

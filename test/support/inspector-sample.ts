@@ -165,7 +165,7 @@ async function editMemories({ memories }: Memory): Promise<void> {
   const city = { category: "projects", key: "city", value: "Porto", text: "Lives in Porto." };
   const source = { threadId: "sailing", seqs: [0], quote: "I moved to Porto in spring." };
   await memories.add({ ...city, validFrom, source, correction: true }, { scope, actor: "planner" });
-  const [sister] = await memories.list({ scope, contains: "sister" });
+  const [sister] = await memories.list({ scope, contains: "Has a sister" });
   if (!sister) throw new Error("The sample is incomplete.");
   await memories.update(
     sister.id,
