@@ -36,7 +36,7 @@ export function Shell() {
         <Tabs place={place} current={view.tab ?? place.view} />
         {!isUser && <WhoseChooser place={place} />}
       </header>
-      <main id="main" tabIndex={-1} class={place.view}>
+      <main id="main" tabIndex={-1} class={`at-${place.view}`}>
         <Shown place={place} view={view} isOperator={!isUser} />
       </main>
     </>

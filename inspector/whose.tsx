@@ -36,7 +36,9 @@ export function WhoseChooser({ place }: Readonly<{ place: Place }>) {
 export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?: () => void }>) {
   const [typed, setTyped] = useState("");
   const read = (kind: "users" | "apps") => async (signal: AbortSignal) =>
-    (await ask<Record<string, readonly Owner[]>>(kind, { query: { limit: mostOwners }, signal }))[kind] ?? [];
+    (
+      (await ask<Record<string, readonly Owner[]>>(kind, { query: { limit: mostOwners }, signal }))[kind] ?? []
+    ).toSorted((one, two) => (two.lastActivityAt ?? "").localeCompare(one.lastActivityAt ?? ""));
   const users = useAsked(read("users"), []);
   const apps = useAsked(read("apps"), []);
   const to = (params: Params): Place => ({ view: views[place.view]?.tab ?? place.view, params });

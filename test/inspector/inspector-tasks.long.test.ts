@@ -65,10 +65,10 @@ describe.skipIf(!hasChromium || !onServer())(
 
     timed("says why the agent said what it said", async () => {
       await findNuts();
-      const beside = page.getByRole("complementary");
-      const line = beside.getByRole("listitem").filter({ hasText: "Is allergic to walnuts." });
+      const changes = page.getByRole("region", { name: "Changes since the turn before" });
+      const line = changes.getByRole("listitem").filter({ hasText: "Is allergic to walnuts." });
       await line.getByText("always shown").waitFor();
-      await beside.getByText(/The whole prompt/).waitFor();
+      await page.getByRole("region", { name: "The whole prompt" }).waitFor();
     });
 
     timed("corrects a wrong fact", async () => {
