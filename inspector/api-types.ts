@@ -6,7 +6,7 @@ type Numbers<Names extends string> = Readonly<Record<Names, number>>;
 type Maybe<Names extends string, Value = string> = Readonly<Record<Names, Value | null>>;
 type Flags<Names extends string> = Readonly<Record<Names, boolean>>;
 
-export type Scope = Partial<Texts<"tenantId" | "userId" | "appId">>;
+type Scope = Partial<Texts<"tenantId" | "userId" | "appId">>;
 interface Scoped {
   readonly scope: Scope;
 }

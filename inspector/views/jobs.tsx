@@ -5,10 +5,8 @@ import { Trouble } from "../parts/asked.js";
 import { counted, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, nameOf, paramsOf } from "../place.js";
 
-/** A job that failed and was made due has failed still, until a worker takes it. */
-function stateOf({ state, dueAt }: Job): string {
-  return state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now() ? "due again" : state;
-}
+/** Whether a job that failed is due once more. */
+const isDueAgain = ({ state, dueAt }: Job) => state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now();
 
 /** Background work, and what can be done about it. */
 export function JobList({
@@ -49,7 +47,7 @@ export function JobList({
                   <bdi>{nameOf(paramsOf(job.scope))}</bdi>, <bdi>{job.threadId}</bdi>
                 </a>
               )}{" "}
-              <Tag of={stateOf(job)} tone={toneOf(stateOf(job))} />
+              <Tag of={job.state} tone={toneOf(job.state)} /> {isDueAgain(job) && <Tag of="due again" tone="waiting" />}
             </p>
             <p class="faint">
               {job.error !== null && (

@@ -69,6 +69,13 @@ const others: Readonly<Record<string, { userId: string; appId?: string; daysAgo:
       ["I like window seats, and I never eat before ten.", "A window seat then, and breakfast in Braga."],
     ],
   },
+  novel: {
+    ...{ userId: "tiago", daysAgo: 3.3 },
+    turns: [
+      ["Recommend a novel for a long train ride.", "A family story or a crime novel? Both make hours short."],
+      ["A crime novel, but nothing bloody.", "Then one with an old inspector and much walking in the rain."],
+    ],
+  },
   guitar: {
     ...{ userId: "inês", appId: "lessons", daysAgo: 5.6 },
     turns: [["I practise the guitar for twenty minutes a day.", "Short and daily is best. Which song is next?"]],
