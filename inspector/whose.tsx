@@ -46,7 +46,8 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
     owners.filter(({ scope }) => nameOf(paramsOf(scope)).toLowerCase().includes(typed.trim().toLowerCase()));
   const pick = (event: SubmitEvent) => {
     event.preventDefault();
-    const [first] = [...fitting(users.value ?? []), ...fitting(apps.value ?? [])];
+    const all = [...fitting(users.value ?? []), ...fitting(apps.value ?? [])];
+    const first = all.find(({ scope }) => nameOf(paramsOf(scope)) === typed.trim()) ?? all[0];
     const params = first ? paramsOf(first.scope) : whoseOf({ tenant: place.params.tenant ?? "", user: typed.trim() });
     go(to(typed.trim() === "" ? {} : params));
     onPick?.();

@@ -138,9 +138,10 @@ function useIsWide(): boolean {
 }
 
 function costOf({ promptTokens, cachedTokens, sharedTokens, outputTokens }: CallCosts): string {
-  const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
-  const cache = cachedTokens === null ? `${told(sharedTokens)} sent before` : `${told(cachedTokens)} from a cache`;
-  return `${told(promptTokens)} prompt tokens in all, ${cache}, ${count(outputTokens)} out`;
+  if (promptTokens === null) return "no tokens were reported";
+  const cache =
+    cachedTokens === null ? `${count(sharedTokens ?? 0)} sent before` : `${count(cachedTokens)} from a cache`;
+  return `${count(promptTokens)} prompt tokens in all, ${cache}, ${count(outputTokens)} out`;
 }
 
 function ThreadPages({ place, messages }: Readonly<{ place: Place; messages: readonly Message[] }>) {
