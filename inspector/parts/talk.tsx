@@ -47,17 +47,16 @@ export function TurnOfTalk({
     if (isSought) article.current?.scrollIntoView({ block: "nearest" });
   }, [isSought]);
   const href = hrefOf({ ...place, params: { ...place.params, at: String(seq) } });
+  // Going back leads out of the conversation, not through its turns.
+  const select = () => location.replace(href);
   return (
-    <article ref={article} class={isSelected ? "turn selected" : "turn"}>
+    <article ref={article} class={isSelected ? "turn selected" : "turn"} onPointerUp={isSelected ? undefined : select}>
       <a
         class="row turn-line"
         href={href}
         aria-current={isSelected ? "true" : undefined}
-        onClick={(event) => {
-          // Going back leads out of the conversation, not through its turns.
-          event.preventDefault();
-          location.replace(href);
-        }}
+        onFocus={select}
+        onClick={(event) => event.preventDefault()}
       >
         <When at={messages[0]?.saidAt ?? null} /> <span>{mark}</span>
       </a>

@@ -67,6 +67,16 @@ describe("threads.shown", () => {
     expect(await memory.threads.shown(address)).toMatchObject([{ turn: 1, messageId: "q" }]);
   });
 
+  it("names the first message of an epoch in the turn that opens it, and in no other", async () => {
+    const memory = db.memory({ config: { preset: "ledger" } });
+    const address = newAddress();
+    for (const content of ["Chess?", "And draughts?"]) {
+      const shown = shownBy(await memory.recall({ ...address, query: content }));
+      await memory.remember({ ...address, shown, messages: [new HumanMessage(content)] });
+    }
+    expect((await memory.threads.shown(address)).map(({ firstSeq }) => firstSeq)).toEqual([null, 0]);
+  });
+
   it("has the number of omitted memories, and the score of each hit", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const address = newAddress();
