@@ -180,12 +180,16 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: "Will sail to Avintes with Inês." }).waitFor();
   });
 
-  it("takes a question to its hits", async () => {
+  it("takes a question to its hits, their scores apart, and says what is left out and why", async () => {
     await open("question?user=ana");
     await page.getByRole("searchbox", { name: "Question" }).fill("Where does she sail?");
     await page.getByRole("button", { name: "Ask" }).click();
     await page.getByRole("heading", { name: "Found" }).waitFor();
     expect(await page.locator("ol.rows li").first().textContent()).toMatch(/sail/i);
+    await open("question?user=ana&question=Where+does+she+sail%3F&topK=1");
+    await page.getByRole("img", { name: /^words 0\.\d+.*importance 0\.\d+/ }).waitFor();
+    await page.getByRole("heading", { name: "Left out" }).waitFor();
+    await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
   it("shows a conversation's summaries as steps over its messages, and what changed in each", async () => {
@@ -287,13 +291,6 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
     await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
-  });
-
-  it("takes scores apart, and says what is left out and why", async () => {
-    await open("question?user=ana&question=Where+does+she+sail%3F&topK=1");
-    await page.getByRole("img", { name: /^words 0\.\d+.*importance 0\.\d+/ }).waitFor();
-    await page.getByRole("heading", { name: "Left out" }).waitFor();
-    await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
   it("says what failed, also in the conversation, and tries it again", async () => {
