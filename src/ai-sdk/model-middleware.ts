@@ -1,5 +1,5 @@
 import type { LanguageModelMiddleware, Tool } from "ai";
-import { continueOnError, type TurnOptions, turnOptions } from "../langgraph/run/node-options.js";
+import { continueOnError, type TurnOptions, turnOptionsSchema } from "../langgraph/run/node-options.js";
 import { identityKeys } from "../langgraph/run/run-identity.js";
 import { memoryQueryTool } from "../langgraph/tools/memory-query-tool.js";
 import type { Memory } from "../memory.js";
@@ -8,7 +8,7 @@ import { memoryBlock, shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
 import { messagesOf, type Prompt, promptOf, type Step, userText } from "./prompt-messages.js";
 
-const optionsSchema = turnOptions
+const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, memoryMode: true })
   .extend({ scope: scopeField, threadId: threadField });
 

@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
-import { pageRows } from "../text/parse-input.js";
+import { pageRowsField } from "../text/parse-input.js";
 
 export interface Thread {
   readonly threadId: string;
@@ -62,7 +62,7 @@ const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
 const pageSchema = z.strictObject({
   scope: scopeField,
-  limit: pageRows,
+  limit: pageRowsField,
   after: z.string().optional(),
   summarized: z.boolean().default(false),
 });

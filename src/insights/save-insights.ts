@@ -101,7 +101,7 @@ async function linkEvidence(
     event: "LINK" as const,
     old: null,
     new: { evidence },
-    news: null,
+    delta: null,
     category,
     similarity: null,
   }));

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { asListed, asTenant } from "../postgres/isolation.js";
 import { parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
@@ -111,7 +111,7 @@ export interface MemoriesApi {
 const quarantineSchema = z.strictObject({
   states: z.tuple([z.literal("quarantined")]),
   tenantId: tenantField,
-  limit: pageRows,
+  limit: pageRowsField,
   after: z.string().optional(),
 });
 

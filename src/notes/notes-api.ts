@@ -11,7 +11,7 @@ import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
@@ -80,7 +80,7 @@ export interface NotesApiRuntime extends WriteRuntime {
 }
 
 const ofSchema = z.strictObject({ scope: scopeField });
-const listSchema = ofSchema.extend({ limit: pageRows, after: z.string().optional() });
+const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
 const contextSchema = ofSchema.extend({ agent: z.string().optional() });
 const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
 const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });

@@ -57,7 +57,7 @@ const isoMoment = z
 
 export const dateOrMoment = z.union([storableDate, isoMoment], "must be a Date, or a text in ISO 8601");
 
-export const pageRows = z.int().min(1).max(1_000).default(100);
+export const pageRowsField = z.int().min(1).max(1_000).default(100);
 
 export const spanMs = z.number().min(0).max(longestSpanMs);
 

@@ -11,10 +11,10 @@ import {
   checkOptions,
   continueOnError,
   type MessagesKeyOption,
-  messagesKey,
+  messagesKeyField,
   type NodeUpdate,
   type TurnOptions,
-  turnOptions,
+  turnOptionsSchema,
 } from "../run/node-options.js";
 import { type RunIdentity, runMode, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -32,7 +32,7 @@ export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<TurnOptions, "onError" | "agent" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = turnOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
+const optionsSchema = turnOptionsSchema.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKeyField);
 
 /** Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with `INVALID_INPUT`. */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(

@@ -37,7 +37,7 @@ export interface MessagesKeyOption<Key extends string = string> {
   readonly messagesKey?: Key | undefined;
 }
 
-export const messagesKey = { messagesKey: z.string().min(1).optional() };
+export const messagesKeyField = { messagesKey: z.string().min(1).optional() };
 
 /** A text if the graph lacks a `Needed` key, so that the node does not compile there. */
 export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
@@ -53,7 +53,7 @@ type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? ne
 
 export const injectAsSchema = z.enum(["system", "user"]);
 
-export const turnOptions = z.strictObject({
+export const turnOptionsSchema = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),

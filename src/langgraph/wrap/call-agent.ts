@@ -5,7 +5,7 @@ import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../text/message-codec.js";
 import type { Recalled } from "../../turns/recalled.js";
-import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
+import { forgetfulSaver, restoreRecalled, type ShownView, withPlaceholders } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
@@ -38,11 +38,11 @@ export function callAgent(
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
-    const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
+    const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
     const output = await invokeStreamed(agent, input, agentConfig, shown);
 
     const { [messagesKey]: messages, ...others } = output;
-    const changed = { ...wholeStateUpdate(builder, own, leaveOut(others, shown)), [memoryKey]: recalled };
+    const changed = { ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)), [memoryKey]: recalled };
     if (!messages) return changed;
     const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
     const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);

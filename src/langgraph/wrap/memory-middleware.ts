@@ -8,7 +8,7 @@ import type { Recalled } from "../../turns/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { checkOptions, type InjectAs, type TurnOptions, turnOptions } from "../run/node-options.js";
+import { checkOptions, type InjectAs, type TurnOptions, turnOptionsSchema } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
 import { withCacheBreakpoints } from "./cache-breakpoints.js";
@@ -47,7 +47,7 @@ const brand = Symbol.for("AgentMiddleware");
  * `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
 export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): MemoryMiddleware {
-  checkOptions(memory, turnOptions, options, "memoryMiddleware");
+  checkOptions(memory, turnOptionsSchema, options, "memoryMiddleware");
   const recall = recalling(memory, options);
   const remember = remembering(memory, options);
   const runs = recalledByRun();

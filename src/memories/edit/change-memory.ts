@@ -29,14 +29,14 @@ export async function updateMemory(
   };
   return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
     const { before } = editing;
-    requireExpired(editing);
+    refuseRemoved(editing);
     const next = nextOf(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
     if (before.state !== "active") {
-      return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };
+      return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(next), also };
     }
-    const news = patch.text === undefined ? null : "updated";
-    return { event: "UPDATE", news, old: versionOf(before), new: versionOf(next), also };
+    const delta = patch.text === undefined ? null : "updated";
+    return { event: "UPDATE", delta, old: versionOf(before), new: versionOf(next), also };
   });
 }
 
@@ -59,7 +59,7 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
     await requireFewRemovals(tx, owner.ref, input);
     const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
     const also = await removeResting(tx, { ...how, removed: [before.id] });
-    return { event: "DELETE", news: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
+    return { event: "DELETE", delta: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
 }
 
@@ -93,11 +93,11 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
     const before = unexpiredFrom(editing, editing.before);
     // The text is unchanged, so its links stay.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
-    return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
+    return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }
 
-function requireExpired({ before, owner }: Editing): void {
+function refuseRemoved({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });

@@ -20,7 +20,7 @@ export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Pro
     const also = await rewriteContent(deps, editing, before, how);
     const { state, trust } = before;
     const next = { ...versionOf(before), state: "active", trust: "operator" };
-    return { event: "UPDATE", news: "created", old: { state, trust }, new: next, also };
+    return { event: "UPDATE", delta: "created", old: { state, trust }, new: next, also };
   });
 }
 

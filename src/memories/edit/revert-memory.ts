@@ -50,8 +50,8 @@ export async function revertMemory(deps: WriteRuntime, input: ChangeInput & { to
     const { before } = editing;
     const next = unexpiredFrom(editing, reverted(before));
     const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
-    const news = before.state === "active" ? "updated" : "restored";
+    const delta = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };
-    return { event: "UPDATE", news, old, new: { ...versionOf(next), revertOf: input.to }, also };
+    return { event: "UPDATE", delta, old, new: { ...versionOf(next), revertOf: input.to }, also };
   });
 }

@@ -134,7 +134,7 @@ function reportPending(
   }
 }
 
-/** Status and detail of the event of a model's proposal. */
+/** Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark: `stats` counts by that. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,
