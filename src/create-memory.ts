@@ -57,6 +57,7 @@ import {
   type SpanReport,
   spans,
 } from "./turns/observe.js";
+import { parsePromptInput, promptOf } from "./turns/prompt-for.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
 import { threadCost } from "./turns/thread-cost.js";
@@ -165,7 +166,7 @@ function createTurns(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { runner, start, hasten }: Maintenance,
-): Pick<Memory, "record" | "recall" | "remember" | "query"> {
+): Pick<Memory, "record" | "recall" | "promptFor" | "remember" | "query"> {
   const observed =
     <Input extends Parameters<Observe>[3], Result>(
       span: Observed,
@@ -174,6 +175,7 @@ function createTurns(
     ) =>
     (input: Input) =>
       observe(span, (db) => call({ ...runtime, db }, input), report, input);
+  const observedRecall = observed(spans.recall, recall, reportRecalled);
   const observedRemember = observed(spans.remember, remember, reportRemembered);
   const observedQuery = observed(spans.query, queryMemories, reportHits);
   return {
@@ -181,7 +183,8 @@ function createTurns(
       const { recorded, lastSeq } = await record(runtime, input);
       return { recorded, lastSeq };
     },
-    recall: observed(spans.recall, recall, reportRecalled),
+    recall: observedRecall,
+    promptFor: async (input) => promptOf(await observedRecall(parsePromptInput(input)), input.query),
     async remember(input) {
       const { remembered, due, isNewThread, threadRef } = await observedRemember(input);
       await asTenant(input.scope.tenantId, async () => {

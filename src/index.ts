@@ -71,6 +71,7 @@ export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions } from "./transfer/import-lines.js";
 export { shownBy } from "./turns/memory-block.js";
+export type { MemoryPrompt } from "./turns/prompt-for.js";
 export type { RecallInput } from "./turns/recall.js";
 export type { Recalled } from "./turns/recalled.js";
 export type { Remembered } from "./turns/remember.js";

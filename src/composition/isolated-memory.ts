@@ -9,6 +9,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
   setup: "itself",
   record: "0.scope",
   recall: "0.scope",
+  promptFor: "0.scope",
   remember: "0.scope",
   summaries: { list: "0.scope" },
   memories: {
