@@ -101,7 +101,7 @@ const mayImport = {
   ],
   "langgraph/wrap": [
     ...["text", "conversation", "search", "turns"],
-    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
+    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes", "langgraph/tools"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   // Their one list: what ways in for programs elsewhere are made from.

@@ -39,7 +39,11 @@ export { memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { procedureTool } from "./langgraph/tools/procedure-tool.js";
 export { transcriptSearchTool } from "./langgraph/tools/transcript-search-tool.js";
-export { type MemoryMiddleware, memoryMiddleware } from "./langgraph/wrap/memory-middleware.js";
+export {
+  type MemoryMiddleware,
+  type MemoryMiddlewareOptions,
+  memoryMiddleware,
+} from "./langgraph/wrap/memory-middleware.js";
 export { type WithMemory, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
 export type { Change, Changes, HistoryEntry } from "./memories/changes/changes-api.js";

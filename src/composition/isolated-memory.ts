@@ -67,6 +67,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
     keepRecentMessages: "itself",
     toolResultTokens: "itself",
     asksConsent: "itself",
+    warn: "itself",
     screen: "itself",
   },
   graphs: "itself",
