@@ -20,7 +20,16 @@ const version = "0.2.0-alpha.12";
 const revisions = ["2025-11-25", "2026-07-28"];
 
 const folder = mkdtempSync(join(tmpdir(), "mcp-conformance-"));
-const install = ["install", "--prefix", folder, "--prefer-offline", "--ignore-scripts", "--no-engine-strict"];
+const patience = ["--fetch-retries", "1", "--fetch-timeout", "30000"];
+const install = [
+  "install",
+  "--prefix",
+  folder,
+  "--prefer-offline",
+  "--ignore-scripts",
+  "--no-engine-strict",
+  ...patience,
+];
 if ((await run("npm", [...install, `${suite}@${version}`], "ignore")) === 0) process.exitCode = await conform();
 else console.error(`MCP conformance was not tested: npm cannot install ${suite}@${version} here.`);
 rmSync(folder, { recursive: true });

@@ -65,7 +65,8 @@ interface Tool {
   readonly hints?: Partial<typeof reads>;
   /** Reads all categories, so a limited agent does not get it. */
   readonly readsAllCategories?: true;
-  call(served: Served, given: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
+  readonly inputOf?: (given: object, served: Served) => Record<string, unknown>;
+  readonly call: (served: Served, input: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>;
 }
 
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
@@ -73,16 +74,13 @@ const id = "As memory_query gives it.";
 const tools: Readonly<Record<string, Tool>> = {
   memory_query: {
     title: "Search memories",
-    ...callsOperation(
-      "query",
-      {
-        query: "The question.",
-        categories: "Only these categories.",
-        top_k: "Most memories to return. Default: 3.",
-        return: '"full" adds metadata. Default: "bullets".',
-      },
-      (given, { agent }) => ({ return: "bullets", top_k: 3, ...given, agent, budgetTokens: 2_000 }),
-    ),
+    ...callsOperation("query", {
+      query: "The question.",
+      categories: "Only these categories.",
+      top_k: "Most memories to return. Default: 3.",
+      return: '"full" adds metadata. Default: "bullets".',
+    }),
+    inputOf: (given, { agent }) => ({ return: "bullets", top_k: 3, ...given, agent, budgetTokens: 2_000 }),
     description: 'Finds memories that fit a question, best first. "" lists what is most important.',
   },
   memory_history: { title: "History of a memory", ...callsOperation("memoryHistory", { id }) },
@@ -121,11 +119,7 @@ const tools: Readonly<Record<string, Tool>> = {
 };
 
 /** `takes`: the fields of the operation's input that a model gives, with their descriptions. */
-function callsOperation(
-  name: OperationName,
-  takes: Readonly<Record<string, string>>,
-  inputOf: (given: object, served: Served) => object = (given) => given,
-) {
+function callsOperation(name: OperationName, takes: Readonly<Record<string, string>>) {
   const operation = operations[name] as unknown as Operation;
   const fields = Object.entries(takes).map(([field, description]) => {
     const schema = operation.input.shape[field] as z.ZodType;
@@ -139,7 +133,7 @@ function callsOperation(
       if (typeof given.id === "string") await requireReadable(served, given.id);
       const caller = { role: "user", scope, actor } as const;
       const context = { memory, caller, target: { scope }, actor, match: {}, signal, stream: nothing() };
-      return operation.call(context, parseInput(operation.input, inputOf(given, served), "arguments"));
+      return operation.call(context, parseInput(operation.input, given, name));
     },
   };
 }
@@ -154,25 +148,22 @@ async function requireReadable({ memory, scope, categories, restricted }: Served
     throw new MemoryError("NOT_FOUND", `There is no memory ${id} here.`);
 }
 
-function addTool(served: Served, name: string, { title, description, input, hints, ...tool }: Tool): void {
+function addTool(served: Served, name: string, { title, description, hints, ...tool }: Tool): void {
   if (served.restricted && tool.readsAllCategories) return;
   const annotations = { title, ...reads, ...hints };
-  const config = { title, description, inputSchema: z.strictObject(input), annotations };
+  const config = { title, description, inputSchema: z.strictObject(tool.input), annotations };
   served.server.registerTool(name, config, async (given, { mcpReq }) => {
     const answer = (text: string, isError = false) => ({ content: [{ type: "text" as const, text }], isError });
-    const called = publicErrors(tool.call(served, given, mcpReq.signal));
-    return called.then(
-      (result) => answer(JSON.stringify(result)),
-      ({ message }: Error) => answer(message, true),
-    );
+    const input = tool.inputOf?.(given, served) ?? given;
+    const called = publicErrors(tool.call(served, input, mcpReq.signal));
+    return called.then(JSON.stringify).then(answer, ({ message }: Error) => answer(message, true));
   });
 }
 
 const mimeType = "text/plain";
 const profile = {
   uri: "memory://profile",
-  name: "profile",
-  title: "Profile",
+  name: "Profile",
   mimeType,
   description: "Facts and insights, most important first.",
 };

@@ -173,8 +173,8 @@ describe("over HTTP", () => {
     expect((await call(named, "memory_query", { query: "bees" })).json.hits).toHaveLength(1);
     expect((await call(client, "memory_forget_item", { id })).json).toMatchObject({ state: "soft_deleted" });
     expect((await call(client, "memory_forget_item", { id })).text).toContain("WRONG_STATE");
-    await expect(overHttp("operator")).rejects.toThrow(/SCOPE_REQUIRED|400/);
-    await expect(overHttp("bob", "?userId=ana")).rejects.toThrow(/NOT_FOUND|404/);
+    await expect(connectOld(transportOverHttp("operator", "", OldHttp))).rejects.toThrow(/SCOPE_REQUIRED|400/);
+    await expect(connectOld(transportOverHttp("bob", "?userId=ana", OldHttp))).rejects.toThrow(/NOT_FOUND|404/);
   });
 
   it("finds what was said, and has no summary of a thread that was never summarised", async () => {
@@ -210,6 +210,13 @@ it("operators M6: lists the summaries that there are, page by page", async () =>
   expect(uris).toHaveLength(1 + 101);
   expect(new Set(uris).size).toBe(uris.length);
   expect(uris.at(-1)).toBe("memory://threads/t0/summary");
+  const { resources } = await client.listResources();
+  const { uri, size, annotations } = resources[1] as (typeof resources)[number];
+  const [content] = (await client.readResource({ uri })).contents as { text: string }[] as [{ text: string }];
+  expect(content.text).not.toBe("");
+  expect(size).toBe(Buffer.byteLength(content.text));
+  expect(Date.parse(annotations?.lastModified ?? "")).toBeLessThanOrEqual(Date.now());
+  await expect(client.listResources({ cursor: "page 2" })).rejects.toMatchObject({ code: -32_602 });
 });
 
 it.skipIf(onServer())("operators M6: ends at the start, with who has the folder open (embedded only)", async () => {
