@@ -152,7 +152,8 @@ async function peers<Module>(name: string, load: () => Promise<Module>): Promise
     return await load();
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const message = `This needs packages that are not installed: npm install ${name}`;
+    const byNpx = name.replace(/^| /g, " --package=");
+    const message = `This needs packages that are not installed: npm install ${name} (or npx${byNpx} …)`;
     throw new MemoryError("PEER_MISSING", message, { cause });
   }
 }
