@@ -1,3 +1,4 @@
+import { unescape as decoded } from "node:querystring";
 import { McpServer, ProtocolError, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -45,8 +46,7 @@ function servedBy(memory: Memory, options: McpServerOptions) {
 export function createMcpServer(memory: Memory, options: McpServerOptions): McpServer {
   const served = servedBy(memory, options);
   for (const [name, tool] of Object.entries(tools)) addTool(served, name, tool);
-  addProfile(served);
-  if (!served.restricted) addSummaries(served);
+  addResources(served);
   return served.server;
 }
 
@@ -168,16 +168,14 @@ const profile = {
   description: "Facts and insights, most important first.",
 };
 
-function addProfile({ server, memory, scope, agent }: Served): void {
+function addResources({ server, memory, scope, agent, restricted }: Served): void {
   const { name, uri, ...metadata } = profile;
   server.registerResource(name, uri, metadata, async () => {
     const hits = await publicErrors(memory.query({ scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] }));
     const text = hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n");
     return { contents: [{ uri, mimeType, text }] };
   });
-}
-
-function addSummaries({ server, memory, scope }: Served): void {
+  if (restricted) return;
   const inUse = (threadId: string) =>
     publicErrors(memory.summaries.list({ scope, threadId, completed: true, limit: 1 }));
   server.registerResource(
@@ -185,7 +183,7 @@ function addSummaries({ server, memory, scope }: Served): void {
     new ResourceTemplate("memory://threads/{threadId}/summary", { list: undefined }),
     { title: "Summary of a conversation", mimeType },
     async ({ href }, { threadId }) => {
-      const [summary] = await inUse(decodeURIComponent(String(threadId)));
+      const [summary] = await inUse(decoded(String(threadId)));
       if (!summary) throw new ResourceNotFoundError(href);
       return { contents: [{ uri: href, mimeType, text: summary.text ?? "" }] };
     },
@@ -208,7 +206,7 @@ function addSummaries({ server, memory, scope }: Served): void {
   });
 }
 
-const pageSize = 20;
+const pageSize = 100;
 
 /** Codes whose messages callers see: mistakes of their own. */
 const publicCodes = "INVALID_INPUT NOT_FOUND CATEGORY_DENIED CONSENT_REQUIRED WRONG_STATE CONFLICT BUSY".split(" ");

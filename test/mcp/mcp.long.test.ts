@@ -189,7 +189,7 @@ describe("over HTTP", () => {
     const bob = await overHttp("bob");
     expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
     for (const reader of [client, bob])
-      for (const threadId of ["a%2F1", "none"])
+      for (const threadId of ["a%2F1", "none", "%zz"])
         await expect(reader.readResource({ uri: `memory://threads/${threadId}/summary` })).rejects.toThrow(/not found/);
   });
 });
