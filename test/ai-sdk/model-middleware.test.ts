@@ -38,8 +38,7 @@ it("shows what is known in front of the last message, records the turn once, and
   expect(second!.filter(({ role }) => role === "system")).toHaveLength(1);
   expect(second!.slice(1, 3).map(({ content }) => content)).toMatchObject([[{ text: "Hi" }], [{ text: "Hello!" }]]);
   expect(second!.at(-1)!.content).toMatchObject([
-    { text: expect.stringContaining("Zerberus") },
-    { text: "What is my cat called?" },
+    { text: expect.stringMatching(/Zerberus[\s\S]*What is my cat called\?$/) },
   ]);
   expect(await transcript(memory, of)).toEqual([
     ...["user: Hi", "assistant: Hello!"],
@@ -106,3 +105,35 @@ it("answers without memory when the database fails, and refuses another user's t
   });
   expect(() => memoryModelMiddleware(memory, { ...mine, agnet: "x" } as never)).toThrow(/agnet/);
 });
+
+it.each(["whole", "last"])(
+  "prompts only grow, so that a provider's cache has them, where the %s conversation is sent",
+  async (sent) => {
+    const memory = db.memory({ config: { preset: "ledger" } });
+    const of = address();
+    await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+    const mock = new MockLanguageModelV3({ doGenerate: ["Hello!", "Zerberus.", "Four.", "Bye."].map(said) });
+    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+    const messages: ModelMessage[] = [];
+    for (const content of ["Hi", "What is my cat called?", "How old is it?", "Bye"]) {
+      const asked: ModelMessage = { role: "user", content };
+      messages.push(asked);
+      const { response } = await generateText({
+        model,
+        system: "Be kind.",
+        messages: sent === "whole" ? messages : [asked],
+      });
+      messages.push(...response.messages);
+    }
+    const plain = promptsOf(mock).map((prompt) => prompt.map(({ role, content }) => ({ role, content })));
+    for (const [turn, prompt] of plain.entries()) {
+      if (turn > 0) expect(prompt.slice(0, plain[turn - 1]!.length)).toEqual(plain[turn - 1]);
+    }
+    expect(JSON.stringify(plain[0])).toContain("Zerberus");
+    expect(plain.at(-1)!.map(({ role }) => role)).toEqual([
+      "system",
+      ...Array(3).fill(["user", "assistant"]).flat(),
+      "user",
+    ]);
+  },
+);
