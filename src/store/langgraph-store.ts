@@ -27,7 +27,8 @@ interface ScopeOfNamespace {
 export interface StoreInput extends StoreConfig {
   /**
    * The owner of the items: each scope sees only its own. Or a function from namespace to owner, for one store of many
-   * users: `fromRun` takes that of the run that calls the store. Without a scope only namespaces separate users, and `forget` and `export` reach no item of a user.
+   * users; `fromRun` gives that of the run which calls it. Without a scope only namespaces separate users, and `forget`
+   * and `export` reach no item of a user.
    * @default `defaultScope`, else no owner
    */
   readonly scope?: Scope | ScopeOfNamespace | undefined;
@@ -37,9 +38,8 @@ export interface StoreInput extends StoreConfig {
 export interface LangGraphStore extends BaseStore {
   /**
    * Stores an item; null deletes it.
-   * @param options `ttl`: minutes to keep it, as in `PostgresStore`. `ifValue`: the value that the item must still have;
-   * null for none
-   * @throws MemoryError `STALE_REVISION` if it has another; `details.current` is that
+   * @param options `ttl`: minutes to keep it, as in `PostgresStore`; `ifValue`: what it must still be, null for no item
+   * @throws MemoryError `STALE_REVISION` if it is not; `details.current` is what it is
    */
   put(
     namespace: string[],
@@ -96,10 +96,10 @@ class ScopedStore extends BaseStore implements LangGraphStore {
 
   constructor(runtime: StoreRuntime, options: StoreOptions, scopeOf: ScopeOf, isOfRun: boolean) {
     super();
-    this.#isOfRun = isOfRun;
     this.#runtime = runtime;
     this.#options = options;
     this.#scopeOf = scopeOf;
+    this.#isOfRun = isOfRun;
   }
 
   /** LangGraph reads it of a graph's own store, which it then calls from a queue, outside of the run. */

@@ -13,7 +13,15 @@ import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
 import type { Put, StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
-import { keepWritten, type WrittenBatch, type WrittenItem, writtenItems } from "./written-items.js";
+import {
+  isKept,
+  itemOf,
+  keepWritten,
+  placeOf,
+  type WrittenBatch,
+  type WrittenItem,
+  writtenItems,
+} from "./written-items.js";
 
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
 
@@ -36,15 +44,14 @@ export async function runBatch(
   const writes = await prepareItems(runtime, operations);
   const reads = await prepareReads(runtime, operations);
   const conditional = putsOf(operations).filter(({ ifValue }) => ifValue !== undefined);
-  const run = (connection: Connection) =>
-    connection.query<FoundItem>(batchStatement(connection, columns, writes, reads));
+  const statement = batchStatement(db, columns, writes, reads);
   const runUnchanged = async (tx: Connection) => {
     await requireUnchanged(tx, scope, conditional);
-    return run(tx);
+    return tx.query<FoundItem>(statement);
   };
   // Batches that write the same items in different orders may deadlock.
   return asTenant(columns.tenantId, () =>
-    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(runUnchanged) : run(db)), {
+    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(runUnchanged) : db.query<FoundItem>(statement)), {
       most: 10,
       stepMs: 10,
       busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
@@ -55,25 +62,19 @@ export async function runBatch(
 const putsOf = (operations: readonly BatchedOperation[]) =>
   operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
 
-/** The owner's lock lets one batch with conditions run at a time. */
-async function requireUnchanged(tx: Connection, scope: Scope | null, puts: readonly (Put & { readonly n: number })[]) {
+/** The owner's lock serializes conditional batches; a lock on the items keeps other writers out. */
+async function requireUnchanged(tx: Connection, scope: Scope | null, puts: readonly Put[]): Promise<void> {
   if (scope === null) throw new MemoryError("SCOPE_REQUIRED", "A put with `ifValue` needs a store with a `scope`.");
   await lockOwner(tx, scope);
-  const reads = puts.map(({ n, namespace, path, key }): BatchedRead => {
-    return { n, operation: { kind: "get", namespace, path, key }, vector: null, seesWrites: false };
-  });
-  const found = await tx.query<FoundItem>(batchStatement(tx, scopeColumns(scope), { items: [], space: null }, reads));
-  for (const { n, namespace, key, ifValue } of puts) {
-    const current = found.find((row) => row.n === n)?.value ?? null;
+  const items = puts.map(({ path, key }) => itemOf(path, key));
+  const found = await tx.query<Pick<Put, "path" | "key" | "value">>(sql`
+    select i.path, i.key, i.value from ${tx.schema}.store_item i where i.place = ${placeOf(scopeColumns(scope))}
+      and i.item = any (array[${join(items)}]) and ${isKept(tx)} order by i.item for update`);
+  for (const { namespace, path, key, ifValue } of puts) {
+    const current = found.find((item) => item.path === path && item.key === key)?.value ?? null;
     if (isDeepStrictEqual(current, ifValue)) continue;
-    const item = JSON.stringify([...namespace, key]);
-    throw new MemoryError(
-      "STALE_REVISION",
-      `The item ${item} is not what \`ifValue\` says: read it again, then decide.`,
-      {
-        details: { current },
-      },
-    );
+    const message = `The item ${JSON.stringify([...namespace, key])} is not what \`ifValue\` says: read it again.`;
+    throw new MemoryError("STALE_REVISION", message, { details: { current } });
   }
 }
 

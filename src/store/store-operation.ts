@@ -30,7 +30,7 @@ const putSchema = z.strictObject({
   key,
   value: z.unknown(),
   index: z.union([z.literal(false), indexFields]).nullish(),
-  /** `ttl` as in `PostgresStore`. */
+  /** `ttl` is that of `PostgresStore`. */
   options: z.strictObject({ ttl: ttlMinutes.nullish(), ifValue: z.unknown().optional() }).nullish(),
 });
 
@@ -69,7 +69,6 @@ export type Put = Readonly<ReturnType<typeof parsePut>>;
 
 function parsePut(operation: PutOperation, options: StoreOptions) {
   const { namespace, key, value, index, options: own } = parseInput(putSchema, operation, "put of the store");
-  const { ifValue } = own ?? {};
   return {
     kind: "put" as const,
     namespace,
@@ -78,7 +77,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
     value: storableJson(value, `value of ${JSON.stringify(key)} (null deletes it)`),
     indexFields: index === false ? null : (index ?? allFields),
     ttlMinutes: own?.ttl ?? options.ttlMinutes ?? null,
-    ifValue: ifValue === undefined ? undefined : storableJson(ifValue, `ifValue of ${JSON.stringify(key)}`),
+    ifValue: own?.ifValue === undefined ? undefined : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
   };
 }
 

@@ -107,8 +107,11 @@ describe("a deep agent with a store of its runs", () => {
     const prompt = reader.calls[0]!.messages.map(({ text }) => text).join("\n");
     expect(prompt).toContain("quince");
     expect(prompt).not.toContain("Zenobia");
-    const threads = (await memory.threads.list({ scope })).map(({ threadId }) => threadId.replace(/^.{36}/, ""));
-    expect(threads.toSorted()).toEqual(["", expect.stringMatching(/reader$/)]);
+    const { rows } = await db.pool.query(`select thread_id from "${db.schema}".thread where user_id = $1 order by 1`, [
+      scope.userId,
+    ]);
+    const threadId = thread.configurable.thread_id;
+    expect(rows.map(({ thread_id }) => thread_id)).toEqual([threadId, `${threadId}/mnemograph:delegated/reader`]);
   });
 
   it("has one set of files with memoryFilesTool", async () => {

@@ -42,21 +42,16 @@ function requireRunScope(config: LangGraphRunnableConfig | undefined, defaultSco
  * ```
  * @throws MemoryError `SCOPE_REQUIRED` outside of a run, also where LangGraph calls a graph's own `store`
  */
-export const fromRun: {
-  (namespace: readonly string[], defaultScope: Scope | null): Scope;
-  readonly readsRun: true;
-} = Object.assign(
-  (_namespace: readonly string[], defaultScope: Scope | null): Scope => {
-    const config = getConfig() as LangGraphRunnableConfig | undefined;
-    if (config !== undefined) return requireRunScope(config, defaultScope);
-    throw new MemoryError(
-      "SCOPE_REQUIRED",
-      "This store belongs to the LangGraph run that calls it (`scope: fromRun`), and no run does. Call it in a node or a " +
-        "tool; elsewhere use memory.store({ scope: { userId: … } }).",
-    );
-  },
-  { readsRun: true as const },
-);
+export function fromRun(_namespace: readonly string[], defaultScope: Scope | null): Scope {
+  const config = getConfig() as LangGraphRunnableConfig | undefined;
+  if (config !== undefined) return requireRunScope(config, defaultScope);
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    "This store belongs to the LangGraph run that calls it (`scope: fromRun`), and no run does. Call it in a node or a " +
+      "tool; elsewhere use memory.store({ scope: { userId: … } }).",
+  );
+}
+fromRun.readsRun = true as const;
 
 /** Null for a run without ids if there is no default. */
 export function findRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope | null {
