@@ -245,7 +245,9 @@ describe.skipIf(!onServer())("the tool for files with row-level security (server
       /^Done/,
     );
     const items = (tenant: string) =>
-      isolated.asTenant(tenant, (client) => client.query(`select key from "${isolated.schema}".store_item order by 1`));
+      isolated.asTenant(`t:${tenant}`, (client) =>
+        client.query(`select key from "${isolated.schema}".store_item order by 1`),
+      );
     expect((await items("t1")).rows).toHaveLength(2);
     expect((await items("t2")).rows).toEqual([]);
   });

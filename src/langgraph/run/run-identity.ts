@@ -38,7 +38,7 @@ function requireRunScope(config: LangGraphRunnableConfig | undefined, defaultSco
  * For `memory.store({ scope: fromRun })`: each call belongs to the LangGraph run that makes it, as its nodes do.
  * @example
  * ```ts
- * const backend = new StoreBackend({ store: memory.store({ scope: fromRun }), namespace: ["files"] });
+ * const store = memory.store({ scope: fromRun }); // for nodes and tools, and for deepagents' StoreBackend
  * ```
  * @throws MemoryError `SCOPE_REQUIRED` outside of a run, also where LangGraph calls a graph's own `store`
  */
