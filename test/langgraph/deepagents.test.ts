@@ -163,6 +163,25 @@ describe("a store with `scope: fromRun`", () => {
     );
   });
 
+  it("belongs to the inner run where a run of one user starts a run of another", async () => {
+    const memory = db.memory();
+    const store = memory.store({ scope: fromRun });
+    const [ana, ben] = [newThread(), newThread()];
+    const inner = oneNode("inner", async () => {
+      await store.put(["n"], "k", { text: "ben's" });
+      return {};
+    });
+    const outer = oneNode("outer", async () => {
+      await say(inner, "x", ben);
+      await store.put(["n"], "k", { text: "ana's" });
+      return {};
+    });
+    await say(outer, "x", ana);
+    const textOf = async ({ configurable }: typeof ana) =>
+      (await memory.store({ scope: { userId: configurable.user_id } }).get(["n"], "k"))?.value;
+    expect([await textOf(ana), await textOf(ben)]).toEqual([{ text: "ana's" }, { text: "ben's" }]);
+  });
+
   // LangGraph's queue runs where the graph was started: in a node of another user's run, this would be that user.
   it("is refused as a graph's own store, also within another user's run; a store for one run is not", async () => {
     const memory = db.memory();

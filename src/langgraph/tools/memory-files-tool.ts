@@ -58,25 +58,27 @@ export function memoryFilesTool(memory: Memory, options: ToolOptions = {}): Dyna
       });
       const input: FileCommand = Object.fromEntries(texts);
       const scope = runScope(config, memory);
-      for (let left = mostAttempts; ; left--) {
-        try {
-          const answer = await runOnStore({ memory, scope, input, mayUse });
-          const event = { step: "tool", op: ops[input.command], status: "ok", detail: "file" } as const;
-          if (event.op !== "search") await internalApi(memory).emit({ ...runPlace(config, agent), scope, ...event });
-          return answer;
-        } catch (error) {
-          // A file has changed since it was read.
-          if (left === 0 || !MemoryError.is(error, "STALE_REVISION")) throw error;
-        }
-      }
+      const answer = await unlessStale(() => runOnStore({ memory, scope, input, mayUse }));
+      const { command } = input;
+      if (command === "view") return answer;
+      const op = command === "create" || command === "delete" ? command : "update";
+      const event = { step: "tool", op, status: "ok", detail: "file" } as const;
+      await internalApi(memory).emit({ ...runPlace(config, agent), scope, ...event });
+      return answer;
     },
   });
 }
 
-const ops = {
-  ...({ view: "search", create: "create", delete: "delete" } as const),
-  ...({ str_replace: "update", insert: "update", rename: "update" } as const),
-};
+/** Repeats `work` while a file changes between its reading and its writing. */
+async function unlessStale(work: () => Promise<string>): Promise<string> {
+  for (let left = mostAttempts; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 1 || !MemoryError.is(error, "STALE_REVISION")) throw error;
+    }
+  }
+}
 
 interface Call {
   readonly memory: Memory;
