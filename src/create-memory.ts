@@ -113,7 +113,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     apps: createAppsApi({ db, startNote }),
     checkpointer: once(() => new OwnedPostgresSaver(db, defaultScope)),
     checkpoints: createCheckpointsApi(db),
-    store: (input) => createStore(runtime, input, { scope: isIsolated ? "refuse" : defaultScope }),
+    store: (input) => createStore(runtime, input, { scope: defaultScope, isRequired: isIsolated }),
     graphs: () => openGraphs(maintenance.works),
     jobs: createJobsApi(db, runner.start),
     upkeep: runner.upkeep,

@@ -21,6 +21,7 @@ export { type ConsentQuestion, consentNode } from "./langgraph/nodes/consent-nod
 export { modelView } from "./langgraph/nodes/model-view.js";
 export { type RecallNode, recallNode } from "./langgraph/nodes/recall-node.js";
 export { type RememberNode, rememberNode } from "./langgraph/nodes/remember-node.js";
+export { fromRun } from "./langgraph/run/run-identity.js";
 export type { MemoryStreamEvent } from "./langgraph/run/run-state.js";
 export {
   type MemoryState,
@@ -35,6 +36,7 @@ export {
 } from "./langgraph/supervisor/create-memory-supervisor.js";
 export { consentTool } from "./langgraph/tools/consent-tool.js";
 export { endConversationTool } from "./langgraph/tools/end-conversation-tool.js";
+export { memoryFilesTool } from "./langgraph/tools/memory-files-tool.js";
 export { memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { procedureTool } from "./langgraph/tools/procedure-tool.js";

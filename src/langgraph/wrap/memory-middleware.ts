@@ -16,6 +16,7 @@ import { checkOptions, type TurnOptions, turnOptionsSchema } from "../run/node-o
 import { runScope } from "../run/run-identity.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
+import { memoryFilesTool } from "../tools/memory-files-tool.js";
 import { memoryManageTool } from "../tools/memory-manage-tool.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import { transcriptSearchTool } from "../tools/transcript-search-tool.js";
@@ -37,12 +38,17 @@ function contextFields<Name extends string>(...names: Name[]) {
   return Object.fromEntries(names.map((name) => [name, field])) as { [N in Name]: typeof field };
 }
 
-const toolsByName = { query: memoryQueryTool, transcript: transcriptSearchTool, manage: memoryManageTool };
+const toolsByName = {
+  query: memoryQueryTool,
+  transcript: transcriptSearchTool,
+  manage: memoryManageTool,
+  files: memoryFilesTool,
+};
 
 export interface MemoryMiddlewareOptions extends TurnOptions {
   /**
    * Tools for the model: "query" finds memories, "transcript" what was said; "manage" adds, changes and forgets memories
-   * when the user asks. @default none
+   * when the user asks; "files" are notes that the model keeps. @default none
    */
   readonly tools?: readonly (keyof typeof toolsByName)[] | undefined;
   /** Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins. @default false */
