@@ -11,16 +11,21 @@ import { checkpointNamesOf } from "./checkpoint-names.js";
 import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from "./checkpoint-statements.js";
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
-interface PruneOptions {
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
+  /** Stops between two statements, with its reason as the error; run it again to continue. */
+  signal: abortSignal.optional(),
   /** Checkpoints kept for each thread, at least 1; what they need stays too. */
-  readonly keepLast: number;
+  keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
   /** Only those older than this date, or age in milliseconds. @default any age */
-  readonly olderThan?: Date | number | undefined;
+  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
+});
+
+interface PruneOptions extends Omit<z.input<typeof optionsSchema>, "scope" | "threadId"> {
   /** Only threads of this user, user within an app, or app. @default all, including threads unknown to memory */
   readonly scope?: Scope;
   readonly threadId?: string | undefined;
-  /** Stops between two statements, with its reason as the error; run it again to continue. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Pruned {
@@ -33,20 +38,12 @@ export interface Pruned {
 
 export interface CheckpointsApi {
   /**
-   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the same.
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their subgraphs, and runs from them stay the same.
    * With `memory.checkpointer()` it may run beside graphs: only time travel to a checkpoint that is being deleted can
    * fail. With LangGraph's own saver, prune while no graph runs. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
 }
-
-const optionsSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  signal: abortSignal.optional(),
-  keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
-  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
-});
 
 /** Rows deleted by one statement: some hundred milliseconds. */
 const rowsAtOnce = 500;

@@ -9,13 +9,6 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-export interface EndThread extends ThreadAddress {
-  /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
-  readonly reason?: string | undefined;
-  /** Whether the turn continues: what it records within ten minutes still belongs to it. @default false */
-  readonly afterTurn?: boolean | undefined;
-}
-
 export interface EndedThread {
   readonly threadId: string;
   /** The first end and its reason: ending it again changes neither. */
@@ -36,9 +29,13 @@ const closingMs = 600_000;
 const endSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
+  /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   reason: storableText.optional(),
+  /** Whether the turn continues: what it records within ten minutes still belongs to it. @default false */
   afterTurn: z.boolean().default(false),
 });
+
+export interface EndThread extends Omit<z.input<typeof endSchema>, "scope" | "threadId">, ThreadAddress {}
 
 /** Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due. */
 export async function endThread(

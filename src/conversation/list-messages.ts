@@ -20,28 +20,23 @@ export interface ThreadMessage {
   readonly saidAt: Date;
 }
 
-export interface ListMessages extends ThreadAddress {
-  /** Rows, 1 to 1000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only the last ones before this `seq`. @default the last ones of the thread */
-  readonly before?: number | undefined;
-  /** Only the first ones after this `seq`; -1 for the beginning. */
-  readonly after?: number | undefined;
-  /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
-  readonly mostCharacters?: number | undefined;
-}
-
 const seq = z.int().min(-1).max(2_147_483_647);
 const listSchema = z
   .strictObject({
     scope: scopeField,
     threadId: threadField,
+    /** Rows, 1 to 1000. @default 100 */
     limit: pageRowsField,
+    /** Only the last ones before this `seq`. @default the last ones of the thread */
     before: seq.optional(),
+    /** Only the first ones after this `seq`; -1 for the beginning. */
     after: seq.optional(),
+    /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
   .refine(({ before, after }) => before === undefined || after === undefined, "`before` or `after`, not both");
+
+export interface ListMessages extends Omit<z.input<typeof listSchema>, "scope" | "threadId">, ThreadAddress {}
 
 /** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {

@@ -90,19 +90,16 @@ export interface ShownTurn {
   readonly omitted: number;
 }
 
-export interface ListShown extends ThreadAddress {
-  /** Turns, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only turns before this `seq`. */
-  readonly before?: number | undefined;
-}
-
 export const turnsPageSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
+  /** Turns, 1 to 1,000. @default 100 */
   limit: pageRowsField,
+  /** Only turns before this `seq`. */
   before: smallCount.optional(),
 });
+
+export interface ListShown extends Omit<z.input<typeof turnsPageSchema>, "scope" | "threadId">, ThreadAddress {}
 
 /** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {

@@ -34,16 +34,19 @@ export interface ListedJob {
   readonly leaseUntil: Date | null;
 }
 
-interface ListJobs {
+const kindField = z.enum(workKinds);
+const listSchema = z.strictObject({
   /** @default all tenants */
-  readonly tenantId?: string | undefined;
-  readonly state?: JobState | undefined;
-  readonly kind?: WorkKind | undefined;
+  tenantId: tenantField,
+  state: z.enum(jobStates).optional(),
+  kind: kindField.optional(),
   /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
+  limit: pageRowsField,
   /** The id of the last job of the page before. */
-  readonly after?: string | undefined;
-}
+  after: storableText.optional(),
+});
+
+interface ListJobs extends z.input<typeof listSchema> {}
 
 export interface JobsApi {
   /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
@@ -65,14 +68,6 @@ export interface JobsApi {
   ): Promise<{ readonly retried: number }>;
 }
 
-const kindField = z.enum(workKinds);
-const listSchema = z.strictObject({
-  tenantId: tenantField,
-  state: z.enum(jobStates).optional(),
-  kind: kindField.optional(),
-  limit: pageRowsField,
-  after: storableText.optional(),
-});
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
 
 const mostRetried = 1_000;

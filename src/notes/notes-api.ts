@@ -7,7 +7,7 @@ import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { listMemories, type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
-import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.js";
+import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
@@ -20,34 +20,35 @@ interface NotesOf {
   readonly scope: AppScope;
 }
 
-interface ListNotes extends NotesOf {
+type Input<Schema extends z.ZodType> = Omit<z.input<Schema>, "scope"> & NotesOf;
+
+const ofSchema = z.strictObject({ scope: scopeField });
+const listSchema = ofSchema.extend({
   /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
+  limit: pageRowsField,
   /** The id of the last note of the previous page. */
-  readonly after?: string | undefined;
-}
-
-interface Who extends NotesOf {
+  after: z.string().optional(),
+});
+const whoSchema = ofSchema.extend({
   /** @default "api" */
-  readonly actor?: string | undefined;
+  actor: storableText.default("api"),
   /** Why, for the audit trail. */
-  readonly reason?: string | undefined;
-}
-
-interface RemoveNote extends Who {
+  reason: storableText.max(2_000).optional(),
+});
+const removeSchema = whoSchema.extend({
   /** As for `memories.remove`. @default any */
-  readonly ifRevision?: number | undefined;
-}
-
-interface PurgeNotes extends Who {
+  ifRevision: revisionNumber.optional(),
+});
+const purgeSchema = whoSchema.extend({
   /** Only counts what would be deleted. @default false */
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface NotesContext extends NotesOf {
+  dryRun: z.boolean().default(false),
+});
+const contextSchema = ofSchema.extend({
   /** Empty for an agent that may not read the notes' category. @default no restriction */
-  readonly agent?: string | undefined;
-}
+  agent: z.string().optional(),
+});
+
+export interface NotesContext extends Input<typeof contextSchema> {}
 
 /**
  * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app and tenant. Notes are
@@ -55,19 +56,19 @@ export interface NotesContext extends NotesOf {
  */
 export interface NotesApi {
   /** Lists active notes, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-  list(page: ListNotes): Promise<MemoryItem[]>;
+  list(page: Input<typeof listSchema>): Promise<MemoryItem[]>;
   /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
-   * Hides one note; for 30 days `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another app's;
-   * `STALE_REVISION`, `WRONG_STATE` for an inactive note
+   * Hides one note; until its purge `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another
+   * app's; `STALE_REVISION`, `WRONG_STATE` for an inactive note
    */
-  remove(id: string, access: RemoveNote): Promise<MemoryItem>;
+  remove(id: string, access: Input<typeof removeSchema>): Promise<MemoryItem>;
   /**
    * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail; an entry without texts
    * records who did it. Keeps its conversations. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  purge(what: PurgeNotes): Promise<Purged>;
+  purge(what: Input<typeof purgeSchema>): Promise<Purged>;
   /**
    * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null without notes.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
@@ -78,13 +79,6 @@ export interface NotesApi {
 export interface NotesApiRuntime extends WriteRuntime {
   readonly config: WriteConfig & { readonly notes: NotesOptions };
 }
-
-const ofSchema = z.strictObject({ scope: scopeField });
-const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
-const contextSchema = ofSchema.extend({ agent: z.string().optional() });
-const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
-const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });
-const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false) });
 
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;

@@ -20,23 +20,20 @@ export interface Summary {
   readonly createdAt: Date;
 }
 
-interface SummaryPage {
-  /** Only the latest, 1 to 1,000. @default all */
-  readonly limit?: number | undefined;
-  readonly before?: number | undefined;
-}
-
-export interface SummariesApi {
-  /** All versions, oldest first; the last completed is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-  list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
-}
-
 const pageSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
+  /** Only the latest, 1 to 1,000. @default all */
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
 });
+
+interface SummaryPage extends Omit<z.input<typeof pageSchema>, "scope" | "threadId">, ThreadAddress {}
+
+export interface SummariesApi {
+  /** All versions, oldest first; the last completed is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  list(thread: SummaryPage): Promise<Summary[]>;
+}
 
 export function createSummariesApi(db: Connection): SummariesApi {
   return {

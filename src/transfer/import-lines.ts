@@ -13,7 +13,7 @@ import type { Runtime } from "../runtime.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { isId, lockOwner, scopeColumns } from "../scope/scope-predicates.js";
-import { abortSignal, listener, parseInput } from "../text/parse-input.js";
+import { abortSignal, callback, parseInput } from "../text/parse-input.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { rowsOf } from "./export-scope.js";
 import { insertRecords } from "./insert-records.js";
@@ -21,13 +21,17 @@ import { lineError, linesOf, type NumberedLine, readExport } from "./read-export
 import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-export interface ImportOptions {
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  /** Called after each batch with the lines read. */
+  onProgress: callback<(progress: { readonly lines: number }) => void>().optional(),
+  /** Stops between two transactions, with its reason as the error; run it again to continue. */
+  signal: abortSignal.optional(),
+});
+
+export interface ImportOptions extends Omit<z.input<typeof optionsSchema>, "scope"> {
   /** The new owner, with the same kinds of ids as the exported scope. @default the exported scope */
   readonly scope?: Scope | undefined;
-  /** Called after each batch with the lines read. */
-  readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
-  /** Stops between two transactions, with its reason as the error; run it again to continue. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Imported {
@@ -88,12 +92,6 @@ function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLin
   const quarantined = lines.filter(({ isQuarantined }) => isQuarantined);
   return linesOf(quarantined, "memory");
 }
-
-const optionsSchema = z.strictObject({
-  scope: scopeField,
-  onProgress: listener<NonNullable<ImportOptions["onProgress"]>>().optional(),
-  signal: abortSignal.optional(),
-});
 
 function isIterable(input: unknown): boolean {
   return typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input);
