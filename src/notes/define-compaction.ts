@@ -19,8 +19,8 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compact → validate → save. The lease admits one worker of all
- * processes. A failed or invalid decision deletes the oldest removable note.
+ * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts) → save. The lease
+ * admits one worker of all processes. A failed or invalid decision deletes the oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
