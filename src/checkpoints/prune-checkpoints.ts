@@ -11,21 +11,16 @@ import { checkpointNamesOf } from "./checkpoint-names.js";
 import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from "./checkpoint-statements.js";
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
-const optionsSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  /** Stops between two statements, with its reason as the error; run it again to continue. */
-  signal: abortSignal.optional(),
+interface PruneOptions {
   /** Checkpoints kept for each thread, at least 1; what they need stays too. */
-  keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
+  readonly keepLast: number;
   /** Only those older than this date, or age in milliseconds. @default any age */
-  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
-});
-
-interface PruneOptions extends Omit<z.input<typeof optionsSchema>, "scope" | "threadId"> {
+  readonly olderThan?: Date | number | undefined;
   /** Only threads of this user, user within an app, or app. @default all, including threads unknown to memory */
   readonly scope?: Scope;
   readonly threadId?: string | undefined;
+  /** Stops between two statements, with its reason as the error; run it again to continue. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Pruned {
@@ -44,6 +39,14 @@ export interface CheckpointsApi {
    */
   prune(options: PruneOptions): Promise<Pruned>;
 }
+
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
+  signal: abortSignal.optional(),
+  keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
+  olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
+});
 
 /** Rows deleted by one statement: some hundred milliseconds. */
 const rowsAtOnce = 500;

@@ -1,5 +1,4 @@
 import sql from "sql-template-tag";
-import { z } from "zod";
 import { checkpointNamesOf, existingTables } from "../checkpoints/checkpoint-names.js";
 import { eraseThreads, lockErasableThreads } from "../conversation/list-threads.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
@@ -9,7 +8,6 @@ import { retryOn } from "../postgres/retry.js";
 import { type ErasedThread, type ErasureScope, findErasureScope, takesNotes } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
-import { abortSignal, callback } from "../text/parse-input.js";
 import { eraseNotes } from "./erase-notes.js";
 import {
   eraseFound,
@@ -181,18 +179,16 @@ export interface ForgetProgress {
   readonly total: number;
 }
 
-export const forgetSchema = z.strictObject({
+export interface ForgetOptions {
   /** Only count what would go. @default false */
-  dryRun: z.boolean().default(false),
+  readonly dryRun?: boolean | undefined;
   /** Rows per table and transaction, 1 to 10000. @default 500 */
-  batchSize: z.int().min(1).max(10_000).default(500),
+  readonly batchSize?: number | undefined;
   /** Called at the start and after each transaction. */
-  onProgress: callback<(progress: ForgetProgress) => void>().optional(),
+  readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
   /** Stops between transactions, with its reason as the error; run it again to continue. */
-  signal: abortSignal.optional(),
-});
-
-export interface ForgetOptions extends z.input<typeof forgetSchema> {}
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface Forgotten {
   /** Rows deleted by this run, by table; only tables with any. */

@@ -13,8 +13,8 @@ import {
   threadsOf,
 } from "../scope/erasure-scope.js";
 import { parseScope, parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { parseInput } from "../text/parse-input.js";
-import { createEraser, type ForgetOptions, type Forgotten, forgetSchema } from "./erase-scope.js";
+import { abortSignal, callback, parseInput } from "../text/parse-input.js";
+import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
 import {
   checkpointTables,
   countRows,
@@ -62,20 +62,28 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
   return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
 }
 
-const deleteThreadSchema = forgetSchema.extend({
-  scope: scopeField,
-  threadId: threadField,
+export interface DeleteThread extends ForgetOptions {
+  readonly scope: Scope;
+  readonly threadId: string;
   /**
    * "keep": memories stay without their source and quotes. "remove": they are deleted too. Episodes, which summarize the
    * conversation, are always deleted. @default "keep"
    */
-  memories: z.enum(["keep", "remove"]).default("keep"),
+  readonly memories?: "keep" | "remove" | undefined;
+}
+
+const optionsSchema = z.strictObject({
+  dryRun: z.boolean().default(false),
+  batchSize: z.int().min(1).max(10_000).default(500),
+  onProgress: callback<(progress: ForgetProgress) => void>().optional(),
+  signal: abortSignal.optional(),
 });
 
-export interface DeleteThread extends Omit<z.input<typeof deleteThreadSchema>, "scope" | "threadId"> {
-  readonly scope: Scope;
-  readonly threadId: string;
-}
+const deleteThreadSchema = optionsSchema.extend({
+  scope: scopeField,
+  threadId: threadField,
+  memories: z.enum(["keep", "remove"]).default("keep"),
+});
 
 /** Bounds the run while others keep writing. */
 const mostPasses = 3;
@@ -90,7 +98,7 @@ const mostPasses = 3;
  */
 export async function forget(db: Database, requested: Scope, options: ForgetOptions = {}): Promise<Forgotten> {
   const scope = parseScope(requested);
-  return erase(db, scope, null, parseInput(forgetSchema, options, "forgetting"));
+  return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
 }
 
 /**
@@ -112,7 +120,7 @@ async function erase(
   db: Database,
   scope: Scope,
   thread: ErasedThread | null,
-  { dryRun, batchSize, ...listeners }: z.output<typeof forgetSchema>,
+  { dryRun, batchSize, ...listeners }: z.output<typeof optionsSchema>,
 ): Promise<Forgotten> {
   const preview = await previewForget(db, scope, thread);
   if (dryRun) return preview;

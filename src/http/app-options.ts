@@ -12,32 +12,42 @@ export interface LimitedRequest {
   readonly request: Request;
 }
 
-type Limit = { readonly retryAfterMs: number } | undefined;
+export interface MemoryAppOptions {
+  /** Finds the caller. @default programs of this machine are operators, over loopback without a proxy; others fail */
+  readonly authenticate?: Authenticate;
+  /** Called before each call, also of a batch; a result refuses the call with status 429. @default no limit */
+  readonly rateLimit?: (
+    request: LimitedRequest,
+  ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
+  /** Longest JSON body, in bytes. @default 4000000: thousands of memories */
+  readonly maxBodyBytes?: number;
+  /** Longest import, in bytes. @default 1000000000: it is read line by line */
+  readonly maxImportBytes?: number;
+  /** Milliseconds until an answer begins, imports excepted; late work goes on. @default 60000 */
+  readonly timeoutMs?: number;
+  /** Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused. @default false */
+  readonly inspector?: boolean;
+  /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default no such path */
+  readonly mcp?: (request: Request, scope: Scope, actor: string) => Promise<Response>;
+  /** Aborts running imports, exports and forgetting when the server ends. @default never */
+  readonly signal?: AbortSignal;
+  /** @default warnings and errors on standard error */
+  readonly logger?: Logger;
+}
 
 const optionsSchema = z
   .strictObject({
-    /** Finds the caller. @default programs of this machine are operators, over loopback without a proxy; others fail */
-    authenticate: callback<Authenticate>(),
-    /** Called before each call, also of a batch; a result refuses the call with status 429. @default no limit */
-    rateLimit: callback<(request: LimitedRequest) => Limit | Promise<Limit>>(),
-    /** Longest JSON body, in bytes. @default 4000000: thousands of memories */
-    maxBodyBytes: z.number(),
-    /** Longest import, in bytes. @default 1000000000: it is read line by line */
-    maxImportBytes: z.number(),
-    /** Milliseconds until an answer begins, imports excepted; late work goes on. @default 60000 */
-    timeoutMs: z.number(),
-    /** Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused. @default false */
-    inspector: z.boolean(),
-    /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default no such path */
-    mcp: callback<(request: Request, scope: Scope, actor: string) => Promise<Response>>(),
-    /** Aborts running imports, exports and forgetting when the server ends. @default never */
+    authenticate: callback(),
+    rateLimit: callback(),
+    mcp: callback(),
     signal: abortSignal,
-    /** @default warnings and errors on standard error */
-    logger: z.custom<Logger>(() => true),
+    maxBodyBytes: z.number(),
+    maxImportBytes: z.number(),
+    timeoutMs: z.number(),
+    inspector: z.boolean(),
+    logger: z.unknown(),
   })
   .partial();
-
-export interface MemoryAppOptions extends z.input<typeof optionsSchema> {}
 
 /** Refuses unknown options: a misspelt one would disable a check. @throws MemoryError `INVALID_INPUT` */
 export function checkAppOptions(options: MemoryAppOptions): void {

@@ -5,32 +5,22 @@ import type { Caller } from "../operations/caller.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
-const optionsSchema = z
-  .strictObject({
-    /** Address of the issuer's keys: "https://auth.example.com/.well-known/jwks.json". */
-    jwksUrl: z.url("is no URL").optional(),
-    /** The shared key, of at least 32 bytes, for HS256, HS384 and HS512: instead of `jwksUrl`. */
-    secret: z
-      .string()
-      .refine((secret) => Buffer.byteLength(secret) >= 32, "has fewer than 32 bytes")
-      .optional(),
-    /** The token's issuer. Required with `jwksUrl`: it may sign for many services. */
-    issuer: z.string().optional(),
-    /** This server's name. Tokens issued for another service are refused. */
-    audience: z.string().min(1, "is missing: tokens for other services would be taken"),
-    /** @default those that fit the key: HS256, or RS256, PS256, ES256 and EdDSA with `jwksUrl` */
-    algorithms: z.array(z.string()).readonly().optional(),
-    /** How far clocks may differ, in seconds. @default 5 */
-    clockToleranceSeconds: z.number().optional(),
-    /** Maps claims to a caller; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
-    caller: callback<(claims: JWTPayload) => Caller | null | Promise<Caller | null>>().optional(),
-  })
-  .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
-    error: "give either `jwksUrl` or `secret`",
-  })
-  .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
-
-export interface JwtScopes extends z.input<typeof optionsSchema> {}
+export interface JwtScopes {
+  /** Address of the issuer's keys: "https://auth.example.com/.well-known/jwks.json". */
+  readonly jwksUrl?: string;
+  /** The shared key, of at least 32 bytes, for HS256, HS384 and HS512: instead of `jwksUrl`. */
+  readonly secret?: string;
+  /** The token's issuer. Required with `jwksUrl`: it may sign for many services. */
+  readonly issuer?: string;
+  /** This server's name. Tokens issued for another service are refused. */
+  readonly audience: string;
+  /** @default those that fit the key: HS256, or RS256, PS256, ES256 and EdDSA with `jwksUrl` */
+  readonly algorithms?: readonly string[];
+  /** How far clocks may differ, in seconds. @default 5 */
+  readonly clockToleranceSeconds?: number;
+  /** Maps claims to a caller; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
+  readonly caller?: (claims: JWTPayload) => Caller | null | Promise<Caller | null>;
+}
 
 /**
  * Authenticates by JSON Web Tokens, as bearer tokens. Refuses those without `exp`. Needs the package `jose`.
@@ -69,6 +59,24 @@ export function jwtScopes(options: JwtScopes): Authenticate {
 }
 
 const asymmetric = ["RS256", "PS256", "ES256", "EdDSA"];
+
+const optionsSchema = z
+  .strictObject({
+    jwksUrl: z.url("is no URL").optional(),
+    secret: z
+      .string()
+      .refine((secret) => Buffer.byteLength(secret) >= 32, "has fewer than 32 bytes")
+      .optional(),
+    issuer: z.string().optional(),
+    audience: z.string().min(1, "is missing: tokens for other services would be taken"),
+    algorithms: z.array(z.string()).readonly().optional(),
+    clockToleranceSeconds: z.number().optional(),
+    caller: callback().optional(),
+  })
+  .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
+    error: "give either `jwksUrl` or `secret`",
+  })
+  .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
 
 function userOfSubject({ sub }: JWTPayload): Caller | null {
   return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };

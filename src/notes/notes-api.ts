@@ -20,35 +20,34 @@ interface NotesOf {
   readonly scope: AppScope;
 }
 
-type Input<Schema extends z.ZodType> = Omit<z.input<Schema>, "scope"> & NotesOf;
-
-const ofSchema = z.strictObject({ scope: scopeField });
-const listSchema = ofSchema.extend({
+interface ListNotes extends NotesOf {
   /** Rows, 1 to 1,000. @default 100 */
-  limit: pageRowsField,
+  readonly limit?: number | undefined;
   /** The id of the last note of the previous page. */
-  after: z.string().optional(),
-});
-const whoSchema = ofSchema.extend({
-  /** @default "api" */
-  actor: storableText.default("api"),
-  /** Why, for the audit trail. */
-  reason: storableText.max(2_000).optional(),
-});
-const removeSchema = whoSchema.extend({
-  /** As for `memories.remove`. @default any */
-  ifRevision: revisionNumber.optional(),
-});
-const purgeSchema = whoSchema.extend({
-  /** Only counts what would be deleted. @default false */
-  dryRun: z.boolean().default(false),
-});
-const contextSchema = ofSchema.extend({
-  /** Empty for an agent that may not read the notes' category. @default no restriction */
-  agent: z.string().optional(),
-});
+  readonly after?: string | undefined;
+}
 
-export interface NotesContext extends Input<typeof contextSchema> {}
+interface Who extends NotesOf {
+  /** @default "api" */
+  readonly actor?: string | undefined;
+  /** Why, for the audit trail. */
+  readonly reason?: string | undefined;
+}
+
+interface RemoveNote extends Who {
+  /** As for `memories.remove`. @default any */
+  readonly ifRevision?: number | undefined;
+}
+
+interface PurgeNotes extends Who {
+  /** Only counts what would be deleted. @default false */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface NotesContext extends NotesOf {
+  /** Empty for an agent that may not read the notes' category. @default no restriction */
+  readonly agent?: string | undefined;
+}
 
 /**
  * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app and tenant. Notes are
@@ -56,19 +55,19 @@ export interface NotesContext extends Input<typeof contextSchema> {}
  */
 export interface NotesApi {
   /** Lists active notes, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-  list(page: Input<typeof listSchema>): Promise<MemoryItem[]>;
+  list(page: ListNotes): Promise<MemoryItem[]>;
   /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
    * Hides one note; until its purge `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another
    * app's; `STALE_REVISION`, `WRONG_STATE` for an inactive note
    */
-  remove(id: string, access: Input<typeof removeSchema>): Promise<MemoryItem>;
+  remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
    * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail; an entry without texts
    * records who did it. Keeps its conversations. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  purge(what: Input<typeof purgeSchema>): Promise<Purged>;
+  purge(what: PurgeNotes): Promise<Purged>;
   /**
    * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null without notes.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
@@ -79,6 +78,13 @@ export interface NotesApi {
 export interface NotesApiRuntime extends WriteRuntime {
   readonly config: WriteConfig & { readonly notes: NotesOptions };
 }
+
+const ofSchema = z.strictObject({ scope: scopeField });
+const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
+const contextSchema = ofSchema.extend({ agent: z.string().optional() });
+const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
+const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });
+const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false) });
 
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;

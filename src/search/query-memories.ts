@@ -19,55 +19,66 @@ import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-option
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 import { timeZoneField } from "./time-span.rule.js";
 
-const topK = z.int().min(1).max(200).nullish();
-const budgetTokens = z.int().min(16).max(100_000).nullish();
-const someOf = <Name extends z.ZodType>(name: Name) =>
-  z.array(name).min(1, "must name at least one: leave it out for all").readonly().nullish();
-const querySchema = z.strictObject({
-  scope: scopeField,
+/** A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means unset. */
+export interface MemoryQuery {
+  readonly scope: Scope;
   /**
    * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists pinned memories, then
    * the most important and latest ones, and ignores `threshold`.
    */
-  query: z.string().max(10_000),
+  readonly query: string;
   /** The current conversation, as for `recall`. Memories of all conversations are searched. */
-  threadId: z.string().nullish(),
+  readonly threadId?: string | null | undefined;
   /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
-  timeZone: timeZoneField.nullish(),
+  readonly timeZone?: string | null | undefined;
   /** Searches only the categories that this agent may read. @default no restriction */
-  agent: z.string().nullish(),
+  readonly agent?: string | null | undefined;
   /** @default all the agent may read */
-  categories: someOf(z.string()),
-  filters: z.unknown().optional(),
+  readonly categories?: readonly string[] | null | undefined;
+  readonly filters?: MemoryFilter | null | undefined;
   /** @default all kinds but procedures, which need their category */
-  kinds: someOf(z.enum(memoryKinds)),
+  readonly kinds?: readonly MemoryKind[] | null | undefined;
   /** 1 to 200. @default 5 */
-  topK,
-  top_k: topK,
+  readonly topK?: number | null | undefined;
+  readonly top_k?: number | null | undefined;
   /**
    * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors
    * count if they differ from unrelated texts
    */
-  threshold: z.number().min(0).max(1).nullish(),
-  return: z.enum(answerForms).nullish(),
+  readonly threshold?: number | null | undefined;
   /**
    * Most tokens of the answer as `return` formats it, or of texts, keys and values of hits and related memories; 16 to
    * 100,000. Cuts the first hit to fit, and omits others that are too long. @default no limit
    */
-  budgetTokens,
-  budget_tokens: budgetTokens,
-});
-
-/** A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means unset. */
-export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "scope" | "filters" | "return"> {
-  readonly scope: Scope;
-  readonly filters?: MemoryFilter | null | undefined;
+  readonly budgetTokens?: number | null | undefined;
+  readonly budget_tokens?: number | null | undefined;
 }
 
 /** A query with an answer formatted for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
 }
+
+const topK = z.int().min(1).max(200).nullish();
+const budgetTokens = z.int().min(16).max(100_000).nullish();
+const someOf = <Name extends z.ZodType>(name: Name) =>
+  z.array(name).min(1, "must name at least one: leave it out for all").nullish();
+const querySchema = z.strictObject({
+  scope: scopeField,
+  query: z.string().max(10_000),
+  threadId: z.string().nullish(),
+  timeZone: timeZoneField.nullish(),
+  agent: z.string().nullish(),
+  categories: someOf(z.string()),
+  filters: z.unknown().optional(),
+  kinds: someOf(z.enum(memoryKinds)),
+  topK,
+  top_k: topK,
+  threshold: z.number().min(0).max(1).nullish(),
+  return: z.enum(answerForms).nullish(),
+  budgetTokens,
+  budget_tokens: budgetTokens,
+});
 
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 

@@ -44,6 +44,20 @@ export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "mess
   return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
 
+export interface TranscriptQuery {
+  readonly scope: Scope;
+  /** At most 10,000 characters. */
+  readonly query: string;
+  /** Only this thread. @default every thread of the scope */
+  readonly threadId?: string | undefined;
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
+  readonly timeZone?: string | undefined;
+  /** 1 to 200. @default 10 */
+  readonly topK?: number | undefined;
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and no hits when the best is below 0.1 */
+  readonly threshold?: number | undefined;
+}
+
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
   /** Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on a named day. */
   readonly similarity: number;
@@ -54,22 +68,12 @@ export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit
 
 const querySchema = z.strictObject({
   scope: scopeField,
-  /** At most 10,000 characters. */
   query: z.string().max(10_000),
   threadId: threadField,
-  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
   timeZone: timeZoneField.optional(),
-  /** 1 to 200. @default 10 */
   topK: z.int().min(1).max(200).default(10),
-  /** Least similarity of a hit, 0 to 1. @default 0.05, and no hits when the best is below 0.1 */
   threshold: z.number().min(0).max(1).optional(),
 });
-
-export interface TranscriptQuery extends Omit<z.input<typeof querySchema>, "scope" | "threadId"> {
-  readonly scope: Scope;
-  /** Only this thread. @default every thread of the scope */
-  readonly threadId?: string | undefined;
-}
 
 /** Speaker and date reorder only the head of the list. */
 const candidatesPerHit = 4;

@@ -21,17 +21,13 @@ import { lineError, linesOf, type NumberedLine, readExport } from "./read-export
 import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-const optionsSchema = z.strictObject({
-  scope: scopeField,
-  /** Called after each batch with the lines read. */
-  onProgress: callback<(progress: { readonly lines: number }) => void>().optional(),
-  /** Stops between two transactions, with its reason as the error; run it again to continue. */
-  signal: abortSignal.optional(),
-});
-
-export interface ImportOptions extends Omit<z.input<typeof optionsSchema>, "scope"> {
+export interface ImportOptions {
   /** The new owner, with the same kinds of ids as the exported scope. @default the exported scope */
   readonly scope?: Scope | undefined;
+  /** Called after each batch with the lines read. */
+  readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
+  /** Stops between two transactions, with its reason as the error; run it again to continue. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Imported {
@@ -92,6 +88,12 @@ function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLin
   const quarantined = lines.filter(({ isQuarantined }) => isQuarantined);
   return linesOf(quarantined, "memory");
 }
+
+const optionsSchema = z.strictObject({
+  scope: scopeField,
+  onProgress: callback<NonNullable<ImportOptions["onProgress"]>>().optional(),
+  signal: abortSignal.optional(),
+});
 
 function isIterable(input: unknown): boolean {
   return typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input);

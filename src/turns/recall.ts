@@ -19,7 +19,7 @@ import {
 import { noFilter } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
-import { recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
+import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import { timeZoneField } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
@@ -28,6 +28,21 @@ import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { durations, type Recalled, selectMemories } from "./recalled.js";
+
+export interface RecallInput extends ThreadAddress {
+  /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
+  readonly messageIds?: readonly string[] | undefined;
+  /** The user's current words, up to 10,000 characters. @default none: shows the most important memories */
+  readonly query?: string | undefined;
+  /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
+  readonly timeZone?: string | undefined;
+  /** Recalls only this agent's categories. @default no restriction */
+  readonly agent?: string | undefined;
+  /** "passive": the conversation alone, no memories. @default "active" */
+  readonly mode?: RecallMode | undefined;
+  /** The caller's messages, which replace the transcript's by id. @default none */
+  readonly state?: readonly BaseMessage[] | undefined;
+}
 
 const mostCharacters = 10_000;
 /** Nobody would read more lines. */
@@ -171,24 +186,13 @@ export const mostMessageIds = 10_000;
 const inputSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
-  /** The user's current words, up to 10,000 characters. @default none: shows the most important memories */
   query: z.string().optional(),
-  /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
   timeZone: timeZoneField.optional(),
-  /** Recalls only this agent's categories. @default no restriction */
   agent: z.string().optional(),
-  /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
-  messageIds: z.array(z.string()).max(mostMessageIds).readonly().optional(),
-  /** "passive": the conversation alone, no memories. @default "active" */
+  messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),
-  /** The caller's messages, which replace the transcript's by id. @default none */
-  state: z
-    .array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null))
-    .readonly()
-    .optional(),
+  state: z.array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null)).optional(),
 });
-
-export interface RecallInput extends Omit<z.input<typeof inputSchema>, "scope" | "threadId">, ThreadAddress {}
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the best hits and episodes. */
