@@ -1,4 +1,3 @@
-import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
@@ -96,10 +95,9 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     runtime.hasModel && leavesNotes(config.notes)
       ? (ref, { tenantId }) => asTenant(tenantId, () => runner.start({ kind: "notes", ref }))
       : null;
-  const also = (client: ClientBase) => setUpCheckpointer(client, db.schemaName);
 
   const memory: MemoryWithInternalApi = {
-    setup: () => migrate(db, { vectors: options.embeddings !== undefined, isolation: isIsolated, also }),
+    setup: () => migrate(db, { vectors: Boolean(options.embeddings), isolation: isIsolated, also: setUpCheckpointer }),
     ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),

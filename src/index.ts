@@ -54,7 +54,7 @@ export type { Category, CategoryPolicy } from "./memories/item/category.rule.js"
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
-export type { WriteOutcome } from "./memories/write/write-runtime.js";
+export type { WriteOutcome } from "./memories/write/write-types.js";
 export type { Memory } from "./memory.js";
 export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded } from "./models/reembed.js";

@@ -80,7 +80,6 @@ async function deleteNote(
     memoryId: id,
     event: "DELETE",
     category,
-    similarity: null,
     delta: { event: "deleted", line: changeLine("deleted", target), importance },
     old: { ...versionOf(target), state: target.state },
     new: { state: "soft_deleted", reason, by },
@@ -130,7 +129,7 @@ async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }:
     ],
   });
   await joinSources(tx, { ownerRef: owner.ref, into: target.id, from: merged.id });
-  const shared = { event: "MERGE", category: target.category, similarity: null } as const;
+  const shared = { event: "MERGE", category: target.category } as const;
   const delta = { event: "merged", line: changeLine("merged", next), importance: next.importance } as const;
   return [
     {
@@ -143,7 +142,6 @@ async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }:
     {
       ...shared,
       memoryId: merged.id,
-      delta: null,
       old: { ...versionOf(merged), state: merged.state },
       new: { state: "merged", supersededBy: target.id, reason, by },
     },

@@ -31,7 +31,7 @@ export async function migrationStatus(
       const versions = state.is === "installed" ? state.installed.versions : null;
       // An upgrade moves each table aside and copies its rows.
       const locksFor = (migration: Migration): LockedTable[] =>
-        state.is === "before"
+        state.is === "legacy"
           ? createdTables([migration], schemaName).map((table) => ({ table, lock: "ACCESS EXCLUSIVE" }))
           : locksOf(migration.statementsFor(schemaName), identifier(schemaName).text);
       const locks = pending

@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import { listener, parseInput } from "../text/parse-input.js";
+import { callback, parseInput } from "../text/parse-input.js";
 import type { FoundItem } from "./read-items.js";
 import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.js";
 import { parseOperation, type StoreOperation } from "./store-operation.js";
@@ -57,7 +57,7 @@ interface PutOptions {
 
 const inputSchema = storeOptionsSchema
   .partial()
-  .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
+  .extend({ scope: z.union([callback<ScopeOfNamespace>(), z.unknown()]).optional() });
 
 /** @param defaults the scope if `input` has none, null for a store without owner; or whether a scope is required */
 export function createStore(

@@ -9,7 +9,7 @@ import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } fro
 import { changeFields, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
@@ -82,7 +82,7 @@ async function requireFewRemovals(tx: Connection, owner: number, { messageId, th
   );
 }
 
-/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `editMemory` */
+/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `updateMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
   // A former value of a slot stays in the slot's history.

@@ -15,7 +15,7 @@ import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/expire-memories.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
 /** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside `states` */

@@ -3,7 +3,7 @@ import { recordChanges } from "../changes/record-changes.js";
 import type { MemoryItem } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { purgeMemories } from "../write/memory-states.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 

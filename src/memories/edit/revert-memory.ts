@@ -4,7 +4,7 @@ import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import { isApproved, type MemoryItem, type MemoryVersion } from "../item/memory.js";
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 

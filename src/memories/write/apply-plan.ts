@@ -12,7 +12,7 @@ import { insertMemories, type MemoryLink, type NewMemory } from "./insert-memori
 import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { ExistingMemory, RankedStatement, WriteContext } from "./statement.js";
-import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+import type { WriteConfig, WriteOrigin } from "./write-types.js";
 
 type NearMemory = Pick<ExistingMemory, "relation" | "id" | "ref" | "similarity">;
 

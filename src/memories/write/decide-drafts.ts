@@ -15,7 +15,7 @@ import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
 import type { ExistingMemory, FoundStatement, RankedStatement, Statement, WriteContext } from "./statement.js";
-import type { WriteOrigin } from "./write-runtime.js";
+import type { WriteOrigin } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;

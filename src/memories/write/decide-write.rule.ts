@@ -1,7 +1,7 @@
 import { takesSlot } from "../slot/slot-conflict.rule.js";
 import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
 import type { ExistingMemory, RankedMemory } from "./statement.js";
-import type { MemoryRelation } from "./write-runtime.js";
+import type { MemoryRelation } from "./write-types.js";
 
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>

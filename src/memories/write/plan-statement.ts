@@ -10,7 +10,7 @@ import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-pl
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
 import type { ExistingMemory, FoundStatement, RankedMemory, RankedStatement, WriteContext } from "./statement.js";
-import type { WriteOutcome } from "./write-runtime.js";
+import type { WriteOutcome } from "./write-types.js";
 
 export interface PlannedWrite {
   readonly outcome: WriteOutcome;

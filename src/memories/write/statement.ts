@@ -5,7 +5,7 @@ import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+import type { WriteConfig, WriteOrigin } from "./write-types.js";
 
 /** One draft, ready to be written. */
 export interface Statement {

@@ -13,7 +13,7 @@ import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
 import { type FoundStatement, rankStatement, type Statement, type WriteContext } from "./statement.js";
-import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
 
 export interface Writing {
   readonly origin: WriteOrigin;
