@@ -126,13 +126,16 @@ export interface Memory {
   query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** The messages of conversations, word for word. */
   readonly transcript: {
-    /** Messages that fit a question, best first. @throws MemoryError `INVALID_INPUT` */
+    /** Messages that fit a question, best first. Without a scope: everybody's, for operators. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
   /** Conversations: list, end and delete them, and see which memories their turns were shown. */
   readonly threads: {
-    /** An app's threads or a user's (without `appId`, in all apps), latest first. @throws MemoryError `INVALID_INPUT` */
-    list(input: ListThreads): Promise<Thread[]>;
+    /**
+     * An app's threads or a user's (without `appId`, in all apps), latest first. Without a scope: everybody's, for
+     * operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+     */
+    list(input?: ListThreads): Promise<Thread[]>;
     /**
      * Ends a conversation. With an app, it leaves a note of the messages since its last note, made in the background; see
      * `config.notes`. Ending it again changes nothing; a message reopens it.

@@ -30,9 +30,9 @@ const reaches: Reaches<MemoryWithInternalApi> = {
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
-  transcript: { search: "0.scope" },
+  transcript: { search: "itself" },
   threads: {
-    list: "0.scope",
+    list: "itself",
     end: "0.scope",
     delete: "0.scope",
     shown: "0.scope",

@@ -1,15 +1,24 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
+import { asListed } from "../postgres/isolation.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
-import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { delegatedMark, nobody, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
-import { pageRowsField } from "../text/parse-input.js";
+import { pageRowsField, storableDate } from "../text/parse-input.js";
+
+export const threadStates = ["open", "ended", "failed"] as const;
 
 export interface Thread {
   readonly threadId: string;
   readonly scope: Scope;
+  /** The first words of the user, at most 120 characters; null without any. */
+  readonly title: string | null;
+  /** The last words of the user or the assistant, at most 160 characters; null without any. */
+  readonly last: { readonly role: "user" | "assistant"; readonly text: string } | null;
+  /** Whether background work of it failed, or was given up, and was not done since. */
+  readonly failed: boolean;
   readonly messages: number;
   readonly createdAt: Date;
   readonly lastActivityAt: Date;
@@ -21,7 +30,16 @@ export interface Thread {
 }
 
 export interface ListThreads {
-  readonly scope: Scope;
+  /** @default everybody's, for operators */
+  readonly scope?: Scope | undefined;
+  /** Without a scope: only this tenant. @default all tenants */
+  readonly tenantId?: string | undefined;
+  /** Only threads last active at this time or later. */
+  readonly since?: Date | undefined;
+  /** Only threads last active before this time. */
+  readonly until?: Date | undefined;
+  /** @default any */
+  readonly state?: (typeof threadStates)[number] | undefined;
   /** Rows, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** Only threads after this `cursor`. */
@@ -33,42 +51,75 @@ export interface ListThreads {
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
 /** Most recently active first, without agents' threads. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
-  const { scope, limit, after, summarized } = parsePage(input);
-  const rows = await db.query<Row>(sql`
-    select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
-      t.last_activity_at as "lastActivityAt", t.ended_at as "endedAt",
-      case when t.ended_at is not null then t.ended_reason end as "endedReason",
-      (
-        select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
-      ) as messages,
-      to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
-    from ${db.schema}.thread t
-    where ${withinScope(scopeColumns(scope), "t")} and strpos(t.thread_id, ${delegatedMark}) = 0
-      and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
-      and (not ${summarized}::boolean or exists (
-        select from ${db.schema}.summary s where s.thread_ref = t.id and s.status = 'completed'
-      ))
-    order by t.last_activity_at desc, t.id desc
-    limit ${limit}`);
+export async function listThreads(db: Connection, input?: ListThreads): Promise<Thread[]> {
+  const page = parsePage(input);
+  const rows = await asListed(page, () => findThreads(db, page));
   return rows.map(({ tenant_id, user_id, app_id, ...thread }) => ({
     ...thread,
     scope: scopeOf({ tenant_id, user_id, app_id }),
   }));
 }
 
+function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promise<Row[]> {
+  const { scope, tenantId, since = null, until = null, state, limit, after, summarized } = page;
+  const { schema } = db;
+  const ofTenant = tenantId === undefined ? sql`t.tenant_id <> ${nobody.tenantId}` : isId(sql`t.tenant_id`, tenantId);
+  const failed = hasFailed(db);
+  const states = { open: sql`t.ended_at is null`, ended: sql`t.ended_at is not null`, failed };
+  return db.query<Row>(sql`
+    select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
+      (${said(db, sql`= 'user'`, sql`asc`, 120)}) ->> 'text' as title, ${failed} as failed,
+      (${said(db, sql`in ('user', 'assistant')`, sql`desc`, 160)}) as last,
+      t.last_activity_at as "lastActivityAt", t.ended_at as "endedAt",
+      case when t.ended_at is not null then t.ended_reason end as "endedReason",
+      (
+        select coalesce(max(m.seq) + 1, 0) from ${schema}.message m where m.thread_ref = t.id
+      ) as messages,
+      to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
+    from ${schema}.thread t
+    where ${scope ? withinScope(scopeColumns(scope), "t") : ofTenant} and strpos(t.thread_id, ${delegatedMark}) = 0
+      and ${state === undefined ? sql`true` : states[state]}
+      and (${since}::timestamptz is null or t.last_activity_at >= ${since}) and (${until}::timestamptz is null or t.last_activity_at < ${until})
+      and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
+      and (not ${summarized}::boolean or exists (
+        select from ${schema}.summary s where s.thread_ref = t.id and s.status = 'completed'
+      ))
+    order by t.last_activity_at desc, t.id desc
+    limit ${limit}`);
+}
+
+/** The first message in `order` with words, as JSON. */
+const said = (db: Connection, role: Sql, order: Sql, characters: number): Sql => sql`
+        select json_build_object('role', w.role, 'text', w.text)
+        from (
+          -- Of a long message its start is read only.
+          select m.role, m.seq, substring(left(m.content, 2000) from ${`\\S.{0,${characters - 1}}`}::text) as text
+          from ${db.schema}.message m where m.thread_ref = t.id and m.role ${role}
+        ) w
+        where w.text is not null order by w.seq ${order} limit 1`;
+
+/** Two lookups, since each state of work has its index. */
+const hasFailed = ({ schema }: Connection): Sql => sql`(
+        exists (select from ${schema}.work k where k.thread_ref = t.id and k.given_up_at is not null)
+        or exists (select from ${schema}.work k where k.thread_ref = t.id and k.given_up_at is null and k.error is not null)
+      )`;
+
 // In microseconds: a Date would skip threads active within the same millisecond.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
 const pageSchema = z.strictObject({
   scope: scopeField,
+  tenantId: tenantField,
+  since: storableDate.optional(),
+  until: storableDate.optional(),
+  state: z.enum(threadStates).optional(),
   limit: pageRowsField,
   after: z.string().optional(),
   summarized: z.boolean().default(false),
 });
 
-function parsePage(input: ListThreads) {
-  const { after, ...page } = parseScoped(pageSchema, input, "page of threads");
+function parsePage(input: ListThreads | undefined) {
+  const { after, ...page } = parseListed(pageSchema, input, "page of threads");
   if (after === undefined) return { ...page, after: null };
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
   if (!Number.isNaN(Date.parse(activeAt))) return { ...page, after: { activeAt, ref } };

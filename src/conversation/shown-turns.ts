@@ -74,6 +74,9 @@ interface ShownMemory {
   readonly part: ShownPart;
   /** Today's text; null if it was removed, or the scope may not see it. */
   readonly text: string | null;
+  /** As `text`: null where that is. */
+  readonly createdAt: Date | null;
+  readonly origin: string | null;
   /** Comparable within its turn; null if shown unasked, or before scores were kept. */
   readonly score: number | null;
 }
@@ -108,13 +111,16 @@ export const turnsPageSchema = z.strictObject({
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
   const { scope, threadId, limit, before } = parseAddressed(turnsPageSchema, input, "page of turns");
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; turn: (Omit<ShownTurn, "at"> & { readonly at: number }) | null }>(sql`
+  const rows = await db.query<{ owned: boolean; turn: StoredTurn | null }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
         s.summary_id as "summaryId", s.omitted as "omitted",
         (
-          select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'id', e.id, 'part', e.part, 'text', m.content, 'score', e.score, 'origin', m.origin,
+            'createdAt', date_part('epoch', m.created_at) * 1000
+          ) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)
           left join ${db.schema}.memory m
             on m.id = e.id and m.state in ('active', 'superseded', 'merged') and ${isSeenFrom(scope)}
@@ -126,5 +132,17 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     where ${threadIs(tenantId, threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(turn.at) }));
+  return rows.flatMap(({ turn }) => {
+    if (turn === null) return [];
+    const memories = turn.memories.map((memory) => ({ ...memory, createdAt: dateOf(memory.createdAt) }));
+    return { ...turn, at: new Date(turn.at), memories };
+  });
 }
+
+const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
+
+/** Times in milliseconds, as JSON has none. */
+type StoredTurn = Omit<ShownTurn, "at" | "memories"> & {
+  readonly at: number;
+  readonly memories: readonly (Omit<ShownMemory, "createdAt"> & { readonly createdAt: number | null })[];
+};

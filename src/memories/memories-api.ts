@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { asListed, asTenant } from "../postgres/isolation.js";
-import { parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { asListed } from "../postgres/isolation.js";
+import { parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
@@ -13,14 +13,7 @@ import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
 import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
-import {
-  findMemory,
-  listingSchema,
-  listMemories,
-  listQuarantined,
-  type MemoryListing,
-  type QuarantineListing,
-} from "./item/memory-row.js";
+import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
@@ -74,10 +67,10 @@ export interface MemoriesApi {
   /** Finds a memory in any state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
   /**
-   * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Operators list quarantine without a
-   * scope: `states: ["quarantined"]`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a scope: everybody's, for
+   * operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  list(listing: MemoryListing | QuarantineListing): Promise<MemoryItem[]>;
+  list(listing?: MemoryListing): Promise<MemoryItem[]>;
   /**
    * Changes an active memory, or an expired one by `expiresAt`. @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`,
    * `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
@@ -108,18 +101,6 @@ export interface MemoriesApi {
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
-const quarantineSchema = z.strictObject({
-  states: z.tuple([z.literal("quarantined")]),
-  tenantId: tenantField,
-  limit: pageRowsField,
-  after: z.string().optional(),
-});
-
-/** A listing with `scope: undefined` is a caller's mistake and never means everybody. */
-function isWithoutScope(listing: unknown): listing is QuarantineListing {
-  return typeof listing === "object" && listing !== null && "states" in listing && !("scope" in listing);
-}
-
 /** `prepareMemory` checks the fields. */
 const draftsSchema = z.array(
   z.custom<MemoryDraft>((draft) => typeof draft === "object" && draft !== null, "is no memory: pass { text, … }"),
@@ -142,13 +123,9 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     },
     get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),
     list: async (listing) => {
-      if (isWithoutScope(listing)) {
-        const page = parseInput(quarantineSchema, listing, 'listing without a scope (only `states: ["quarantined"]`)');
-        return asListed(page, () => listQuarantined(deps.db, page));
-      }
-      const { categories, ...page } = parseScoped(listingSchema, listing, "listing");
+      const { categories, ...page } = parseListed(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
-      return asTenant(page.scope.tenantId, () => listMemories(deps.db, { ...page, categories: names }));
+      return asListed(page, () => listMemories(deps.db, { ...page, categories: names }));
     },
     update: async (id, patch, access) => {
       requireFuture(patch?.expiresAt, deps.clock());

@@ -63,7 +63,7 @@ const mostUserDrafts = 500;
 
 export const memoryOperations = {
   listMemories: operation("get", "/memories", "listed", {
-    does: "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
+    does: "Memories, newest first unless `sort` says otherwise; for operators also of everybody",
     input: z.strictObject({
       kinds: z.array(memoryKind).optional(),
       ...each(z.array(z.string()).optional(), "categories", "keys"),

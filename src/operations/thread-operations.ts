@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { threadStates } from "../conversation/list-threads.js";
 import { shownParts } from "../conversation/shown-turns.js";
 import { MemoryError } from "../errors.js";
 import { noCost } from "../turns/thread-cost.js";
@@ -6,6 +7,7 @@ import {
   counts,
   described,
   each,
+  moment,
   numberedPage,
   optionalText,
   page,
@@ -14,6 +16,7 @@ import {
   rowNumber,
   scope,
   time,
+  withDescription,
 } from "./fields.js";
 import { operation } from "./operation.js";
 
@@ -34,20 +37,30 @@ const summary = z
   })
   .register(described, { id: "Summary" });
 
+const failedHelp = "Whether background work of it failed, or was given up, and was not done since.";
+
 const callCosts = {
   ...each(z.number().nullable(), "promptTokens", "sharedTokens", "cachedTokens"),
   ...each(z.number(), "outputTokens", "calls"),
 };
 
 export const threadOperations = {
-  listThreads: operation("get", "/threads", "scope", {
-    does: "Conversations, most recently active first",
-    input: z.strictObject({ ...page, summarized: z.boolean().optional() }),
+  listThreads: operation("get", "/threads", "listed", {
+    does: "Conversations, most recently active first; for operators also of everybody",
+    input: z.strictObject({
+      ...page,
+      summarized: z.boolean().optional(),
+      ...each(moment.optional(), "since", "until"),
+      state: z.enum(threadStates).optional(),
+    }),
     answer: pageOf(
       "threads",
       z.strictObject({
         ...thread,
         scope,
+        title: optionalText,
+        last: z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }).nullable(),
+        failed: withDescription(z.boolean(), failedHelp),
         messages: z.number(),
         cursor: z.string(),
         ...each(time, "createdAt", "lastActivityAt"),
@@ -90,7 +103,8 @@ export const threadOperations = {
           z.strictObject({
             id: z.string(),
             part: z.enum(shownParts),
-            text: optionalText,
+            ...each(optionalText, "text", "origin"),
+            createdAt: time.nullable(),
             score: z.number().nullable(),
           }),
         ),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { messageText } from "../text/message-text.js";
 import { memoryBlock, shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { anyObject, described, each, optionalText, time, withDescription } from "./fields.js";
+import { anyObject, described, each, optionalText, scope, time, withDescription } from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
 const chatMessage = z
@@ -153,6 +153,7 @@ export const transcriptAnswer = z.strictObject({
       ...each(z.number(), "seq", "similarity", "score"),
       actor: optionalText,
       saidAt: time,
+      scope,
     }),
   ),
 });

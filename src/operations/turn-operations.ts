@@ -104,8 +104,8 @@ export const turnOperations = {
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
   }),
-  searchTranscript: operation("post", "/transcript/search", "scope", {
-    does: "What was said that fits a question, word for word, best first",
+  searchTranscript: operation("post", "/transcript/search", "listed", {
+    does: "What was said that fits a question, word for word, best first; for operators also of everybody",
     input: z.strictObject({
       query: text,
       ...each(text.optional(), "threadId", "timeZone"),

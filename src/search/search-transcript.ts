@@ -2,8 +2,9 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import { asListed } from "../postgres/isolation.js";
+import { parseListed, parseThreadId, type Scope, scopeField, tenantField, threadField } from "../scope/scope.js";
+import { ofTenant, type ScopeRow, scopeColumns, scopeOf, seenOwners } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
@@ -45,7 +46,10 @@ export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "mess
 }
 
 export interface TranscriptQuery {
-  readonly scope: Scope;
+  /** @default everybody's, for operators */
+  readonly scope?: Scope | undefined;
+  /** Without a scope: only this tenant. @default all tenants */
+  readonly tenantId?: string | undefined;
   /** At most 10,000 characters. */
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
@@ -59,6 +63,7 @@ export interface TranscriptQuery {
 }
 
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
+  readonly scope: Scope;
   /** Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on a named day. */
   readonly similarity: number;
   /** Determines the rank; comparable within one search. */
@@ -68,6 +73,7 @@ export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit
 
 const querySchema = z.strictObject({
   scope: scopeField,
+  tenantId: tenantField,
   query: z.string().max(10_000),
   threadId: threadField,
   timeZone: timeZoneField.optional(),
@@ -83,27 +89,34 @@ export async function searchTranscript(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
-  const request = parseScoped(querySchema, input, "search");
+  const request = parseListed(querySchema, input, "search");
   const question = readQuestion(runtime, request.query, request.timeZone);
-  const candidates = await findCandidates(runtime.db, question, request);
+  const candidates = await asListed(request, () => findCandidates(runtime.db, question, request));
   return rankTranscript(candidates, question, request.threshold)
     .slice(0, request.topK)
-    .map(({ ownFit: _, fit: __, ...hit }) => hit);
+    .map(({ ownFit: _, fit: __, tenant_id, user_id, app_id, ...hit }) => ({
+      ...hit,
+      scope: scopeOf({ tenant_id, user_id, app_id }),
+    }));
 }
 
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,
-  request: z.output<typeof querySchema> & { readonly scope: Scope },
-): Promise<TranscriptCandidate[]> {
+  request: z.output<typeof querySchema> & { readonly scope: Scope | undefined },
+): Promise<(TranscriptCandidate & ScopeRow)[]> {
   const threadId = request.threadId === undefined ? null : parseThreadId(request.threadId);
   const limit = Math.max(200, request.topK * candidatesPerHit);
   const { schema } = db;
-  const { appId } = scopeColumns(request.scope);
+  const { scope, tenantId } = request;
+  const { appId } = scopeColumns(scope ?? {});
+  const owners = scope
+    ? seenOwners(db, scope)
+    : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)}`;
   const { k1, b, expectedTerms, neighbour, assistant } = weights;
-  return db.query<TranscriptCandidate>(
+  return db.query<TranscriptCandidate & ScopeRow>(
     sql`
-    with owner as materialized (select array(${seenOwners(db, request.scope)}) as ids),
+    with owner as materialized (select array(${owners}) as ids),
     forgotten as materialized (
       select thread_ref, seq
       from (${forgottenMessages(db, sql`(select unnest(ids) as id from owner)`)}) f where wholly
@@ -138,11 +151,11 @@ function findCandidates(
       ) f
       group by thread_ref, seq
     )
-    select t.thread_id as "threadId", f.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
+    select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, f.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
       m.said_at as "saidAt", f.fit, f.own_fit as "ownFit"
     from fitting f
     cross join lateral (select * from ${schema}.message where thread_ref = f.thread_ref and seq = f.seq limit 1) m
-    cross join lateral (select thread_id from ${schema}.thread where id = f.thread_ref limit 1) t
+    cross join lateral (select * from ${schema}.thread where id = f.thread_ref limit 1) t
     where m.role in ('user', 'assistant') and (f.thread_ref, f.seq) not in (select thread_ref, seq from forgotten)
     order by f.fit + ${weights.date}::float8 * f.dated desc, m.said_at desc, f.seq, f.thread_ref`,
     { prepare: true },

@@ -1,8 +1,10 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { emptyCheckpoint } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { Thread } from "../../src/conversation/list-threads.js";
 import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -51,6 +53,9 @@ describe("threads.list", () => {
     expect(await memory.threads.list({ scope: thread.scope })).toEqual([
       {
         ...thread,
+        title: "1",
+        last: { role: "user", text: "3" },
+        failed: false,
         messages: 3,
         createdAt: new Date("2030-01-01T10:00:00Z"),
         lastActivityAt: new Date("2030-01-02T10:00:00.123Z"),
@@ -59,6 +64,78 @@ describe("threads.list", () => {
         cursor: expect.stringContaining("2030-01-02T10:00:00.123000Z/"),
       },
     ]);
+  });
+
+  it("shows of each thread its first and last words, not a tool's, a blank or a whole book's", async () => {
+    const memory = db.memory();
+    const talk = async (threadId: string, messages: Parameters<typeof memory.record>[0]["messages"]) => {
+      await memory.record({ scope: { userId: "worded" }, threadId, messages });
+      const [{ title, last } = {} as Thread] = await memory.threads.list({ scope: { userId: "worded" } });
+      return [title, last];
+    };
+    const calls = [{ id: "c", name: "weather", args: {} }];
+    expect(await talk("silent", [])).toEqual([null, null]);
+    expect(await talk("tool", [new AIMessage("Hello."), new AIMessage({ content: "", tool_calls: calls })])).toEqual([
+      null,
+      { role: "assistant", text: expect.stringContaining("weather") },
+    ]);
+    const asked = [new HumanMessage(" \n "), new HumanMessage("\n 🦊 Is it\nwarm?"), new AIMessage("It is.")];
+    const result = new ToolMessage({ content: "20 degrees", tool_call_id: "c" });
+    expect(await talk("asked", [...asked, result])).toEqual(["🦊 Is it\nwarm?", { role: "assistant", text: "It is." }]);
+    const book = "🦊".repeat(1_000_000);
+    expect(await talk("book", [new HumanMessage(book)])).toEqual([
+      "🦊".repeat(120),
+      { role: "user", text: "🦊".repeat(160) },
+    ]);
+  });
+
+  it("selects by time and state, and marks what failed until it is done", async () => {
+    let now = new Date("2030-01-01T10:00:00Z");
+    let isBroken = true;
+    const structured = { fact_extraction: () => (isBroken ? {} : { candidates: [] }) };
+    const config = { memories: { extract: true }, upkeep: { maxAttempts: 1 } } as const;
+    const memory = db.memory({ model: new OfflineChatModel({ structured }), config, clock: () => now });
+    const scope = { userId: "stated" };
+    const say = (threadId: string) =>
+      memory.remember({ scope, threadId, messages: [new HumanMessage("I keep bees.")] });
+    const list = async (selection: object) => ids(await memory.threads.list({ scope, ...selection })).toSorted();
+    await say("unlearned");
+    await memory.idle();
+    isBroken = false;
+    for (const threadId of ["ended", "good"]) {
+      now = new Date(now.getTime() + 3_600_000);
+      await say(threadId);
+    }
+    await memory.threads.end({ scope, threadId: "ended" });
+    expect(await list({ state: "failed" })).toEqual(["unlearned"]);
+    expect(await list({ state: "open" })).toEqual(["good", "unlearned"]);
+    expect(await list({ state: "ended" })).toEqual(["ended"]);
+    const second = new Date("2030-01-01T11:00:00Z");
+    expect(await list({ since: second })).toEqual(["ended", "good"]);
+    expect(await list({ until: second })).toEqual(["unlearned"]);
+    expect((await memory.threads.list({ scope })).map(({ failed }) => failed)).toEqual([false, false, true]);
+
+    await memory.jobs.retry({ kind: "facts" });
+    expect(await list({ state: "failed" })).toEqual([]);
+  });
+
+  it("without a scope lists everybody's or a tenant's, and refuses a scope without a value", async () => {
+    const memory = db.memory();
+    for (const tenantId of ["t1", "t2"])
+      for (const userId of ["ana", "ben"])
+        await memory.record({ scope: { tenantId, userId }, threadId: `${tenantId} ${userId}`, messages: [] });
+    // A graph's thread of nobody.
+    const stray = { configurable: { thread_id: "stray" }, metadata: {} };
+    await memory.checkpointer().put(stray, emptyCheckpoint(), { source: "input", step: 0, parents: {} }, {});
+    const listed = await memory.threads.list({ limit: 1000 });
+    expect(ids(listed)).toEqual(expect.arrayContaining(["t2 ben", "t2 ana", "t1 ben", "t1 ana", "clocked"]));
+    expect(ids(listed)).not.toContain("stray");
+    expect(listed.find(({ threadId }) => threadId === "t2 ana")?.scope).toEqual({ tenantId: "t2", userId: "ana" });
+    expect(ids(await memory.threads.list({ tenantId: "t1" }))).toEqual(["t1 ben", "t1 ana"]);
+    for (const wrong of [{ scope: undefined }, { scope: {} }, { scope: { userId: undefined } }] as object[])
+      await expect(memory.threads.list(wrong)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    const both = memory.threads.list({ scope: { userId: "ana" }, tenantId: "t1" });
+    await expect(both).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   it("pages without gaps or repeats among threads microseconds apart", async () => {
@@ -84,6 +161,9 @@ describe("threads.list", () => {
 
   it.each<[string, unknown]>([
     ...[0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY].map((limit): [string, unknown] => ["limit", limit]),
+    ["since", "yesterday"],
+    ["until", Number.NaN],
+    ["state", "closed"],
     ...["", "x", "2030-01-01", "2030-01-01T10:00:00.123Z/1", "2030-01-01T10:00:00.123000Z/1; drop table thread"].map(
       (after): [string, unknown] => ["after", after],
     ),

@@ -23,6 +23,7 @@ describe("threads.shown", () => {
       ],
       { scope: address.scope },
     );
+    const made = { createdAt: (await memory.memories.get(tea?.id ?? "", address))?.createdAt, origin: "unknown" };
     const graph = await agentIn(way, { memory, model: answering() });
     await say(graph, "Do I play chess?", config);
     await memory.memories.add({ text: "The user owns a canoe." }, { scope: address.scope });
@@ -31,8 +32,8 @@ describe("threads.shown", () => {
     expect(others).toEqual([]);
     expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, omitted: 0 });
     expect(first?.memories).toEqual([
-      { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null },
-      { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number) },
+      { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null, ...made },
+      { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number), ...made },
     ]);
     expect(second).toMatchObject({ turn: 2, seq: 2, revision: 3 });
     expect(second?.memories.map(({ part, text }) => [part, text])).toEqual([

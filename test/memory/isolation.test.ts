@@ -143,7 +143,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const unaware = isolated.memory({ isolation: undefined } as never);
     await expect(unaware.memories.list({ scope })).rejects.toThrow(code("PERMISSION_DENIED"));
     const { prune } = memory.checkpoints;
-    for (const across of [memory.stats, memory.upkeep, () => prune({ keepLast: 1 })])
+    const { threads, memories, transcript } = memory;
+    const lists = [() => threads.list(), () => memories.list(), () => transcript.search({ query: "tea" })];
+    for (const across of [...lists, memory.stats, memory.upkeep, () => prune({ keepLast: 1 })])
       await expect(across()).rejects.toThrow(code("PERMISSION_DENIED"));
     const exempt = db.memory({ isolation: "rls", schema });
     await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
@@ -169,6 +171,10 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     // Only the owner of the tables works across tenants.
     const owner = isolated.memory({ role: "owner", embeddings, model: new OfflineChatModel() });
     expect((await owner.stats()).written).toBeGreaterThan(0);
+    for (const list of [owner.threads.list, owner.memories.list])
+      expect((await list()).map(({ scope }) => scope.tenantId)).toEqual(expect.arrayContaining(tenants));
+    const heard = await memory.transcript.search({ tenantId: tenants[0], query: "round 2" });
+    expect(new Set(heard.map(({ scope }) => scope.tenantId))).toEqual(new Set([tenants[0]]));
     expect(await owner.upkeep()).toBeGreaterThanOrEqual(0);
     expect(await owner.reembed()).toMatchObject({ remaining: 0 });
     const [a, b] = tenants as [string, string];

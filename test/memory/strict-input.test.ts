@@ -116,7 +116,7 @@ describe("every call of a memory", () => {
 
   it.each<[string, Arguments, string]>([
     ["memories.add", [{ text: "x" }], "Invalid access: ✖ must be an object, with keys of these: scope, actor,"],
-    ["memories.list", [], "must be an object, with keys of these: scope,"],
+    ["memories.list", [{ scope: undefined }], "leave it out where all scopes are meant"],
     ["memories.add", [{ text: "x", expiresAt: "tomorrow" }, { scope }], "must be a Date, or a text in ISO 8601"],
     ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],

@@ -43,6 +43,7 @@ describe("transcript search", () => {
       threadId: "spring",
       seq: 2,
       messageId: "s2",
+      scope,
       role: "user",
       actor: "Ana",
       text: "I went to the pottery class at the community centre yesterday.",

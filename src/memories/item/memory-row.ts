@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
-import { type Scope, scopeField } from "../../scope/scope.js";
+import { type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import { belongsTo, ofTenant, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
 import { pageRowsField, storableText } from "../../text/parse-input.js";
 import {
@@ -50,6 +50,8 @@ const sortColumns: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
 
 export const listingSchema = z.strictObject({
   scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
+  tenantId: tenantField,
   kinds: z.array(z.enum(memoryKinds)).readonly().optional(),
   categories: z.array(storableText).readonly().optional(),
   states: z.array(z.enum(memoryStates)).readonly().optional(),
@@ -68,7 +70,8 @@ export const listingSchema = z.strictObject({
 });
 
 export interface MemoryListing extends Omit<z.input<typeof listingSchema>, "scope"> {
-  readonly scope: Scope;
+  /** @default everybody's, for operators */
+  readonly scope?: Scope | undefined;
 }
 
 /** In any state. */
@@ -83,17 +86,21 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
 /** @throws MemoryError `INVALID_INPUT` when `after` does not exist */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
-  const { scope, limit = 100, sort = "newest" } = listing;
+  const { scope, tenantId, limit = 100, sort = "newest" } = listing;
   const order = sort === "newest" ? sql`m.ref desc` : sql`${sortColumn(sort)} desc, m.ref desc`;
+  // By owner, so that the index limits the rows that are read.
+  const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
+  const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
-    from (${seenOwners(db, scope)}) o cross join lateral (
-      -- By owner, so that the index limits the rows that are read.
-      select * from ${schema}.memory m where m.owner_ref = o.id and ${listed(db, listing)}
+    from ${owners} (
+      select * from ${schema}.memory m where ${isOwned} and ${listed(db, listing)}
       order by ${order} limit ${limit}
     ) m
     order by ${order} limit ${limit}`);
-  if (rows.length === 0) await requireEnd(db, bookmark(db, listing.after), belongsTo(db, scope, "m"));
+  if (rows.length === 0) {
+    await requireEnd(db, bookmark(db, listing.after), scope ? belongsTo(db, scope, "m") : isOwned);
+  }
   return rows.map((row) => memoryOf(row.memory));
 }
 
@@ -115,29 +122,9 @@ const bookmark = ({ schema }: Connection, after: string | undefined): PageBookma
   what: "a memory",
 });
 
-export interface QuarantineListing extends Pick<MemoryListing, "limit" | "after"> {
-  readonly scope?: undefined;
-  /** Only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-  readonly states: readonly ["quarantined"];
-}
-
-export async function listQuarantined(
-  db: Connection,
-  { tenantId, limit = 100, after }: Omit<QuarantineListing, "states">,
-): Promise<MemoryItem[]> {
-  const isVisible = ofTenant(sql`m.tenant_id`, tenantId);
-  const rows = await db.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(db)} as memory from ${db.schema}.memory m
-    where m.state = 'quarantined' and ${isVisible} and ${isAfter(bookmark(db, after))}
-    order by m.ref desc limit ${limit}`);
-  if (rows.length === 0) await requireEnd(db, bookmark(db, after), isVisible);
-  return rows.map((row) => memoryOf(row.memory));
-}
-
 function listed(db: Connection, listing: MemoryListing): Sql {
   const { scope, kinds, categories, states = ["active"], keys, contains, metadata, sort = "newest", after } = listing;
-  const { appId } = scopeColumns(scope);
+  const { appId } = scopeColumns(scope ?? {});
   // Literals: with parameters, a generic plan uses no partial index of a state.
   const inStates = memoryStates.filter((state) => states.includes(state)).map((state) => stateIs(db, state));
   return join(
