@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
-import { decodeMessage, encodeMessage, messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
+import { messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
 import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
 
 type Rewrite = (text: string) => string;
@@ -27,11 +27,6 @@ const knownNames: ReadonlySet<string> = new Set([
       "turn seq links to strength revertOf query results messages",
   ),
 ]);
-
-const media = setOf("source image_url input_audio file image audio video");
-
-/** Shorter base64 may also be a number or a name. */
-const shortestFile = 64;
 
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   const { type, data } = message;
@@ -69,13 +64,11 @@ function rewriteContent(content: Json, rewrite: Rewrite): Json {
   return content.map((part) => (isJsonObject(part) ? rewritePart(part, rewrite) : rewriteJson(part, rewrite)));
 }
 
-function rewritePart(part: JsonObject, rewrite: Rewrite, isWithin = false): JsonObject {
+function rewritePart(part: JsonObject, rewrite: Rewrite): JsonObject {
   const isCall = /tool|function/.test(String(part.type));
   const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(part, rekey, (key, value) => {
-    if (isJsonObject(value) && media.has(key) && !isWithin) return rewritePart(value, rewrite, true);
-    if (typeof value === "object") return rewriteJson(value, rewrite);
-    const stays = partReferences.has(key) || (key === "name" && isCall) || isFile(key, value);
+    const stays = typeof value !== "object" && (partReferences.has(key) || (key === "name" && isCall));
     return stays ? value : rewriteJson(value, rewrite);
   });
 }
@@ -86,14 +79,6 @@ function rewriteCall(call: Json, rewrite: Rewrite): Json {
   return rewriteObject(call, rekey, (key, value) =>
     callReferences.has(key) && typeof value !== "object" ? value : rewriteJson(value, rewrite),
   );
-}
-
-function isFile(key: string, value: Json): boolean {
-  if (typeof value !== "string") return false;
-  const content = value.replace(/^data:[\w.+-]{1,100}\/[\w.+-]{1,100};base64,/, "");
-  const isBare = content.length === value.length;
-  const isPlace = isBare ? /^(data|file_data)$/ : /^(data|file_data|url|image_url)$/;
-  return isPlace.test(key) && content.length >= shortestFile && /^[A-Za-z0-9+/_-]+={0,2}$/.test(content);
 }
 
 /** Numbers keys that become equal, so that no value is lost. */
@@ -124,16 +109,14 @@ export type Redact = (text: string) => string | Promise<string>;
 export interface Redactor {
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
-  /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) and files stay. */
+  /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
-  serialised(serialised: string): Promise<string>;
 }
 
 const nothing: Redactor = {
   text: async (text) => text,
   json: async (value) => value,
   message: async (message) => message,
-  serialised: async (serialised) => serialised,
 };
 
 export async function redactFields<Of extends object>(
@@ -149,13 +132,11 @@ export async function redactFields<Of extends object>(
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
-  const message = async (original: BaseMessage) =>
-    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)));
   return {
-    message,
+    message: async (original) =>
+      messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite))),
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
-    serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }
 
