@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { withReferences } from "../text/attachments.js";
+import { otherTokens, withReferences } from "../text/attachments.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
@@ -75,19 +75,7 @@ function answeredCall(message: BaseMessage): string | undefined {
   return (message as { tool_call_id?: string }).tool_call_id ?? "";
 }
 
-/** What providers count for an image. */
-const mostPartTokens = 1_000;
-
 function tokensOf(messages: readonly BaseMessage[]): number {
-  let tokens = 0;
-  for (const message of messages) {
-    tokens += readTokens(spokenText(message)).tokens;
-    for (const part of otherParts(message)) tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
-  }
-  return tokens;
-}
-
-function otherParts({ content }: BaseMessage): object[] {
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts.filter((part): part is object => typeof part === "object" && part !== null && !("text" in part));
+  const tokens = (message: BaseMessage) => readTokens(spokenText(message)).tokens + otherTokens(message.content);
+  return messages.reduce((sum, message) => sum + tokens(message), 0);
 }

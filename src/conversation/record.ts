@@ -13,7 +13,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
-import { type Attachment, sourceOf, withReferences } from "../text/attachments.js";
+import { filesIn, sourceOf, withReferences } from "../text/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { isSubstantive } from "../text/is-substantive.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
@@ -135,30 +135,20 @@ export async function newMessages(
   return made;
 }
 
-function filesIn(message: BaseMessage): Attachment[] {
-  const files: Attachment[] = [];
-  withReferences(message, (file) => void files.push(file));
-  return files;
-}
-
-/** One round trip if there are files to describe: those of messages that are recorded are not described again. */
+/** One round trip if there are files to describe: recorded messages are not described again. */
 async function captionsFor(
   { db, describer }: Pick<Runtime, "db" | "describer">,
   { scope, threadId }: ThreadAddress,
   messages: readonly BaseMessage[],
 ): Promise<Captions> {
-  const given = describer ? messages.map((message) => [message.id ?? "", filesIn(message)] as const) : [];
-  const withFiles = given.filter(([id, files]) => files.length > 0 && isStorable(id));
-  if (!describer || withFiles.length === 0) return new Map();
+  const files = new Map((describer ? messages : []).map((message) => [message.id ?? "", filesIn(message)]));
+  const ids = [...files.keys()].filter((id) => isStorable(id) && files.get(id)?.length);
+  if (!describer || ids.length === 0) return new Map();
   const recorded = await db.query<{ id: string }>(sql`
-    select m.message_id as id from ${db.schema}.message m
-    where m.thread_ref = (select t.id from ${db.schema}.thread t where ${threadIs(scopeColumns(scope).tenantId, threadId)})
-      and m.message_id = any(${withFiles.map(([id]) => id)}::text[])`);
-  const known = new Set(recorded.map(({ id }) => id));
-  return describer(
-    withFiles.flatMap(([id, files]) => (known.has(id) ? [] : files)),
-    threadId,
-  );
+    select m.message_id as id from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
+    where ${threadIs(scopeColumns(scope).tenantId, threadId)} and m.message_id = any(${ids}::text[])`);
+  for (const { id } of recorded) files.delete(id);
+  return describer([...files.values()].flat(), threadId);
 }
 
 /** Idempotent; the last message of an id counts. @param due work that this makes due. @default none */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { BaseMessage, ContentBlock, MessageContent } from "@langchain/core/messages";
+import { estimateTokens } from "./estimate-tokens.js";
 import { contentParts, withFields } from "./message-text.js";
-import { attempt, bytesOf } from "./plain-json.js";
+import { attempt, bytesOf, jsonReader } from "./plain-json.js";
 import { clipped, headOf, onOneLine } from "./storable-text.js";
 
 /** A file in a message, in the form of LangChain's standard content blocks. */
@@ -17,10 +18,10 @@ export type Attachment = ContentBlock & {
 
 type CaptionOf = (attachment: Attachment) => string | undefined;
 
-const mostCharacters = { caption: 500, fact: 100, url: 300 };
+const mostCharacters = { caption: 500, fact: 200 };
 
 /** Shorter base64 may also be a number or a name. */
-const shortestData = 64;
+const longBase64 = /[A-Za-z0-9+/_-]{64}/;
 
 const fileType = /image|audio|video|file|document|media|resource|inline|text-plain/i;
 const bareType = /^(?:input_|output_)?(?:image|audio|video|file|document|media)(?:_url)?$/;
@@ -31,15 +32,18 @@ const holder =
 const sourceKey =
   /^(?:source|text|blob|base64|b64_json|result|\w*ur[il]|(?:image|audio|video|file|document)?_?(?:data|bytes)?)$/i;
 
+const isHint = (key: string) => holder.test(key) && fileType.test(key);
+
 type Source = Pick<Attachment, "data" | "url" | "fileId" | "mimeType">;
 type Leaf = readonly [key: string, value: string | Buffer];
 
-/** The file that `part` is, in the forms of LangChain and of providers. @param key where it was found */
-export const attachmentOf = (part: unknown, key?: string): Attachment | null =>
-  attempt(() => (isRecord(part) ? readPart(part, key) : null)) ?? null;
+/** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
+export const attachmentOf = (part: unknown): Attachment | null => attempt(() => readPart(part)) ?? null;
 
-function readPart(part: Readonly<Record<string, unknown>>, key = ""): Attachment | null {
-  const type = typeof part.type === "string" ? part.type : holder.test(key) ? key : "";
+/** @param key where it was found. @default its own first one that tells of a file */
+function readPart(part: unknown, key = Object.keys(part as object).find(isHint) ?? ""): Attachment | null {
+  if (!isRecord(part)) return null;
+  const type = typeof part.type === "string" ? part.type : isHint(key) ? key : "";
   const isFile = fileType.test(type);
   const leaves = leavesOf(part, isFile);
   const source = sourceAmong(leaves);
@@ -48,7 +52,7 @@ function readPart(part: Readonly<Record<string, unknown>>, key = ""): Attachment
   const kind = /^(?:image|audio|video)(?=\/)/.exec(source.mimeType ?? "") ??
     /image|audio|video/i.exec(type) ?? ["file"];
   const name = textAmong(leaves, /^(?:file_?)?name$|^title$/i);
-  const format = textAmong(leaves, /^format$/);
+  const format = textAmong(leaves, /^format$/)?.match(/^[\w.+-]{1,50}$/);
   return {
     type: kind[0].toLowerCase() as Attachment["type"],
     ...(format && { mimeType: `${kind[0] === "file" ? "application" : kind[0]}/${format}` }),
@@ -57,7 +61,10 @@ function readPart(part: Readonly<Record<string, unknown>>, key = ""): Attachment
   };
 }
 
-const textAmong = (leaves: readonly Leaf[], keys: RegExp) => leaves.find(([key]) => keys.test(key))?.[1].toString();
+function textAmong(leaves: readonly Leaf[], keys: RegExp): string | undefined {
+  const [, text] = leaves.find(([key, value]) => keys.test(key) && typeof value === "string") ?? [];
+  return /^data:/i.test(`${text}`) ? undefined : (text as string | undefined);
+}
 
 function sourceAmong(leaves: readonly Leaf[]): Source {
   const id = textAmong(leaves, /^source_type$/) === "id" ? /^(?:file_?)?id$/i : /^file_?id$/i;
@@ -84,8 +91,8 @@ function sourceIn(key: string, value: string | Buffer): Source | undefined {
     return { data, ...(mimeType && { mimeType }) };
   }
   if (!sourceKey.test(key)) return undefined;
-  const isAddress = /ur[il]$/i.test(key) && value.length < shortestData;
-  if (!isAddress && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value)) return { data: value };
+  const isShort = /ur[il]$/i.test(key) && value.length < 64;
+  if (!isShort && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value)) return { data: value };
   const isUrl = /ur[il]$/i.test(key) || /^[a-z][a-z\d+.-]*:\/\//i.test(value);
   return isUrl ? { url: value } : { data: Buffer.from(value).toString("base64") };
 }
@@ -94,10 +101,9 @@ function sourceIn(key: string, value: string | Buffer): Source | undefined {
 export function referenceTo({ type, mimeType, url, data, fileId, metadata }: Attachment, caption?: string): string {
   const bytes = data === undefined ? undefined : Buffer.from(data, "base64");
   const facts = [
-    plain(metadata?.name, mostCharacters.fact),
-    plain(mimeType, mostCharacters.fact),
-    plain(url && publicUrl(url), mostCharacters.url),
-    plain(fileId, mostCharacters.fact),
+    ...[metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) => {
+      return plain(fact?.includes("://") ? publicUrl(fact) : fact, mostCharacters.fact);
+    }),
     bytes && `${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`,
   ];
   const whole = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")].filter(Boolean).join("; ");
@@ -105,12 +111,10 @@ export function referenceTo({ type, mimeType, url, data, fileId, metadata }: Att
 }
 
 function plain(text = "", most: number): string {
-  return clipped(
-    onOneLine(headOf(text, 4 * most))
-      .replaceAll("[", "(")
-      .replaceAll("]", ")"),
-    most,
-  );
+  const head = headOf(text, 4 * most)
+    .replaceAll("[", "(")
+    .replaceAll("]", ")");
+  return clipped(onOneLine(head), most);
 }
 
 /** Signed URLs have their secrets in the query, others in front of the host. */
@@ -123,50 +127,47 @@ function publicUrl(given: string): string {
 /** What makes two parts the same file. */
 export const sourceOf = ({ data, url, fileId }: Source): string => data ?? url ?? fileId ?? "";
 
+/** The files in `message`. */
+export function filesIn(message: BaseMessage): Attachment[] {
+  const files: Attachment[] = [];
+  withReferences(message, (file) => void files.push(file));
+  return files;
+}
+
 /**
  * `message` with a line of text in the place of each file; itself without files. Files that other fields hold are
  * removed there, and their lines added to the content.
  */
 export function withReferences(message: BaseMessage, captionOf: CaptionOf = () => undefined): BaseMessage {
-  const known = new Set<string>();
+  const lines = new Map<string, string>();
   const lineOf = (file: Attachment) => {
-    known.add(sourceOf(file));
-    return referenceTo(file, captionOf(file));
+    const line = referenceTo(file, captionOf(file));
+    lines.set(sourceOf(file), line);
+    return line;
   };
   const said = attempt(() => withLines(message.content, lineOf)) ?? message.content;
-  const others: Attachment[] = [];
+  const known = lines.size;
   const fields = ["additional_kwargs", "response_metadata", "artifact"].flatMap((name) => {
-    const files: Attachment[] = [];
-    const rest = attempt(() => [withoutFiles(Reflect.get(message, name), files)]);
-    if (!rest || files.length === 0) return [];
-    others.push(...files);
-    return [[name, rest[0]]];
+    const value = attempt((): unknown => Reflect.get(message, name));
+    const rest = withoutFiles(value, lineOf);
+    return rest === value ? [] : [[name, rest]];
   });
   if (said === message.content && fields.length === 0) return message;
-  const content = others.reduce((parts: MessageContent, file) => {
-    if (known.has(sourceOf(file))) return parts;
-    const before = contentParts(parts);
-    return [...before, { type: "text", text: `${before.length === 0 ? "" : "\n"}${lineOf(file)}` }];
-  }, said);
+  const added = [...lines.values()].slice(known).join("\n");
+  const before = contentParts(said ?? "");
+  const text = before.length === 0 ? added : `\n${added}`;
+  const content = added === "" ? said : [...before, { type: "text", text }];
   return withFields(message, { ...Object.fromEntries(fields), content });
 }
 
 /** On lines of their own: LangChain joins texts without a space. */
 function withLines(said: MessageContent, lineOf: (file: Attachment) => string): MessageContent {
-  if (!Array.isArray(said)) return said;
-  const files = said.map((part: unknown) => {
-    if (!isRecord(part)) return null;
-    return attachmentOf(
-      part,
-      Object.keys(part).find((key) => holder.test(key) && fileType.test(key)),
-    );
-  });
+  if (!Array.isArray(said)) return isRecord(said) ? withLines([said as never], lineOf) : said;
+  const files = said.map(attachmentOf);
   const parts = said.map((part, place) => {
-    const file = files[place];
-    if (file) {
-      const end = place === said.length - 1 || files[place + 1] ? "" : "\n";
-      return { type: "text", text: `${place === 0 ? "" : "\n"}${lineOf(file)}${end}` };
-    }
+    const [file, next] = files.slice(place, place + 2);
+    const end = next === null ? "\n" : "";
+    if (file) return { type: "text", text: `${place === 0 ? "" : "\n"}${lineOf(file)}${end}` };
     const inner = isRecord(part) ? part.content : undefined;
     const kept = Array.isArray(inner) ? withLines(inner, lineOf) : inner;
     return kept === inner ? part : { ...part, content: kept };
@@ -174,22 +175,32 @@ function withLines(said: MessageContent, lineOf: (file: Attachment) => string): 
   return parts.every((part, place) => part === said[place]) ? said : (parts as MessageContent);
 }
 
-/** Takes files in base64: generated images and recordings, and artifacts of tools. Undefined for a file itself. */
-function withoutFiles(value: unknown, files: Attachment[], key?: string, seen = new Map<unknown, unknown>()): unknown {
-  const isList = Array.isArray(value);
-  if (!isList && !(isRecord(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value)))) return value;
-  if (seen.has(value)) return seen.get(value);
-  seen.set(value, value);
-  const file = attachmentOf(value, key);
-  const isBinary = file?.type !== "file" || file.mimeType?.startsWith("application/");
-  const isTaken = file?.data !== undefined && isBinary && file.data.length >= shortestData;
-  if (isTaken) files.push(file);
-  const kept = Object.entries(isTaken ? {} : value)
-    .map(([name, inner]) => [name, withoutFiles(inner, files, isList ? key : name, seen)] as const)
-    .filter(([, inner]) => inner !== undefined);
-  const rest = isTaken ? undefined : isList ? kept.map(([, inner]) => inner) : Object.fromEntries(kept);
-  seen.set(value, rest);
-  return rest;
+/** `value` without files in base64: generated images and recordings, and artifacts of tools. */
+function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
+  const json = JSON.stringify(jsonReader()(value)) ?? "";
+  if (!longBase64.test(json)) return value;
+  let taken = 0;
+  const rest: unknown = JSON.parse(json, (key, inner: unknown) => {
+    const file = readPart(inner, key);
+    const isBinary = file?.type !== "file" || file.mimeType?.startsWith("application/");
+    if (!file?.data || !isBinary || !longBase64.test(file.data)) return withoutHoles(inner);
+    take(file);
+    taken++;
+  });
+  return taken > 0 ? rest : value;
+}
+
+const withoutHoles = (value: unknown) => (Array.isArray(value) ? value.flat(0) : value);
+
+/** Anthropic's maximum for an image. */
+const fileTokens = 1_600;
+
+/** Of the parts that are no text, without the base64 in files. */
+export function otherTokens(content: MessageContent): number {
+  const parts: unknown[] = Array.isArray(content) ? content : [];
+  const others = parts.filter((part) => isRecord(part) && typeof part.text !== "string");
+  const tokensOf = (part: unknown) => (attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part)));
+  return others.reduce((tokens: number, part) => tokens + tokensOf(part), 0);
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

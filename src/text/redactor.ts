@@ -10,8 +10,6 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
 const references = setOf("id tool_call_id status role");
 
-/** For tool calls and parts of the content. Deeper values are application data. */
-const callReferences = setOf("id name type index");
 const partReferences = setOf(
   "id type index tool_call_id tool_use_id call_id file_id fileId format detail source_type mime_type mimeType " +
     "media_type",
@@ -35,7 +33,7 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
     if (references.has(name) || (name === "name" && isTool)) return [name, value];
     if (name === "content") return [name, rewriteContent(value, rewrite)];
     const isCalls = /tool_call/.test(name) && Array.isArray(value);
-    return [name, isCalls ? value.map((call) => rewriteCall(call, rewrite)) : rewriteJson(value, rewrite)];
+    return [name, isCalls ? value.map((call) => rewritePart(call, rewrite, true)) : rewriteJson(value, rewrite)];
   });
   return { type, data: Object.fromEntries(entries) };
 }
@@ -60,25 +58,18 @@ function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, dept
 }
 
 function rewriteContent(content: Json, rewrite: Rewrite): Json {
-  if (!Array.isArray(content)) return rewriteJson(content, rewrite);
-  return content.map((part) => (isJsonObject(part) ? rewritePart(part, rewrite) : rewriteJson(part, rewrite)));
+  return Array.isArray(content) ? content.map((part) => rewritePart(part, rewrite)) : rewriteJson(content, rewrite);
 }
 
-function rewritePart(part: JsonObject, rewrite: Rewrite): JsonObject {
-  const isCall = /tool|function/.test(String(part.type));
+/** Deeper values are application data. */
+function rewritePart(part: Json, rewrite: Rewrite, isCall = false): Json {
+  if (!isJsonObject(part)) return rewriteJson(part, rewrite);
+  const hasName = isCall || /tool|function/.test(String(part.type));
   const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(part, rekey, (key, value) => {
-    const stays = typeof value !== "object" && (partReferences.has(key) || (key === "name" && isCall));
+    const stays = typeof value !== "object" && (partReferences.has(key) || (key === "name" && hasName));
     return stays ? value : rewriteJson(value, rewrite);
   });
-}
-
-function rewriteCall(call: Json, rewrite: Rewrite): Json {
-  if (!isJsonObject(call)) return rewriteJson(call, rewrite);
-  const rekey: Rewrite = (key) => (callReferences.has(key) || knownNames.has(key) ? key : rewrite(key));
-  return rewriteObject(call, rekey, (key, value) =>
-    callReferences.has(key) && typeof value !== "object" ? value : rewriteJson(value, rewrite),
-  );
 }
 
 /** Numbers keys that become equal, so that no value is lost. */
