@@ -83,8 +83,10 @@ function textOf(parts: readonly { readonly type: string; readonly text?: unknown
 
 /** Text where there are no files: the ids of recorded messages depend on it. */
 function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
-  const content = parts.map((part) => (part.type === "text" ? (part as ContentBlock.Text) : attachmentOf(part)));
-  const kept = content.filter((part) => part !== null && part.text !== "");
+  const kept = parts.flatMap((part): ContentBlock | ContentBlock[] => {
+    if (part.type === "text") return part.text === "" ? [] : (part as ContentBlock);
+    return attachmentOf(part) ?? [];
+  });
   return kept.some(({ type }) => type !== "text") ? kept : textOf(parts);
 }
 

@@ -19,14 +19,16 @@ export function createDescriber(describe: Describe | undefined, timeoutMs: numbe
   };
   return async (files, threadId) => {
     const captions = new Map<string, string>();
-    const asked = [...new Map(files.map((file) => [sourceOf(file), file]))].map(async ([source, file]) => {
-      try {
-        captions.set(source, await inTime(timeoutMs, ask(file)));
-      } catch (error) {
-        const fields = { threadId, step: "remember" };
-        logger.warn(`${file.type} in ${threadId} is recorded without a caption: ${errorLine(error)}`, fields);
-      }
-    });
+    const unique = [...new Map(files.map((file) => [sourceOf(file), file]))];
+    const asked = unique.map(([source, file]) =>
+      inTime(timeoutMs, ask(file)).then(
+        (caption) => void captions.set(source, caption),
+        (error: unknown) => {
+          const fields = { threadId, step: "remember" };
+          logger.warn(`${file.type} in ${threadId} is recorded without a caption: ${errorLine(error)}`, fields);
+        },
+      ),
+    );
     await Promise.all(asked);
     return captions;
   };

@@ -5,16 +5,12 @@ import { contentParts, withFields } from "./message-text.js";
 import { attempt, bytesOf, jsonReader } from "./plain-json.js";
 import { clipped, headOf, onOneLine } from "./storable-text.js";
 
+/** `data` is base64. */
+type Source = Partial<Record<"mimeType" | "url" | "data" | "fileId", string>>;
+
 /** A file in a message, in the form of LangChain's standard content blocks. */
-export type Attachment = ContentBlock & {
-  readonly type: "image" | "audio" | "video" | "file";
-  readonly mimeType?: string;
-  readonly url?: string;
-  /** Base64. */
-  readonly data?: string;
-  readonly fileId?: string;
-  readonly metadata?: { readonly name: string };
-};
+export type Attachment = ContentBlock &
+  Source & { readonly type: "image" | "audio" | "video" | "file"; readonly metadata?: { readonly name: string } };
 
 type CaptionOf = (attachment: Attachment) => string | undefined;
 
@@ -34,15 +30,15 @@ const sourceKey =
 
 const isHint = (key: string) => holder.test(key) && fileType.test(key);
 
-type Source = Pick<Attachment, "data" | "url" | "fileId" | "mimeType">;
 type Leaf = readonly [key: string, value: string | Buffer];
 
 /** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
 export const attachmentOf = (part: unknown): Attachment | null => attempt(() => readPart(part)) ?? null;
 
-/** @param key where it was found. @default its own first one that tells of a file */
-function readPart(part: unknown, key = Object.keys(part as object).find(isHint) ?? ""): Attachment | null {
+/** @param at the key where it was found. @default its own first one that tells of a file */
+function readPart(part: unknown, at?: string): Attachment | null {
   if (!isRecord(part)) return null;
+  const key = at ?? Object.keys(part).find(isHint) ?? "";
   const type = typeof part.type === "string" ? part.type : isHint(key) ? key : "";
   const isFile = fileType.test(type);
   const leaves = leavesOf(part, isFile);
