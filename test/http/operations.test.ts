@@ -84,10 +84,6 @@ describe("the API", () => {
     const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown: recalled.body.shown });
     expect(remembered).toMatchObject({ status: 200, body: { recorded: 2 } });
     expect((await api.ana("POST", "/record", { threadId: "t1", messages })).body).toEqual({ recorded: 0, lastSeq: 1 });
-    const content = [{ type: "image_url", image_url: { url: "https://example.org/boat.png?signature=secret" } }];
-    await api.ana("POST", "/record", { threadId: "pictures", messages: [{ role: "user", content }] });
-    const [kept] = await memory.threads.messages({ scope, threadId: "pictures" });
-    expect(kept?.text).toBe("[image: https://example.org/boat.png]");
     const { body } = await api.ana("POST", "/recall", { threadId: "t1", query: "What is it called?" });
     expect([...body.recent, ...body.gap].at(-1)).toMatchObject({ role: "assistant", content: "I see.", id: "a1" });
     const next = `/threads?cursor=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
@@ -95,6 +91,10 @@ describe("the API", () => {
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
+    const content = [{ type: "image_url", image_url: { url: "https://example.org/boat.png?signature=secret" } }];
+    await api.ana("POST", "/record", { threadId: "pictures", messages: [{ role: "user", content }] });
+    const [kept] = await memory.threads.messages({ scope, threadId: "pictures" });
+    expect(kept?.text).toBe("[image: https://example.org/boat.png]");
   });
 
   it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {
