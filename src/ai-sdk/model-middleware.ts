@@ -77,14 +77,14 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
       let text = "";
-      const toolCalls: Step[number][] = [];
+      const others: Step[number][] = [];
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === "text-delta") text += part.delta;
-          if (part.type === "tool-call") toolCalls.push(part);
+          if (part.type === "tool-call" || part.type === "file") others.push(part);
           controller.enqueue(part);
         },
-        flush: () => remember(params, [{ type: "text", text }, ...toolCalls]),
+        flush: () => remember(params, [{ type: "text", text }, ...others]),
       });
       return { ...rest, stream: stream.pipeThrough(watched) };
     },

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type ContentBlock, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { LanguageModelMiddleware } from "ai";
+import { attachmentOf } from "../text/attachments.js";
 import { plainMessages } from "../turns/prompt-for.js";
 import type { Recalled } from "../turns/recalled.js";
 import { turnMessages } from "../turns/turn-messages.js";
@@ -84,7 +85,7 @@ function promptOf(message: BaseMessage): PromptMessage[] {
 }
 
 function recorded(message: PromptMessage): BaseMessage[] {
-  if (message.role === "user") return [new HumanMessage({ content: textOf(message.content) })];
+  if (message.role === "user") return [new HumanMessage({ content: contentOf(message.content) })];
   if (message.role === "assistant") return [assistantMessage(message.content)];
   if (message.role !== "tool") return [];
   return message.content.flatMap((part) =>
@@ -92,7 +93,10 @@ function recorded(message: PromptMessage): BaseMessage[] {
       ? new ToolMessage({
           tool_call_id: part.toolCallId,
           name: part.toolName,
-          content: "value" in part.output ? asText(part.output.value) : "",
+          content:
+            part.output.type === "content"
+              ? contentOf(part.output.value)
+              : asText("value" in part.output ? part.output.value : ""),
         })
       : [],
   );
@@ -104,7 +108,7 @@ function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): 
     if (part.type !== "tool-call") return [];
     return { id: part.toolCallId, name: part.toolName, args: argumentsOf(part.input), type: "tool_call" as const };
   });
-  return new AIMessage({ content: textOf(parts), tool_calls: calls });
+  return new AIMessage({ content: contentOf(parts), tool_calls: calls });
 }
 
 /** Providers give text, and models sometimes no JSON. */
@@ -119,6 +123,15 @@ function argumentsOf(input: unknown): Record<string, unknown> {
 
 function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
   return parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : [])).join("\n");
+}
+
+/** Text where there are no files: the ids of recorded messages depend on it. */
+function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
+  const kept = parts.flatMap((part): ContentBlock | ContentBlock[] => {
+    if (part.type === "text") return part.text === "" ? [] : (part as ContentBlock);
+    return attachmentOf(part) ?? [];
+  });
+  return kept.some(({ type }) => type !== "text") ? kept : textOf(parts);
 }
 
 function asText(value: unknown): string {

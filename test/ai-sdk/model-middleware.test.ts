@@ -1,6 +1,7 @@
-import { generateText, type ModelMessage, stepCountIs, streamText, wrapLanguageModel } from "ai";
+import { generateText, type ModelMessage, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { expect, it, vi } from "vitest";
+import { z } from "zod";
 import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
 import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -83,6 +84,42 @@ it("records the calls of tools and a streamed answer", async () => {
   expect((await transcript(memory, of)).map((line) => line.slice(0, 30))).toEqual([
     ...["user: What is my cat called?", "assistant: [calls memory_query"],
     ...[expect.stringMatching(/^tool: /), "assistant: Zerberus.", "user: Bye", "assistant: Good night."],
+  ]);
+});
+
+it("records files of users, models and tools by reference, once", async () => {
+  const memory = db.memory();
+  const of = address();
+  const data = Buffer.from("a boat").toString("base64");
+  const bytes = /\[image: image\/png, 6 bytes, sha256:\w{64}\]/;
+  const picture = { type: "file" as const, mediaType: "image/png", data };
+  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "screenshot", input: "{}" };
+  const content = { type: "content" as const, value: [{ type: "media" as const, mediaType: "image/png", data }] };
+  const screenshot = tool({ inputSchema: z.object({}), execute: () => "", toModelOutput: () => content as never });
+  const mock = new MockLanguageModelV3({
+    doGenerate: [
+      { ...said(""), content: [call], finishReason: finished("tool-calls") },
+      { ...said(""), content: [{ type: "text", text: "Here:" }, picture] },
+    ],
+    doStream: {
+      stream: convertArrayToReadableStream([picture, { type: "finish", finishReason: finished("stop"), usage }]),
+    },
+  });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  const asked = [
+    { type: "text" as const, text: "Like this?" },
+    { type: "image" as const, image: Buffer.from("a boat"), mediaType: "image/png" },
+  ];
+  const messages: ModelMessage[] = [{ role: "user", content: asked }];
+  await generateText({ model, tools: { screenshot }, messages, stopWhen: stepCountIs(3) });
+  await streamText({ model, prompt: "Again" }).consumeStream();
+  expect(await transcript(memory, of)).toEqual([
+    expect.stringMatching(new RegExp(`^user: Like this\\?\n${bytes.source}$`)),
+    "assistant: [calls screenshot {}]",
+    expect.stringMatching(new RegExp(`^tool: ${bytes.source}$`)),
+    expect.stringMatching(new RegExp(`^assistant: Here:\n${bytes.source}$`)),
+    "user: Again",
+    expect.stringMatching(new RegExp(`^assistant: ${bytes.source}$`)),
   ]);
 });
 
