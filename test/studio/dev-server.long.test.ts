@@ -354,7 +354,10 @@ const request = (url: string, method: string, path: string, body: unknown, who?:
   fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
-    headers: { "content-type": "application/json", ...(who !== undefined && { authorization: who }) },
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(who !== undefined && { authorization: who }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
@@ -362,7 +365,7 @@ async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + limitsMs.step;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-    const up = await fetch(`${url}/ok`).then(
+    const up = await fetch(`${url}/info`).then(
       (response) => response.ok,
       () => false,
     );
