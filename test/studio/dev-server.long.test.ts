@@ -192,8 +192,9 @@ describe("the graphs in Studio's dev server", () => {
 
 describe("the dev server's `http.app`", () => {
   it("shows the inspector what the server's process remembers, and takes no route of the server", async () => {
-    const { users } = await server.call<{ users: unknown[] }>("GET", "/memory/users");
-    expect(users.length).toBeGreaterThan(0);
+    await say("assistant", await newThread(), "Hello.", { context: { userId: "ivy" } });
+    const { users } = await server.call<{ users: { scope: object }[] }>("GET", "/memory/users");
+    expect(users.map(({ scope }) => scope)).toContainEqual({ userId: "ivy" });
     expect(await server.status("GET", "/memory/inspector/")).toBe(200);
     expect(await newThread()).toMatch(/^[0-9a-f-]{36}$/);
   });
