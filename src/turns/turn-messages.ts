@@ -4,15 +4,14 @@ import { asRecalled, memoryBlockId } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
 import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "./memory-block.js";
-import type { Recalled } from "./recalled.js";
+import { memoryParts, partOf, type Recalled } from "./recalled.js";
 
 /** The system message, or the user's message that opened the epoch. */
 export type InjectAs = "system" | "user";
 
 /** The whole prompt of a turn: one system message with the block, the conversation, and what each turn added. */
 export function turnMessages(state: readonly BaseMessage[], found: Recalled, injectAs: InjectAs): BaseMessage[] {
-  // LangChain's summary covers what is omitted.
-  const known = state.some(isOthersSummary) ? { ...found, omitted: null } : found;
+  const known = withoutCovered(state, found);
   const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
   // Without a user's message, the additions go into the block.
@@ -25,6 +24,36 @@ export function turnMessages(state: readonly BaseMessage[], found: Recalled, inj
   });
   if (block === null || !inSystem) return [...instructions, ...shown];
   return [systemMessage(instructions, block, blockId(talk)), ...shown];
+}
+
+/** LangChain's summary covers what is omitted. */
+function withoutCovered(state: readonly BaseMessage[], recalled: Recalled): Recalled {
+  return state.some(isOthersSummary) ? { ...recalled, omitted: null } : recalled;
+}
+
+/** How much of what `turnMessages` shows is from memory. */
+export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
+  const known = withoutCovered(state, recalled);
+  const { instructions, talk } = shownMessages(state, known);
+  const held = new Set(state.map(({ id }) => id));
+  const shown = new Set(talk.map(({ id }) => id));
+  const { memories, recent, gap, omitted, changes, consents, unread, summary, epoch } = known;
+  const earlier = epoch.earlier.filter(({ messageId }) => shown.has(messageId));
+  return {
+    summaryId: summary?.id ?? null,
+    memories: {
+      ...Object.fromEntries(memoryParts.map((part) => [part, partOf(memories, part).length])),
+      earlier: earlier.flatMap((added) => Object.values(added.memories).flat()).length,
+    },
+    omittedMemories: memories.omitted,
+    changes: changes.count,
+    consents: consents.length,
+    unread: unread.length,
+    recentMessages: recent.length,
+    gapMessages: gap.length,
+    omittedMessages: omitted?.messages ?? 0,
+    databaseMessages: [...instructions, ...talk].filter(({ id }) => !held.has(id)).length,
+  };
 }
 
 /** One message, since some providers refuse several. The block is a part of its own, for their caches. */

@@ -4,17 +4,13 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../text/message-codec.js";
-import type { Recalled } from "../../turns/recalled.js";
 import { forgetfulSaver, restoreRecalled, type ShownView, withPlaceholders } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
-import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
+import { fromState, type MemoryState, memoryKey, removedKey, withoutRemoved } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
-
-/** Ids that the agent removed and the transcript would restore. */
-export const removedKey = "mnemographRemoved";
 
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
@@ -63,14 +59,6 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) => !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
-}
-
-/** The transcript keeps what the agent removed, but does not show it again. */
-function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly string[]) {
-  if (!recalled || removed.length === 0) return recalled;
-  const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
-  const { gap, recent, lastTurn } = recalled;
-  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
 }
 
 /** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */

@@ -22,9 +22,9 @@ import {
   type TurnOptions,
   turnOptionsSchema,
 } from "../run/node-options.js";
-import { memoryAnnotation } from "../run/state-fields.js";
+import { memoryAnnotation, removedKey } from "../run/state-fields.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
-import { callAgent, removedKey } from "./call-agent.js";
+import { callAgent } from "./call-agent.js";
 
 export interface WithMemoryOptions extends TurnOptions, MessagesKeyOption {
   /** @default the agent's own name, else "agent" */
