@@ -7,10 +7,12 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
+import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
+import { type Role, useIsolatedDatabase } from "../support/isolated-database.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
-import { useTestDatabase } from "../support/test-database.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
@@ -147,6 +149,41 @@ describe("metrics", () => {
     expect(found["mnemograph.failures"]).toMatchObject([{ attributes: { "error.type": "SETUP_REQUIRED" } }]);
     expect(found["mnemograph.work.due"] ?? []).not.toContainEqual(expect.objectContaining({ attributes }));
   });
+});
+
+describe.skipIf(!onServer())("gauges with row-level security (server only)", () => {
+  const isolated = useIsolatedDatabase(db);
+
+  it("ask for the work of all tenants where the role owns the tables, and nothing elsewhere", async () => {
+    const { read } = watch();
+    const asks = async (role: Role) => {
+      const { pool, inTransactions } = watchedPool(new pg.Pool({ connectionString: isolated.connectionString(role) }));
+      const memory = isolated.memory({ role, database: pool });
+      await memory.recall({ scope: { tenantId: "acme", userId: "ana" }, threadId: "t" });
+      inTransactions.length = 0;
+      await read();
+      await memory.close();
+      await pool.end();
+      return inTransactions.filter(({ text }) => text.includes("given_up_at")).length;
+    };
+    expect([await asks("app"), await asks("owner")]).toEqual([0, 1]);
+  });
+});
+
+it.skipIf(!onServer())("a recall that goes on without hits counts as DATABASE_TIMEOUT (server only)", async () => {
+  const { read } = watch();
+  const memory = open({ config: { retrieval: { timeoutMs: 300 } } });
+  const address = newAddress();
+  await memory.memories.add({ text: "The user keeps bees." }, address);
+  const holder = await db.pool.connect();
+  await holder.query(`begin; lock table "${db.schema}".memory_term in access exclusive mode`);
+  const { memories } = await memory.recall({ ...address, query: "bees" }).finally(() => holder.query("rollback"));
+  holder.release();
+  expect(memories.timedOut).toBe(true);
+  const attributes = { "error.type": "DATABASE_TIMEOUT" };
+  const found = await read();
+  expect(found["mnemograph.recall.duration"]).toMatchObject([{ attributes, value: { count: 1 } }]);
+  expect(found["mnemograph.failures"]).toMatchObject([{ attributes, value: 1 }]);
 });
 
 describe("the dashboard and the page of what to watch", () => {
