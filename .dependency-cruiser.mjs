@@ -10,7 +10,8 @@ const mayImport = {
   postgres: ["text"],
   scope: ["text", "postgres"],
   models: ["text", "postgres"],
-  usage: ["text", "postgres", "scope", "models"],
+  telemetry: ["models"],
+  usage: ["text", "postgres", "scope", "models", "telemetry"],
   events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],
   jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
@@ -80,13 +81,13 @@ const mayImport = {
   turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes"],
+    ...["models", "notes", "telemetry"],
   ],
   // The parts of `create-memory.ts`.
   composition: [
     ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
     ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "turns"],
+    ...["consents", "lifecycle", "store", "turns", "telemetry"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "turns"],

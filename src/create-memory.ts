@@ -6,6 +6,7 @@ import { createInternalApi } from "./composition/create-internal-api.js";
 import { createRuntime } from "./composition/create-runtime.js";
 import { isolatedMemory } from "./composition/isolated-memory.js";
 import { createMaintenance, type Maintenance } from "./composition/maintenance.js";
+import { watchLevels } from "./composition/watch-levels.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
@@ -91,6 +92,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   const observe = createObserve(db, config.spans);
   const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, options.jobs ?? "background");
   const { runner } = maintenance;
+  const endLevels = watchLevels(runtime);
   const startNote: StartNote =
     runtime.hasModel && leavesNotes(config.notes)
       ? (ref, { tenantId }) => asTenant(tenantId, () => runner.start({ kind: "notes", ref }))
@@ -129,6 +131,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     databaseStatus: db.status,
     [internalApiKey]: createInternalApi(runtime, defaultScope),
     close: once(async () => {
+      endLevels();
       await runner.stop();
       await db.close();
     }),
