@@ -69,9 +69,9 @@ export function checkRole(db: Database, { role, owner, owns, exists, mayUse, may
 
 /** Lists every set of migrations, whether it is there or not. */
 export function checkSets(
+  { isEmbedded, schemaName }: Database,
   { sets, newer, functions }: MigrationStatus,
   { owner, owns }: SchemaRow,
-  schemaName: string,
 ): Check[] {
   const flag = schemaName === "mnemograph" ? "" : ` --schema ${schemaName}`;
   const as = owner === null || owns ? "" : ` as "${owner}"`;
@@ -82,7 +82,9 @@ export function checkSets(
     vector: { flag: " --vectors", for: "embeddings need it" },
     isolation: { flag: " --isolation", for: "row-level security needs it" },
   };
-  const checks = sets.map(({ set, version, pending }) => {
+  // The embedded database has superusers only, who bypass row-level security.
+  const possible = sets.filter(({ set, version }) => !(isEmbedded && set === "isolation" && version === null));
+  const checks = possible.map(({ set, version, pending }) => {
     const more = optional[set];
     if (version === null) {
       if (pending.length > 0) return bad(set, "Not set up.", migrate(more.flag));

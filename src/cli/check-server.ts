@@ -53,33 +53,64 @@ export async function checkServer(db: Database, place: string): Promise<Check[]>
   ];
 }
 
-const harmful = [
-  { name: "fsync", as: bad, why: "a crash of the server can destroy the database" },
-  { name: "full_page_writes", as: bad, why: "a crash of the server can destroy the database" },
-  { name: "synchronous_commit", as: warn, why: "a crash of the server loses the last turns that were answered" },
-  { name: "autovacuum", as: warn, why: "statistics grow old and deleted rows stay, so searches slow down" },
-  { name: "track_counts", as: warn, why: "autovacuum does not find what to do, so searches slow down" },
-];
+type Settings = Readonly<Record<string, string>>;
+
+/** JIT takes 100 ms and more, three times as long as a write; below the default cost it is used for them. */
+const usualJitCost = 100_000;
 
 /** Migrations, export and forgetting run without a deadline of ours. */
 const shortTimeoutMs = 60_000;
 
-/** Planning and JIT need no check: functions and sessions of ours set what they need. */
+const isOff = (name: string) => (settings: Settings) => settings[name] === "off";
+const losesData = "a crash of the server can destroy the database";
+
+/** Other settings of the planner made no difference that could be measured: functions set what they need. */
+const harmful = [
+  { name: "fsync", as: bad, when: isOff("fsync"), why: losesData, fix: "fsync = on" },
+  { name: "full_page_writes", as: bad, when: isOff("full_page_writes"), why: losesData, fix: "full_page_writes = on" },
+  {
+    name: "synchronous_commit",
+    as: warn,
+    when: isOff("synchronous_commit"),
+    why: "a crash of the server loses the last turns that were answered",
+    fix: "synchronous_commit = on",
+  },
+  {
+    name: "autovacuum",
+    as: warn,
+    when: isOff("autovacuum"),
+    why: "statistics grow old and deleted rows stay, so searches slow down",
+    fix: "autovacuum = on",
+  },
+  {
+    name: "jit_above_cost",
+    as: warn,
+    when: ({ jit, jit_above_cost }: Settings) => jit === "on" && Number(jit_above_cost) < usualJitCost,
+    why: "writes on a pool of your own take three times as long",
+    fix: "jit = off",
+  },
+  {
+    name: "statement_timeout",
+    as: warn,
+    when: ({ statement_timeout: ms = "0" }: Settings) => Number(ms) > 0 && Number(ms) < shortTimeoutMs,
+    why: "it stops migrations, export and forgetting too, while turns have a limit of their own",
+    fix: "statement_timeout = 0",
+  },
+];
+const ofServer = ["fsync", "full_page_writes", "autovacuum"];
+
 export async function checkSettings(db: Database): Promise<Check[]> {
-  const names = [...harmful.map(({ name }) => name), "statement_timeout"];
-  const rows = await db.query<{ name: string; setting: string; reset: string; role: string }>(sql`
-    select name, setting, reset_val as reset, current_user as role from pg_catalog.pg_settings where name = any (${names})`);
+  const names = [...harmful.map(({ name }) => name), "jit"];
+  // Not the values of this session, which sets some itself.
+  const rows = await db.query<{ name: string; value: string; role: string }>(sql`
+    select name, reset_val as value, current_user as role from pg_catalog.pg_settings where name = any (${names})`);
+  const settings = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
   const found = harmful
-    .filter(({ name }) => rows.some((row) => row.name === name && row.setting === "off"))
-    .map(({ name, as, why }) => as("settings", `${name} is off: ${why}.`, "Turn it on."));
-  const timeout = rows.find(({ name }) => name === "statement_timeout");
-  const timeoutMs = Number(timeout?.reset ?? 0);
-  if (timeoutMs > 0 && timeoutMs < shortTimeoutMs) {
-    const says = `statement_timeout of "${timeout?.role}" is ${timeoutMs} ms: it stops migrations, export and forgetting too.`;
-    found.push(
-      warn("settings", says, `\`alter role "${timeout?.role}" set statement_timeout = 0\`: turns have their own.`),
-    );
-  }
+    .filter(({ when }) => when(settings))
+    .map(({ name, as, why, fix }) => {
+      const command = ofServer.includes(name) ? `alter system set ${fix}` : `alter role "${rows[0]?.role}" set ${fix}`;
+      return as("settings", `${name} is ${settings[name]}: ${why}.`, `Run \`${command}\`.`);
+    });
   return found.length > 0 ? found : [ok("settings", "None endangers data or slows searches.")];
 }
 

@@ -37,7 +37,8 @@ export async function diagnose(flags: DoctorFlags): Promise<{ place: string; che
   return { place, checks };
 }
 
-async function checkAll(db: Database, place: string, flags: DoctorFlags): Promise<Check[]> {
+/** Statements see all tenants, where the role may. */
+export async function checkAll(db: Database, place: string, flags: DoctorFlags): Promise<Check[]> {
   const { config, vectors = false, isolation = false, queueSchema } = flags;
   const { prepare } = resolveConfig(config).database;
   const facts = await readSchemaFacts(db);
@@ -54,7 +55,7 @@ async function checkAll(db: Database, place: string, flags: DoctorFlags): Promis
   let status: Awaited<ReturnType<typeof migrationStatus>> | undefined;
   await add("core", async () => {
     status = await migrationStatus(db, { vectors, isolation });
-    return checkSets(status, facts, db.schemaName);
+    return checkSets(db, status, facts);
   });
   const has = (set: string) => status?.sets.some((each) => each.set === set && each.version !== null) ?? false;
   await add("pgvector", () => checkPgvector(db, vectors || has("vector")));
