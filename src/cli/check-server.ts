@@ -55,7 +55,7 @@ export async function checkServer(db: Database, place: string): Promise<Check[]>
 
 type Settings = Readonly<Record<string, string>>;
 
-/** JIT takes 100 ms and more, three times as long as a write; below the default cost it is used for them. */
+/** The default. From 10,000 a write took three times as long (3,000 memories of a user). */
 const usualJitCost = 100_000;
 
 /** Migrations, export and forgetting run without a deadline of ours. */
