@@ -1,9 +1,83 @@
 import sql from "sql-template-tag";
 import type { Database } from "../postgres/database.js";
+import { lacksPgvector } from "../postgres/database-error.js";
+import type { MigrationStatus } from "../postgres/migration-status.js";
 import { bad, type Check, ok, warn } from "./check.js";
-import { counted } from "./output.js";
 
-const oldestServer = 140_000;
+type ServerFacts = Record<"version" | "role", string> &
+  Record<"isSupported" | "isReadOnly" | "bypasses" | "owns" | "mayCreate" | "mayUse", boolean> &
+  Record<"aheadMs" | "open" | "most", number> &
+  Record<"processes" | "refused" | "invalid", readonly string[]> &
+  Record<"owner" | "pgvector" | "vectorSchema" | "available", string | null> & {
+    readonly settings: Readonly<Record<string, string>>;
+  };
+
+/** Harmful when off, or when below a limit: from a JIT cost of 10,000 a write took three times as long. */
+const harmful: readonly (readonly [name: string, as: typeof bad, limit: number, why: string, fix: string])[] = [
+  ["fsync", bad, 0, "a crash of the server can destroy the database", "alter system set fsync = on"],
+  [
+    "full_page_writes",
+    bad,
+    0,
+    "a crash of the server can destroy the database",
+    "alter system set full_page_writes = on",
+  ],
+  ["autovacuum", warn, 0, "statistics grow old, so searches slow down", "alter system set autovacuum = on"],
+  [
+    "synchronous_commit",
+    warn,
+    0,
+    "a crash of the server loses the last turns",
+    "alter role ROLE set synchronous_commit = on",
+  ],
+  ["jit_above_cost", warn, 100_000, "writes on a pool of your own are slow", "alter role ROLE set jit = off"],
+  [
+    "statement_timeout",
+    warn,
+    60_000,
+    "it stops migrations and export too",
+    "alter role ROLE set statement_timeout = 0",
+  ],
+];
+
+/** From the catalogs, which every role may read. */
+export async function readServerFacts(db: Database): Promise<ServerFacts> {
+  const may = (right: string) => sql`has_table_privilege(c.oid, ${right})`;
+  const askedAt = Date.now();
+  const [row] = await db.query<ServerFacts & { readonly now: Date }>(sql`
+    select current_setting('server_version') as version, clock_timestamp() as now,
+      current_setting('server_version_num')::int >= 140000 as "isSupported",
+      pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
+      (select sum(numbackends)::int from pg_catalog.pg_stat_database) as open,
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+      (select json_object_agg(s.name, s.reset_val) from pg_catalog.pg_settings s) as settings,
+      array(
+        select concat(a.application_name, ' (', count(*), ')') from pg_catalog.pg_stat_activity a
+        where a.datname = current_database() and a.application_name like 'mnemograph/%' group by a.application_name order by 1
+      ) as processes,
+      r.rolname::text as role, r.rolsuper or r.rolbypassrls as bypasses,
+      pg_get_userbyid(m.relowner)::text as owner, coalesce(pg_has_role(m.relowner, 'usage'), false) as owns,
+      coalesce(has_schema_privilege(n.oid, 'create'), has_database_privilege(current_database(), 'create')) as "mayCreate",
+      coalesce(has_schema_privilege(n.oid, 'usage'), true) as "mayUse",
+      array(
+        select c.relname::text from pg_catalog.pg_class c where c.relnamespace = n.oid and c.relkind in ('r', 'p')
+          and not (${may("select")} and ${may("insert")} and ${may("update")} and ${may("delete")})
+      ) as refused,
+      array(
+        select c.relname::text from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+        where c.relnamespace = n.oid and not i.indisvalid
+      ) as invalid,
+      e.extversion as pgvector, e.extnamespace::regnamespace::text as "vectorSchema", v.default_version as available
+    from pg_catalog.pg_roles r left join pg_catalog.pg_namespace n on n.nspname = ${db.schemaName}
+    left join pg_catalog.pg_class m on m.relnamespace = n.oid and m.relname = 'meta'
+    left join pg_catalog.pg_extension e on e.extname = 'vector'
+    left join pg_catalog.pg_available_extensions v on v.name = 'vector'
+    where r.rolname = current_user`);
+  const { now, ...facts } = row as NonNullable<typeof row>;
+  // The server read its clock between the question and its answer.
+  const aheadMs = Math.max(now.getTime() - Date.now(), 0) + Math.min(now.getTime() - askedAt, 0);
+  return { ...facts, aheadMs };
+}
 
 /** Leases and expiry compare times of several machines, in minutes. */
 const mostSkewMs = 5_000;
@@ -11,144 +85,96 @@ const mostSkewMs = 5_000;
 /** What pg takes for a pool unless told otherwise. */
 const poolSize = 10;
 
-interface ServerRow extends Record<string, unknown> {
-  readonly version: string;
-  readonly number: number;
-  readonly readOnly: boolean;
-  readonly now: Date;
-  readonly open: number;
-  readonly most: number;
-}
-
-export async function checkServer(db: Database, place: string): Promise<Check[]> {
-  const askedAt = Date.now();
-  const [row] = await db.query<ServerRow>(sql`
-    select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-      pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "readOnly",
-      clock_timestamp() as now, (select sum(numbackends)::int from pg_catalog.pg_stat_database) as open,
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most`);
-  const waitedMs = Date.now() - askedAt;
-  const { version, number, readOnly, now, open, most } = row as ServerRow;
-  const says = `${db.isEmbedded ? `Embedded PostgreSQL in ${place}` : place}, version ${version}`;
-  if (number < oldestServer) return [bad("database", `${says}.`, "Upgrade it to PostgreSQL 14 or later.")];
-  if (db.isEmbedded) return [ok("database", `${says}.`)];
-  const aheadMs = now.getTime() - askedAt - waitedMs / 2;
-  const isSkewed = Math.abs(aheadMs) - waitedMs / 2 > mostSkewMs;
-  const skew = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's`;
-  const used = `${open} of ${most} connections are open`;
+export function checkServer(place: string, facts: ServerFacts): Check[] {
+  const { version, isReadOnly, aheadMs, open, most, settings, processes, role } = facts;
+  const server = `${place}, version ${version}${isReadOnly ? ", read-only: a replica, or the role is set so" : ""}.`;
+  const skew = `The server's is ${Math.round(aheadMs / 1_000)} s ahead of this machine's.`;
+  const used = `${open} of ${most} connections are open, and a process takes up to ${poolSize}.`;
+  const versions = processes.length > 0 ? `${processes.join(", ")} (connections).` : "None on a pool of memory's own.";
+  const found = harmful.flatMap(([name, as, limit, why, fix]) => {
+    const value = settings[name] ?? "";
+    const isLow = Number(value) > 0 && Number(value) < limit && !(name === "jit_above_cost" && settings.jit === "off");
+    if (value !== "off" && !isLow) return [];
+    return [as("settings", `${name} is ${value}: ${why}.`, `Run \`${fix.replace("ROLE", `"${role}"`)}\`.`)];
+  });
   return [
-    readOnly
-      ? warn("database", `${says}, read-only: a replica, or the role is set so.`, "Connect what writes to the primary.")
-      : ok("database", `${says}.`),
-    isSkewed
-      ? warn("clock", `The server's clock is ${skew}.`, "Synchronise both by NTP: leases and expiry compare times.")
-      : ok("clock", "The server's clock agrees with this machine's."),
+    isReadOnly ? warn("database", server, "Connect to the primary for writes.") : ok("database", server),
+    Math.abs(aheadMs) > mostSkewMs
+      ? warn("clock", skew, "Synchronise both, by NTP.")
+      : ok("clock", "The server's agrees with this machine's."),
     most - open < poolSize
-      ? warn(
-          "connections",
-          `${used}, and a process takes up to ${poolSize}.`,
-          "Raise max_connections, or use a pooler.",
-        )
-      : ok("connections", `${used}; a process takes up to ${poolSize}.`),
+      ? warn("connections", used, "Raise max_connections, or put a pooler between.")
+      : ok("connections", used),
+    processes.length > 1 ? warn("processes", versions, "Finish the rollout.") : ok("processes", versions),
+    ...(found.length > 0 ? found : [ok("settings", "None endangers data or slows searches.")]),
   ];
 }
 
-type Settings = Readonly<Record<string, string>>;
+const named = (names: readonly string[]): string =>
+  names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
-/** The default. From 10,000 a write took three times as long (3,000 memories of a user). */
-const usualJitCost = 100_000;
-
-/** Migrations, export and forgetting run without a deadline of ours. */
-const shortTimeoutMs = 60_000;
-
-const isOff = (name: string) => (settings: Settings) => settings[name] === "off";
-const losesData = "a crash of the server can destroy the database";
-
-/** Other settings of the planner made no difference that could be measured: functions set what they need. */
-const harmful = [
-  { name: "fsync", as: bad, when: isOff("fsync"), why: losesData, fix: "fsync = on" },
-  { name: "full_page_writes", as: bad, when: isOff("full_page_writes"), why: losesData, fix: "full_page_writes = on" },
-  {
-    name: "synchronous_commit",
-    as: warn,
-    when: isOff("synchronous_commit"),
-    why: "a crash of the server loses the last turns that were answered",
-    fix: "synchronous_commit = on",
-  },
-  {
-    name: "autovacuum",
-    as: warn,
-    when: isOff("autovacuum"),
-    why: "statistics grow old and deleted rows stay, so searches slow down",
-    fix: "autovacuum = on",
-  },
-  {
-    name: "jit_above_cost",
-    as: warn,
-    when: ({ jit, jit_above_cost }: Settings) => jit === "on" && Number(jit_above_cost) < usualJitCost,
-    why: "writes on a pool of your own take three times as long",
-    fix: "jit = off",
-  },
-  {
-    name: "statement_timeout",
-    as: warn,
-    when: ({ statement_timeout: ms = "0" }: Settings) => Number(ms) > 0 && Number(ms) < shortTimeoutMs,
-    why: "it stops migrations, export and forgetting too, while turns have a limit of their own",
-    fix: "statement_timeout = 0",
-  },
-];
-const ofServer = ["fsync", "full_page_writes", "autovacuum"];
-
-export async function checkSettings(db: Database): Promise<Check[]> {
-  const names = [...harmful.map(({ name }) => name), "jit"];
-  // Not the values of this session, which sets some itself.
-  const rows = await db.query<{ name: string; value: string; role: string }>(sql`
-    select name, reset_val as value, current_user as role from pg_catalog.pg_settings where name = any (${names})`);
-  const settings = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-  const found = harmful
-    .filter(({ when }) => when(settings))
-    .map(({ name, as, why, fix }) => {
-      const command = ofServer.includes(name) ? `alter system set ${fix}` : `alter role "${rows[0]?.role}" set ${fix}`;
-      return as("settings", `${name} is ${settings[name]}: ${why}.`, `Run \`${command}\`.`);
-    });
-  return found.length > 0 ? found : [ok("settings", "None endangers data or slows searches.")];
+export function checkRole({ schema }: Database, { role, owner, owns, mayCreate, mayUse, refused }: ServerFacts): Check {
+  if (owner === null) {
+    if (mayCreate) return ok("role", `"${role}" may create the tables.`);
+    const todo = `As an administrator run \`create schema ${schema.text} authorization "${role}"\`.`;
+    return bad("role", `"${role}" may not create the tables.`, todo);
+  }
+  if (mayUse && refused.length === 0) {
+    return ok("role", `"${role}" may read and write all tables${owns ? ", and migrate" : `; "${owner}" migrates`}.`);
+  }
+  const rights = "select, insert, update, delete on all tables in";
+  const grants = [`usage on`, rights].map((right) => `grant ${right} schema ${schema.text} to "${role}"`);
+  const says = `"${role}" may not read and write ${refused.length > 0 ? named(refused) : "the schema"}.`;
+  return bad("role", says, `As "${owner}" run \`${grants.join("; ")}\`.`);
 }
 
-/** A pooler gives its clients process ids of its own. */
-export async function checkPooler(db: Database, prepare: boolean): Promise<Check> {
-  const ask = { name: "mnemograph_doctor", text: "select pg_backend_pid() as pid", query_timeout: 2_000 };
-  return db.withClient((client) =>
-    db.withClient(async (other) => {
-      const { pid } = (await client.query(ask)).rows[0];
-      if (pid === (client as unknown as { processID: number }).processID) {
-        return ok("pooler", "None: this connection is direct.");
-      }
-      await other.query("begin");
-      const shares = (await other.query(ask.text)).rows[0].pid === pid;
-      // `other` has the session where it was prepared.
-      const keeps = await client.query(ask).then(
-        () => true,
-        () => false,
-      );
-      await other.query("rollback");
-      if (!shares) return ok("pooler", "One in session mode, which needs no setting.");
-      if (keeps) return ok("pooler", "One in transaction mode, which keeps prepared statements.");
-      const says = "One in transaction mode, which loses prepared statements";
-      if (!prepare) return ok("pooler", `${says}: the config has database.prepare: false.`);
-      const todo = "Set database.prepare: false in every process's config (--config FILE shows it to doctor).";
-      return warn("pooler", `${says}.`, `${todo} Migrate over a direct connection.`);
-    }),
-  );
+const addedBy = {
+  core: { flag: "", use: "" },
+  vector: { flag: " --vectors", use: "embeddings need it" },
+  isolation: { flag: " --isolation", use: "row-level security needs it" },
+};
+
+/** Lists every set of migrations, whether it is there or not. */
+export function checkSets(db: Database, status: MigrationStatus, { owner, owns }: ServerFacts): Check[] {
+  const { sets, newer, functions } = status;
+  const run = (flag = "") => {
+    const schema = db.schemaName === "mnemograph" ? "" : ` --schema ${db.schemaName}`;
+    return `Run \`npx mnemograph migrate${flag}${schema}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
+  };
+  if (sets.every(({ version }) => version === null)) return [bad("core", "Not set up.", run())];
+  const checks = sets.map(({ set, version, pending }) => {
+    const { flag, use } = addedBy[set];
+    if (version === null) {
+      return pending.length > 0
+        ? bad(set, "Not set up.", run(flag))
+        : ok(set, `Not set up; ${use} (\`migrate${flag}\`).`);
+    }
+    if (pending.length > 0) return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());
+    if (!newer) return ok(set, `Version ${version}.`);
+    return warn(set, `Version ${version} of a newer, compatible package.`, "Update this package.");
+  });
+  const { version, shipped } = functions;
+  if ((version ?? 0) >= shipped) return [...checks, ok("functions", `Version ${version}.`)];
+  return [...checks, bad("functions", `Version ${version}, and this package has ${shipped}.`, run())];
 }
 
-/** Pools that memory makes name themselves `mnemograph/VERSION`; others have names of their own. */
-export async function checkVersions(db: Database): Promise<Check> {
-  const rows = await db.query<{ name: string; count: number }>(sql`
-    select application_name as name, count(*)::int as count from pg_catalog.pg_stat_activity
-    where datname = current_database() and application_name like 'mnemograph/%' and pid <> pg_backend_pid()
-    group by 1 order by 1`);
-  const says = rows.map(({ name, count }) => `${name} on ${counted(count, "connection")}`).join(", ");
-  if (rows.length > 1)
-    return warn("processes", `${says}.`, "Finish the rollout: they work together only for its time.");
-  return ok("processes", says ? `${says}.` : "None is connected, except those on a pool of their own.");
+export function checkPgvector({ pgvector, available }: ServerFacts, isWanted: boolean): Check {
+  const [major = 0, minor = 0] = (pgvector ?? "").split(".").map(Number);
+  if (major > 0 || minor >= 7) return ok("pgvector", `Version ${pgvector}.`);
+  const says = pgvector ? `Version ${pgvector} is too old` : `Not created, ${available ?? "none"} is available`;
+  if (!isWanted) return ok("pgvector", `${says}; embeddings need it.`);
+  const creates = pgvector === null && available !== null;
+  return bad("pgvector", `${says}.`, creates ? "Run `create extension vector` as an administrator." : lacksPgvector);
+}
+
+export function checkIndexes({ schema }: Database, { invalid }: ServerFacts): Check {
+  if (invalid.length === 0) return ok("indexes", "All are valid.");
+  const todo = `If none is being built run \`reindex index concurrently ${schema.text}.NAME\`.`;
+  return bad("indexes", `Invalid: ${named(invalid)}.`, todo);
+}
+
+export function checkTenants({ role, bypasses }: ServerFacts): Check {
+  if (!bypasses) return ok("tenants", "Row-level security keeps them apart.");
+  const todo = "Connect processes as a role that is no superuser and has no BYPASSRLS.";
+  return bad("tenants", `"${role}" bypasses row-level security, so it sees the rows of all tenants.`, todo);
 }

@@ -1,19 +1,15 @@
 import { toMemoryError } from "../postgres/database-error.js";
 
-export type Verdict = "ok" | "warn" | "bad";
-
 export interface Check {
   readonly check: string;
-  readonly verdict: Verdict;
+  readonly verdict: "ok" | "warn" | "bad";
   readonly says: string;
   readonly todo: string | null;
 }
 
-type Make = (check: string, says: string, todo?: string) => Check;
-
 const as =
-  (verdict: Verdict): Make =>
-  (check, says, todo) => ({ check, verdict, says, todo: todo ?? null });
+  (verdict: Check["verdict"]) =>
+  (check: string, says: string, todo: string | null = null): Check => ({ check, verdict, says, todo });
 
 export const [ok, warn, bad] = [as("ok"), as("warn"), as("bad")];
 
@@ -27,8 +23,3 @@ export async function checked(check: string, schema: string, make: () => Promise
     return [code === "PERMISSION_DENIED" ? warn(check, `Not checked. ${message}`) : bad(check, message)];
   }
 }
-
-export const quoted = (names: readonly string[]): string => {
-  const shown = names.slice(0, 3).map((name) => `"${name}"`);
-  return names.length > 3 ? `${shown.join(", ")} and ${names.length - 3} more` : shown.join(", ");
-};

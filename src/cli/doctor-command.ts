@@ -1,4 +1,4 @@
-import type { Verdict } from "./check.js";
+import type { Check } from "./check.js";
 import type { DoctorFlags } from "./diagnose.js";
 import { type CliCommand, withDatabase } from "./flags.js";
 import { aligned, counted, print } from "./output.js";
@@ -14,13 +14,12 @@ export const doctorCommand: CliCommand = {
   flags: (command) =>
     withDatabase(command)
       .option("--vectors", "also ask for what embeddings need")
-      .option("--isolation", "also ask for row-level security")
       .option("--config <file>", "YAML file with the application's settings, such as database.prepare")
       .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss"),
   async run(flags: DoctorFlags) {
     const { diagnose } = await import("./diagnose.js");
     const { place, checks } = await diagnose(flags);
-    const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
+    const count = (verdict: Check["verdict"]) => checks.filter((check) => check.verdict === verdict).length;
     const summary = { ok: count("ok"), warn: count("warn"), bad: count("bad") };
     print(flags, { database: place, schema: flags.schema, summary, checks }, () => {
       const rows = checks.map(({ check, verdict, says, todo }) => [

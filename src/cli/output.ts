@@ -4,12 +4,6 @@ export function print({ json }: { readonly json?: true }, result: unknown, text:
 
 export const counted = (count: number, one: string, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
 
-export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
-
-export function listed<Row>(rows: readonly Row[], text: (row: Row) => string): string {
-  return rows.map(text).join(", ") || "none";
-}
-
 /** Rows of equally many cells, as lines with aligned columns. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
-import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { delegatedMark, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
@@ -73,14 +73,6 @@ function parsePage(input: ListThreads) {
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
   if (!Number.isNaN(Date.parse(activeAt))) return { ...page, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
-}
-
-/** Totals over all threads. Reads every message: for operators, not for every turn. */
-export async function countTranscripts(db: Connection): Promise<{ threads: number; messages: number }> {
-  const [row] = await db.query<{ threads: number; messages: number }>(sql`
-    select (select count(*)::int from ${db.schema}.thread t where t.tenant_id <> ${nobody.tenantId}) as threads,
-      (select count(*)::int from ${db.schema}.message) as messages`);
-  return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
 }
 
 export interface ErasableThread {

@@ -6,7 +6,7 @@ import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type Migration, type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
 import { createdTables, findGap } from "./schema-state.js";
 
-export interface SetStatus {
+interface SetStatus {
   readonly set: MigrationSet;
   readonly version: number | null;
   readonly pending: readonly string[];

@@ -61,13 +61,6 @@ export async function spentToday(
   return { tokens, endsAt };
 }
 
-export async function usedToday(db: Connection): Promise<{ readonly units: number; readonly calls: number }> {
-  const [row] = await db.query<{ units: number; calls: number }>(sql`
-    select coalesce(sum(x.units::numeric), 0)::float8 as units, count(*)::int as calls
-    from ${db.schema}.usage x where x.created_at >= ${today(db)}`);
-  return row as NonNullable<typeof row>;
-}
-
 /** Some 50 ms. */
 const rowsPerDelete = 5_000;
 

@@ -104,20 +104,16 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     expect(doctor).toMatchObject({ code: 0, err: "" });
     const lines = doctor.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
-      expect.stringMatching(`^ok: database: Embedded PostgreSQL in ${place}, version `),
+      expect.stringMatching(`^ok: database: Embedded PostgreSQL \\S+ in ${place}\\.$`),
       'ok: role: "postgres" may read and write all tables, and migrate.',
-      ...["ok: core: Version 4.", expect.stringMatching(/^ok: vector: Not set up/)],
-      ...[/functions: Version \d/, /pgvector: Version/].map((line) => expect.stringMatching(line)),
-      ...["ok: checkpointer: LangGraph's tables are up to date.", expect.stringMatching(/^ok: queues: None/)],
-      ...[
-        "ok: indexes: All are valid.",
-        "ok: stored: 1 thread, 6 messages; memories and summaries: 1 summary completed.",
-      ],
-      expect.stringMatching(/^ok: size: \d+\.\d MB with indexes; the largest: (\w+ \d.*){5}\.$/),
+      ...["ok: core: Version 4.", "ok: vector: Not set up; embeddings need it (`migrate --vectors`)."],
+      expect.stringMatching(/^ok: isolation: Not set up/),
+      ...[/functions: Version \d/, /pgvector: Not created/].map((line) => expect.stringMatching(line)),
+      ...["ok: indexes: All are valid.", "ok: checkpointer: LangGraph's tables are up to date."],
+      'ok: queues: None: pg-boss has no tables in "pgboss".',
+      expect.stringMatching(/^ok: stored: threads 1, messages 6, summaries \(completed\) 1; \d+ kB with indexes\.$/),
       ...["running", "due", "stuck", "given up"].map((state) => `ok: ${state}: None.`),
-      "ok: waiting: 0 for consent, 0 in quarantine, 0 expired and not removed yet.",
-      expect.stringMatching(/^ok: used today: \d+ units? in 1 call\.$/),
-      ...["ok: outages: None was noticed in the last day.", "0 bad, 0 warnings, 18 ok."],
+      ...["ok: outages: None was noticed in the last day.", "0 bad, 0 warnings, 15 ok."],
     ]);
   }, 120_000);
 });
@@ -145,7 +141,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(JSON.parse(out)).toEqual({
       database: `PostgreSQL ${host}${pathname}`,
       schema,
-      summary: { ok: 24, warn: 0, bad: 0 },
+      summary: { ok: expect.any(Number), warn: expect.any(Number), bad: 0 },
       checks: expect.arrayContaining([{ check: "core", verdict: "ok", says: "Version 4.", todo: null }]),
     });
 

@@ -24,19 +24,6 @@ export async function setUpCheckpointer(client: ClientBase, schemaName: string):
   }
 }
 
-/** How many migrations `setup` would run; changes nothing. */
-export async function pendingCheckpoints(client: ClientBase, schemaName: string): Promise<number> {
-  let pending = 0;
-  const query = async (text: string) => {
-    if (/^select/i.test(text)) return client.query(text);
-    if (/^insert/i.test(text)) pending++;
-    return { rows: [] };
-  };
-  const pool = { connect: async () => ({ query, release: () => {} }) };
-  await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
-  return pending;
-}
-
 /** `setup` detects missing tables by failing statements, which must not end the transaction. */
 async function queryOrUndo(client: ClientBase, text: string, values: unknown[] | undefined) {
   await client.query("savepoint checkpointer");
