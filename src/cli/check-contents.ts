@@ -23,7 +23,7 @@ export async function checkStored(db: Connection): Promise<Check> {
         where c.status = 'pending' and c.expires_at > ${db.now()}
       union all select 'expired and not removed yet', count(*) from ${schema}.memory m where ${isExpired(db)}
     ) c where count > 0`);
-  return ok("stored", `${row?.counts ?? "nothing"}; ${row?.size} with indexes.`);
+  return ok("stored", `${row?.counts ?? "Nothing"}; ${row?.size} with indexes.`);
 }
 
 type Space = { name: string; dimensions: number; lacking: number; vectors: number; size: string };

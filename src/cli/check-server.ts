@@ -35,7 +35,7 @@ const harmful: readonly (readonly [name: string, as: typeof bad, limit: number, 
     "statement_timeout",
     warn,
     60_000,
-    "it stops migrations and export too",
+    "after so many ms it stops migrations and export too",
     "alter role ROLE set statement_timeout = 0",
   ],
 ];
@@ -90,7 +90,8 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
   const server = `${place}, version ${version}${isReadOnly ? ", read-only: a replica, or the role is set so" : ""}.`;
   const skew = `The server's is ${Math.round(aheadMs / 1_000)} s ahead of this machine's.`;
   const used = `${open} of ${most} connections are open, and a process takes up to ${poolSize}.`;
-  const versions = processes.length > 0 ? `${processes.join(", ")} (connections).` : "None on a pool of memory's own.";
+  const versions =
+    processes.length > 0 ? `${processes.join(", ")} (connections).` : "None is connected by a pool that memory made.";
   const found = harmful.flatMap(([name, as, limit, why, fix]) => {
     const value = settings[name] ?? "";
     const isLow = Number(value) > 0 && Number(value) < limit && !(name === "jit_above_cost" && settings.jit === "off");
