@@ -126,14 +126,6 @@ function parsePage(input: ListThreads | undefined) {
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }
 
-/** Totals over all threads. Reads every message: for operators, not for every turn. */
-export async function countTranscripts(db: Connection): Promise<{ threads: number; messages: number }> {
-  const [row] = await db.query<{ threads: number; messages: number }>(sql`
-    select (select count(*)::int from ${db.schema}.thread t where t.tenant_id <> ${nobody.tenantId}) as threads,
-      (select count(*)::int from ${db.schema}.message) as messages`);
-  return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
-}
-
 export interface ErasableThread {
   readonly ref: string;
   readonly threadId: string;

@@ -70,13 +70,6 @@ export const mostSpent = (db: Connection, counted: Sql = sql`true`): Sql => sql`
           group by x.tenant_id
         ) u`;
 
-export async function usedToday(db: Connection): Promise<{ readonly units: number; readonly calls: number }> {
-  const [row] = await db.query<{ units: number; calls: number }>(sql`
-    select coalesce(sum(x.units::numeric), 0)::float8 as units, count(*)::int as calls
-    from ${db.schema}.usage x where x.created_at >= ${today(db)}`);
-  return row as NonNullable<typeof row>;
-}
-
 /** Some 50 ms. */
 const rowsPerDelete = 5_000;
 
