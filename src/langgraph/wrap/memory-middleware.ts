@@ -117,7 +117,7 @@ const brand = Symbol.for("AgentMiddleware");
  * ```ts
  * const middleware = [memoryMiddleware(memory, { tools: ["query"] })];
  * const agent = createAgent({ model, middleware, checkpointer: memory.checkpointer() });
- * await agent.invoke({ messages }, { configurable: { thread_id: "t1" }, context: { userId: "ana" } });
+ * // agent.invoke({ messages }, { configurable: { thread_id: "t1" }, context: { userId: "ana" } })
  * ```
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN`, even with `onError: "continue"`
