@@ -10,7 +10,8 @@ const mayImport = {
   postgres: ["text"],
   scope: ["text", "postgres"],
   models: ["text", "postgres"],
-  usage: ["text", "postgres", "scope", "models"],
+  telemetry: ["models"],
+  usage: ["text", "postgres", "scope", "models", "telemetry"],
   events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],
   jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
@@ -80,13 +81,13 @@ const mayImport = {
   turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes"],
+    ...["models", "notes", "telemetry"],
   ],
   // The parts of `create-memory.ts`.
   composition: [
     ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
     ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "turns"],
+    ...["consents", "lifecycle", "store", "turns", "telemetry"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "turns"],
@@ -101,7 +102,7 @@ const mayImport = {
   ],
   "langgraph/wrap": [
     ...["text", "conversation", "search", "turns"],
-    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
+    ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes", "langgraph/tools"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   // Their one list: what ways in for programs elsewhere are made from.

@@ -1,9 +1,9 @@
 import { createAgent, initChatModel } from "langchain";
-import { consentTool, createMemory, memoryManageTool, memoryMiddleware, memoryQueryTool } from "mnemograph";
+import { consentTool, createMemory, memoryMiddleware } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// An agent of `createAgent` with memory: the middleware recalls before it and remembers after it. One tool asks memory
-// for more, one changes it when the user asks for that, and one records what the user agrees to.
+// An agent of `createAgent` with memory: the middleware recalls before it and remembers after it. It brings a tool that asks
+// memory for more and one that changes it when the user asks for that; `consentTool` records what the user agrees to.
 //
 // npx tsx examples/create-agent.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/create-agent.ts
@@ -21,12 +21,8 @@ await memory.setup();
 
 const agent = createAgent({
   model,
-  tools: [
-    memoryQueryTool(memory, { agent: "assistant" }),
-    memoryManageTool(memory, { agent: "assistant" }),
-    consentTool(memory),
-  ],
-  middleware: [memoryMiddleware(memory)],
+  tools: [consentTool(memory)],
+  middleware: [memoryMiddleware(memory, { agent: "assistant", tools: ["query", "manage"] })],
   checkpointer: memory.checkpointer(),
   systemPrompt: "You are a friendly cook. Answer in one sentence.",
 });
@@ -37,7 +33,7 @@ const userId = `ana-${Date.now()}`;
 async function say(thread: string, text: string): Promise<void> {
   const { messages } = await agent.invoke(
     { messages: [{ role: "user", content: text }] },
-    { configurable: { thread_id: `${thread}-${userId}`, user_id: userId } },
+    { configurable: { thread_id: `${thread}-${userId}` }, context: { userId } },
   );
   console.log(`${thread}> ${text}\n${messages.at(-1)?.text}\n`);
   // Facts are extracted after the answer. A server does not wait for them: this program ends soon.

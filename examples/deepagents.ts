@@ -1,6 +1,6 @@
 import { CompositeBackend, createDeepAgent, StateBackend, StoreBackend } from "deepagents";
 import { initChatModel } from "langchain";
-import { createMemory, memoryMiddleware } from "mnemograph";
+import { createMemory, fromRun, memoryMiddleware } from "mnemograph";
 import { OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 
 // A deep agent that remembers: what users say becomes memories, and files in /memories/ outlive the conversation, for
@@ -27,19 +27,16 @@ const script = new ScriptedChatModel({
   ],
 });
 
-/** Whose files: the run's user, never a model's argument. */
-const namespace = ({ config }: { config?: { configurable?: Record<string, unknown> } }) => {
-  const userId = config?.configurable?.user_id;
-  if (typeof userId !== "string") throw new Error("Pass the user in configurable.user_id.");
-  return ["files", userId];
-};
+// Whose files: the user of the run, never a model's argument.
+const store = memory.store({ scope: fromRun });
 
 const agent = createDeepAgent({
   model: chosen ? await initChatModel(chosen) : script,
   middleware: [memoryMiddleware(memory)],
   checkpointer: memory.checkpointer(),
-  store: memory.store({ scope: ([, userId = ""]) => ({ userId }) }),
-  backend: new CompositeBackend(new StateBackend(), { "/memories/": new StoreBackend({ namespace }) }),
+  backend: new CompositeBackend(new StateBackend(), {
+    "/memories/": new StoreBackend({ store, namespace: ["files"] }),
+  }),
 });
 
 const userId = `ana-${Date.now()}`;

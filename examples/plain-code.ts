@@ -1,9 +1,8 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { initChatModel } from "langchain";
-import { createMemory, modelView, shownBy } from "mnemograph";
+import { createMemory } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// Memory around a model call, without a graph: recall, show, remember.
+// Memory around a model call, without a graph: prompt, answer, remember.
 //
 // npx tsx examples/plain-code.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/plain-code.ts
@@ -15,16 +14,16 @@ await memory.setup();
 // Somebody new each time, so that this can be run again.
 const scope = { userId: `ana-${Date.now()}` };
 
-/**
- * One turn of a conversation. Its messages need be kept nowhere else: recall brings those that are shown. What was
- * shown counts as used, and news is told once, when `remember` is told what that was.
- */
-async function chat(threadId: string, text: string): Promise<string> {
-  const asked = new HumanMessage(text);
-  const recalled = await memory.recall({ scope, threadId, query: text });
-  const answer: BaseMessage = await model.invoke(modelView([asked], recalled));
-  await memory.remember({ scope, threadId, messages: [asked, answer], shown: shownBy(recalled) });
-  return answer.text;
+/** One turn of a conversation, which need be kept nowhere else: the prompt has what was said before. */
+async function chat(threadId: string, query: string): Promise<string> {
+  const { messages, shown } = await memory.promptFor({ scope, threadId, query });
+  const { text } = await model.invoke(messages);
+  const said = [
+    { role: "user", content: query },
+    { role: "assistant", content: text },
+  ];
+  await memory.remember({ scope, threadId, messages: said, shown });
+  return text;
 }
 
 async function say(thread: string, text: string): Promise<void> {

@@ -1,16 +1,24 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { initChatModel } from "langchain";
-import { createMemory, memoryAnnotation, modelView, recallNode, rememberNode } from "mnemograph";
+import { createMemory, memoryAnnotation, memoryQueryTool, modelView, recallNode, rememberNode } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
+import { z } from "zod";
 
-// A graph built by hand, with nodes of its own between recall and remember.
+// A graph built by hand: nodes of its own between recall and remember, a loop of tools, and an allowlist.
 //
 // npx tsx examples/state-graph.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/state-graph.ts
 
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-const memory = createMemory({ model, database: process.env.DATABASE_URL });
+const memory = createMemory({
+  model,
+  database: process.env.DATABASE_URL,
+  // What the agent may read; in YAML: allowlists: { writer: [profile, preferences, …] }
+  config: { allowlists: { writer: ["profile", "preferences", "constraints", "knowledge"] } },
+});
 await memory.setup();
 
 const State = Annotation.Root({
@@ -27,20 +35,34 @@ function chooseTone({ mnemograph }: State): Pick<State, "tone"> {
   return { tone: /short answers/.test(wishes) ? "short" : "kind" };
 }
 
+const open = tool(({ editor }) => `${editor} is open.`, {
+  name: "open",
+  description: "Opens an editor.",
+  schema: z.object({ editor: z.string() }),
+});
+const tools = [open, memoryQueryTool(memory, { agent: "writer" })];
+const bound = model.bindTools(tools);
+
 /** What the model sees: system messages, the memory block, then the messages with what each turn added. */
 async function answer({ messages, mnemograph }: State): Promise<{ messages: BaseMessage[] }> {
-  return { messages: [await model.invoke(modelView(messages, mnemograph))] };
+  return { messages: [await bound.invoke(modelView(messages, mnemograph))] };
 }
 
 const graph = new StateGraph(State)
-  .addNode("recall", recallNode(memory))
+  .addNode("recall", recallNode(memory, { agent: "writer" }))
   .addNode("chooseTone", chooseTone)
   .addNode("answer", answer)
-  .addNode("remember", rememberNode(memory))
+  .addNode("tools", new ToolNode(tools))
+  .addNode("remember", rememberNode(memory, { agent: "writer" }))
   .addEdge(START, "recall")
   .addEdge("recall", "chooseTone")
   .addEdge("chooseTone", "answer")
-  .addEdge("answer", "remember")
+  // Tools lead back to the model, not to recall: a turn recalls once.
+  .addConditionalEdges("answer", (state) => (toolsCondition(state) === "tools" ? "tools" : "remember"), [
+    "tools",
+    "remember",
+  ])
+  .addEdge("tools", "answer")
   .addEdge("remember", END)
   .compile({ checkpointer: memory.checkpointer() });
 

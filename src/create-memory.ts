@@ -1,4 +1,3 @@
-import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
@@ -7,6 +6,7 @@ import { createInternalApi } from "./composition/create-internal-api.js";
 import { createRuntime } from "./composition/create-runtime.js";
 import { isolatedMemory } from "./composition/isolated-memory.js";
 import { createMaintenance, type Maintenance } from "./composition/maintenance.js";
+import { watchLevels } from "./composition/watch-levels.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
@@ -57,6 +57,7 @@ import {
   type SpanReport,
   spans,
 } from "./turns/observe.js";
+import { parsePromptInput, promptOf } from "./turns/prompt-for.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
 import { threadCost } from "./turns/thread-cost.js";
@@ -91,14 +92,14 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   const observe = createObserve(db, config.spans);
   const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, options.jobs ?? "background");
   const { runner } = maintenance;
+  const endLevels = watchLevels(runtime);
   const startNote: StartNote =
     runtime.hasModel && leavesNotes(config.notes)
       ? (ref, { tenantId }) => asTenant(tenantId, () => runner.start({ kind: "notes", ref }))
       : null;
-  const also = (client: ClientBase) => setUpCheckpointer(client, db.schemaName);
 
   const memory: MemoryWithInternalApi = {
-    setup: () => migrate(db, { vectors: options.embeddings !== undefined, isolation: isIsolated, also }),
+    setup: () => migrate(db, { vectors: Boolean(options.embeddings), isolation: isIsolated, also: setUpCheckpointer }),
     ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -112,7 +113,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     apps: createAppsApi({ db, startNote }),
     checkpointer: once(() => new OwnedPostgresSaver(db, defaultScope)),
     checkpoints: createCheckpointsApi(db),
-    store: (input) => createStore(runtime, input, { scope: isIsolated ? "refuse" : defaultScope }),
+    store: (input) => createStore(runtime, input, { scope: defaultScope, isRequired: isIsolated }),
     graphs: () => openGraphs(maintenance.works),
     jobs: createJobsApi(db, runner.start),
     upkeep: runner.upkeep,
@@ -130,6 +131,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     databaseStatus: db.status,
     [internalApiKey]: createInternalApi(runtime, defaultScope),
     close: once(async () => {
+      endLevels();
       await runner.stop();
       await db.close();
     }),
@@ -165,7 +167,7 @@ function createTurns(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { runner, start, hasten }: Maintenance,
-): Pick<Memory, "record" | "recall" | "remember" | "query"> {
+): Pick<Memory, "record" | "recall" | "promptFor" | "remember" | "query"> {
   const observed =
     <Input extends Parameters<Observe>[3], Result>(
       span: Observed,
@@ -174,6 +176,7 @@ function createTurns(
     ) =>
     (input: Input) =>
       observe(span, (db) => call({ ...runtime, db }, input), report, input);
+  const observedRecall = observed(spans.recall, recall, reportRecalled);
   const observedRemember = observed(spans.remember, remember, reportRemembered);
   const observedQuery = observed(spans.query, queryMemories, reportHits);
   return {
@@ -181,7 +184,8 @@ function createTurns(
       const { recorded, lastSeq } = await record(runtime, input);
       return { recorded, lastSeq };
     },
-    recall: observed(spans.recall, recall, reportRecalled),
+    recall: observedRecall,
+    promptFor: async (input) => promptOf(await observedRecall(parsePromptInput(input)), input.query),
     async remember(input) {
       const { remembered, due, isNewThread, threadRef } = await observedRemember(input);
       await asTenant(input.scope.tenantId, async () => {

@@ -48,7 +48,7 @@ export type MemoryErrorCode =
   | "SCOPE_REQUIRED"
   /** The tables are missing or out of date. Call `setup`. */
   | "SETUP_REQUIRED"
-  /** It has changed since it was read (`ifRevision`). `details.current` is the new version: check it, then decide. */
+  /** It has changed since it was read (`ifRevision`, `ifValue`). `details.current` is the new version: check it, then decide. */
   | "STALE_REVISION"
   /** The thread belongs to another scope. Use another thread id, or the scope it was made in. */
   | "THREAD_FORBIDDEN"

@@ -21,6 +21,7 @@ export { type ConsentQuestion, consentNode } from "./langgraph/nodes/consent-nod
 export { modelView } from "./langgraph/nodes/model-view.js";
 export { type RecallNode, recallNode } from "./langgraph/nodes/recall-node.js";
 export { type RememberNode, rememberNode } from "./langgraph/nodes/remember-node.js";
+export { fromRun } from "./langgraph/run/run-identity.js";
 export type { MemoryStreamEvent } from "./langgraph/run/run-state.js";
 export {
   type MemoryState,
@@ -35,11 +36,16 @@ export {
 } from "./langgraph/supervisor/create-memory-supervisor.js";
 export { consentTool } from "./langgraph/tools/consent-tool.js";
 export { endConversationTool } from "./langgraph/tools/end-conversation-tool.js";
+export { memoryFilesTool } from "./langgraph/tools/memory-files-tool.js";
 export { memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { procedureTool } from "./langgraph/tools/procedure-tool.js";
 export { transcriptSearchTool } from "./langgraph/tools/transcript-search-tool.js";
-export { type MemoryMiddleware, memoryMiddleware } from "./langgraph/wrap/memory-middleware.js";
+export {
+  type MemoryMiddleware,
+  type MemoryMiddlewareOptions,
+  memoryMiddleware,
+} from "./langgraph/wrap/memory-middleware.js";
 export { type WithMemory, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
 export type { Change, Changes, HistoryEntry } from "./memories/changes/changes-api.js";
@@ -48,7 +54,7 @@ export type { Category, CategoryPolicy } from "./memories/item/category.rule.js"
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";
 export type { MemoryMetadata } from "./memories/item/memory-metadata.rule.js";
 export type { MemoryListing } from "./memories/item/memory-row.js";
-export type { WriteOutcome } from "./memories/write/write-runtime.js";
+export type { WriteOutcome } from "./memories/write/write-types.js";
 export type { Memory } from "./memory.js";
 export type { MemoryOptions } from "./memory-options.js";
 export type { Reembedded } from "./models/reembed.js";
@@ -71,6 +77,7 @@ export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
 export type { Imported, ImportOptions } from "./transfer/import-lines.js";
 export { shownBy } from "./turns/memory-block.js";
+export type { MemoryPrompt } from "./turns/prompt-for.js";
 export type { RecallInput } from "./turns/recall.js";
 export type { Recalled } from "./turns/recalled.js";
 export type { Remembered } from "./turns/remember.js";

@@ -25,6 +25,8 @@ export interface InternalApi {
   screen: Screen;
   /** Stores an event without content; logs its own failure. */
   emit(event: MemoryEvent): Promise<void>;
+  /** Logs a warning. */
+  warn(message: string): void;
   /** Logs a failure that a turn survived, and stores an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
   /** Reserves a new thread for the run before its first model call. @throws MemoryError `THREAD_FORBIDDEN`, `BUSY` */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Clock } from "./clock.js";
 import type { QueueOption } from "./jobs/job-queue.js";
 import type { Logger } from "./logger.js";
+import type { Describe } from "./models/describer.js";
 import type { MemoryConfig } from "./options.js";
 import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
@@ -58,6 +59,13 @@ export interface MemoryOptions {
    * it waits in quarantine or is refused. When it fails, the text counts as instructions.
    */
   readonly screen?: (text: string) => boolean | Promise<boolean>;
+  /**
+   * A caption for an image, file, audio or video in a message, from what LangChain calls a standard content block: `type`,
+   * `mimeType`, `metadata.name`, and `data` in base64, `url` or `fileId`. Asked once for each file of a new message, before
+   * `record` and `remember` return. When it fails, or takes longer than `upkeep.timeoutMs`, there is no caption.
+   * @default none: files are recorded by reference
+   */
+  readonly describe?: Describe;
   /** What time it is, for tests of what ages, expires or is due. @default the database's clock */
   readonly clock?: Clock;
 }
@@ -90,5 +98,6 @@ export const memoryOptionsSchema = z.strictObject({
   logger: z.custom(isLogger, "must have the functions debug, info, warn and error").optional(),
   redact: z.custom(isFunction, "must be a function").optional(),
   screen: z.custom(isFunction, "must be a function").optional(),
+  describe: z.custom(isFunction, "must be a function").optional(),
   clock: z.custom(isFunction, "must be a function").optional(),
 });

@@ -38,6 +38,7 @@ import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
+import type { MemoryPrompt, PromptInput } from "./turns/prompt-for.js";
 import type { RecallInput } from "./turns/recall.js";
 import type { Recalled } from "./turns/recalled.js";
 import type { Remembered } from "./turns/remember.js";
@@ -65,6 +66,15 @@ export interface Memory {
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
    */
   recall(input: RecallInput): Promise<Recalled>;
+  /**
+   * The prompt of a turn, for a program without a graph. Takes one round trip after the embedding of the question.
+   * @example
+   * ```ts
+   * const { messages, shown } = await memory.promptFor({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
+   * ```
+   * @throws MemoryError as `recall`
+   */
+  promptFor(input: PromptInput): Promise<MemoryPrompt>;
   /**
    * Ends a turn: records its messages and starts due work: a summary, fact extraction, compression of older turns.
    * With `shown: shownBy(recalled)`, the shown memories count as used and seen.

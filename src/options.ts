@@ -29,7 +29,7 @@ import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-data
 import { type RetrievalConfig, retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
-import { namesKeys } from "./text/parse-input.js";
+import { explainIssue } from "./text/parse-input.js";
 import { type SpansConfig, spansOptionsSchema } from "./turns/observe.js";
 import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
@@ -121,7 +121,7 @@ export function resolveConfig(
   warn?: (message: string) => void,
 ) {
   const given = typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
-  const parsed = configSchema.safeParse(given, { error: namesKeys });
+  const parsed = configSchema.safeParse(given, { error: explainIssue });
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;
   const policy = categoryPolicy(categories, allowlists, warn);

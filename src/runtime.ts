@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { Clock } from "./clock.js";
 import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
+import type { Describer } from "./models/describer.js";
 import type { Embedder } from "./models/embedder.js";
 import type { Database } from "./postgres/database.js";
 import type { Screen } from "./text/reads-as-instruction.js";
@@ -19,6 +20,8 @@ export interface Runtime<Config = unknown> {
   /** Removes private text before anything is stored or shown to a model. */
   readonly redactor: Redactor;
   readonly screen: Screen;
+  /** Null without `describe`: then files have no captions. */
+  readonly describer: Describer | null;
   /** Whether background work has a model, in this process or in the workers of its queues. */
   readonly hasModel: boolean;
   readonly modelHere: boolean;

@@ -1,14 +1,14 @@
 import type { LanguageModelMiddleware, Tool } from "ai";
-import { continueOnError, type TurnOptions, turnOptions } from "../langgraph/run/node-options.js";
+import { continueOnError, type TurnOptions, turnOptionsSchema } from "../langgraph/run/node-options.js";
 import { identityKeys } from "../langgraph/run/run-identity.js";
 import { memoryQueryTool } from "../langgraph/tools/memory-query-tool.js";
 import type { Memory } from "../memory.js";
 import { parseAddressed, type Scope, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
-import { memoryBlock, shownBy } from "../turns/memory-block.js";
+import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { messagesOf, type Prompt, promptOf, type Step, userText } from "./prompt-messages.js";
+import { messagesOf, type Prompt, placedMessages, promptWithMemory, type Step, userText } from "./prompt-messages.js";
 
-const optionsSchema = turnOptions
+const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, memoryMode: true })
   .extend({ scope: scopeField, threadId: threadField });
 
@@ -23,8 +23,8 @@ interface Turn {
 }
 
 /**
- * Memory for one conversation: recalls in front of the last user message, remembers the turn after each step. A prompt of
- * that message alone gets the conversation so far as well.
+ * Memory for one conversation: recalls before a turn, remembers after each of its steps. Prompts only grow until their
+ * oldest messages become a summary; one of the last message alone gets the conversation so far.
  * @example
  * ```ts
  * const middleware = memoryModelMiddleware(memory, { scope: { userId: "ana" }, threadId: "monday" });
@@ -38,10 +38,11 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
   const calls = new WeakMap<object, { readonly prompt: Prompt; readonly turn: Turn }>();
   let latest: Turn | undefined;
 
-  const recall = async (question: string, query: string): Promise<Turn> => {
+  const recall = async (question: string, prompt: Prompt, query: string): Promise<Turn> => {
+    const state = placedMessages(prompt).map(({ message }) => message);
     let recalled: Recalled | null = null;
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      recalled = await memory.recall({ ...address, query, ...(agent && { agent }), ...(mode && { mode }) });
+      recalled = await memory.recall({ ...address, query, state, ...(agent && { agent }), ...(mode && { mode }) });
     });
     return { question, recalled, isReported: false };
   };
@@ -62,9 +63,9 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const at = prompt.findLastIndex(({ role }) => role === "user");
       if (at < 0) return params;
       const question = JSON.stringify(prompt.slice(0, at + 1));
-      const turn = latest?.question === question ? latest : await recall(question, userText(prompt[at]));
+      const turn = latest?.question === question ? latest : await recall(question, prompt, userText(prompt[at]));
       latest = turn;
-      const shown = { ...params, prompt: turn.recalled ? withMemory(prompt, at, turn.recalled) : prompt };
+      const shown = { ...params, prompt: turn.recalled ? promptWithMemory(prompt, turn.recalled) : prompt };
       calls.set(shown, { prompt, turn });
       return shown;
     },
@@ -76,14 +77,14 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
       let text = "";
-      const toolCalls: Step[number][] = [];
+      const others: Step[number][] = [];
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === "text-delta") text += part.delta;
-          if (part.type === "tool-call") toolCalls.push(part);
+          if (part.type === "tool-call" || part.type === "file") others.push(part);
           controller.enqueue(part);
         },
-        flush: () => remember(params, [{ type: "text", text }, ...toolCalls]),
+        flush: () => remember(params, [{ type: "text", text }, ...others]),
       });
       return { ...rest, stream: stream.pipeThrough(watched) };
     },
@@ -92,19 +93,6 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
 
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware["wrapStream"]>>>["stream"];
 type StreamPart = Streamed extends ReadableStream<infer Part> ? Part : never;
-
-/** Callers send the whole conversation, or the last message alone. */
-function withMemory(prompt: Prompt, at: number, recalled: Recalled): Prompt {
-  const hasHistory = prompt.slice(0, at).some(({ role }) => role !== "system");
-  const known = hasHistory ? { ...recalled, summary: null, omitted: null } : recalled;
-  const block = memoryBlock(known);
-  const earlier = hasHistory ? [] : promptOf([...recalled.recent, ...recalled.gap]);
-  const shown = prompt.map((message, place) => {
-    if (place !== at || message.role !== "user" || block === null) return message;
-    return { ...message, content: [{ type: "text" as const, text: `${block}\n\n` }, ...message.content] };
-  });
-  return [...shown.slice(0, at), ...earlier, ...shown.slice(at)];
-}
 
 /** `memory.query` as a tool of the AI SDK, for `tools: { memory_query: memoryQueryToolFor(memory, { scope }) }`. */
 export function memoryQueryToolFor(memory: Memory, options: { readonly scope: Scope; readonly agent?: string }): Tool {

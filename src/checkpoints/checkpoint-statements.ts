@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { CheckpointNode } from "./superseded-checkpoints.rule.js";
+import type { CheckpointRow } from "./superseded-checkpoints.rule.js";
 
 export async function nextName(db: Connection, after: string): Promise<string | undefined> {
   const [row] = await db.query<{ name: string }>(sql`
@@ -9,9 +9,9 @@ export async function nextName(db: Connection, after: string): Promise<string | 
 }
 
 /** `recent`: after `before`. Older LangGraph writes to delta channels without a version. */
-export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointNode[]> {
+export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointRow[]> {
   const { schema } = db;
-  return db.query<CheckpointNode & Record<string, unknown>>(sql`
+  return db.query<CheckpointRow & Record<string, unknown>>(sql`
     with delta as materialized (
       select k.ns, k.channel, (
         select min(w.checkpoint_id) from ${schema}.checkpoint_writes w
@@ -26,24 +26,24 @@ export async function findCheckpoints(db: Connection, name: string, before: Sql)
       coalesce(c.metadata ->> 'source', '') in ('update', 'fork') as forked,
       coalesce((c.checkpoint ->> 'ts')::timestamptz > ${before}, false) as recent,
       coalesce((c.checkpoint ->> 'v')::int, 1) as format,
-      array(
-        select d.channel from delta d
+      exists (
+        select from delta d
         where d.ns = c.checkpoint_ns and (c.checkpoint -> 'channel_versions' ? d.channel or d.written < c.checkpoint_id) and (
           select b.type from ${schema}.checkpoint_blobs b
           where b.thread_id = c.thread_id and b.checkpoint_ns = c.checkpoint_ns and b.channel = d.channel
             and b.version = c.checkpoint -> 'channel_versions' ->> d.channel and b.type <> 'empty' limit 1
         ) is null
-      ) as replayed
+      ) as replays
     from ${schema}.checkpoints c where c.thread_id = ${name}`);
 }
 
-export async function deleteCheckpoints(db: Connection, name: string, nodes: readonly CheckpointNode[]) {
+export async function deleteCheckpoints(db: Connection, name: string, rows: readonly CheckpointRow[]) {
   const { schema } = db;
   const doomed = (row: Sql) => sql`using k
     where ${row}.thread_id = ${name} and ${row}.checkpoint_ns = k.ns and ${row}.checkpoint_id = k.id returning 1`;
   const [row] = await db.query<{ checkpoints: number; writes: number }>(sql`
     with k as (
-      select * from unnest(${nodes.map(({ ns }) => ns)}::text[], ${nodes.map(({ id }) => id)}::text[]) k (ns, id)
+      select * from unnest(${rows.map(({ ns }) => ns)}::text[], ${rows.map(({ id }) => id)}::text[]) k (ns, id)
     ),
     gone as (delete from ${schema}.checkpoints c ${doomed(sql`c`)}),
     written as (delete from ${schema}.checkpoint_writes w ${doomed(sql`w`)})

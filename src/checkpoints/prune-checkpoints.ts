@@ -33,7 +33,7 @@ export interface Pruned {
 
 export interface CheckpointsApi {
   /**
-   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the same.
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their subgraphs, and runs from them stay the same.
    * With `memory.checkpointer()` it may run beside graphs: only time travel to a checkpoint that is being deleted can
    * fail. With LangGraph's own saver, prune while no graph runs. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */

@@ -32,8 +32,9 @@ export const migrateCommand: CliCommand = {
   },
 };
 
-function planLines({ sets, locks }: MigrationStatus): string[] {
+function planLines({ sets, functions, locks }: MigrationStatus): string[] {
   const pending = sets.flatMap(({ pending }) => pending);
+  if (functions.version !== null && functions.version < functions.shipped) pending.push("functions");
   if (pending.length === 0) return ["Nothing to migrate."];
   const rows = locks.map(({ migration, table, lock, rows }) => {
     return [migration, table, lock, rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`];

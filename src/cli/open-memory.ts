@@ -73,7 +73,8 @@ export async function onDatabase<Result>(
   settings: Pick<OpenSettings, "schemaName" | "isolation">,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const db = openDatabase(option, { ...settings, prepare: false }, defaultLogger);
+  const commands = { prepare: false, applicationName: "mnemograph command" };
+  const db = openDatabase(option, { ...settings, ...commands }, defaultLogger);
   return work(db).finally(() => db.close());
 }
 

@@ -1,16 +1,16 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { packageVersion } from "../postgres/package-version.js";
 import { callCommand } from "./call-command.js";
 import { migrateCommand, reembedCommand, upkeepCommand } from "./database-commands.js";
+import { doctorCommand } from "./doctor-command.js";
 import { oneLine } from "./output.js";
 import { searchCommand } from "./search-command.js";
 import { inspectCommand, mcpCommand, serveCommand } from "./serve-commands.js";
-import { statusCommand } from "./status-command.js";
 import { exportCommand, forgetCommand, importCommand } from "./transfer-commands.js";
 import { workerCommand } from "./worker-command.js";
 
 const commands = [
-  ...[migrateCommand, statusCommand, searchCommand, callCommand, inspectCommand, serveCommand, mcpCommand],
+  ...[migrateCommand, doctorCommand, searchCommand, callCommand, inspectCommand, serveCommand, mcpCommand],
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
 ];
 
@@ -18,7 +18,7 @@ const commands = [
 export function createProgram(): Command {
   const program = new Command("mnemograph")
     .description("Long-term memory for LangGraph.js agents, kept in PostgreSQL.")
-    .version(packageVersion())
+    .version(packageVersion)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) })
     .addHelpText("after", helpEnd());
@@ -38,11 +38,5 @@ function helpEnd(): string {
 Examples:
 ${lines.join("\n")}
 
-Exit code: 0 on success; 2 when used wrongly; 1 on any other error, and for \`status\` also when the tables are
-not up to date.`;
-}
-
-function packageVersion(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+Exit code: 0 on success; 2 when used wrongly; 1 on any other error, and for \`doctor\` when anything is bad.`;
 }

@@ -6,7 +6,7 @@ import type { MemoryAppOptions } from "../http/app-options.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, withScope } from "./flags.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
-const mcpPackage = "@modelcontextprotocol/sdk";
+const mcpPackage = "@modelcontextprotocol/server";
 const serverPackages = "hono @hono/node-server";
 const loadApp = () => peers(serverPackages, () => import("../http/memory-app.js"));
 
@@ -73,11 +73,10 @@ export const mcpCommand: CliCommand = {
     withMemory(withScope(command)).option("--agent <name>", "only the categories that this agent may read"),
   async run(flags: MemoryFlags & { readonly agent?: string }) {
     const { createMcpServer } = await peers(mcpPackage, () => import("../mcp/memory-server.js"));
-    const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+    const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
     const { agent } = flags;
     await useScope(flags, async (memory, scope) => {
-      const server = createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) });
-      await server.connect(new StdioServerTransport());
+      const server = serveStdio(() => createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) }));
       await Promise.race([once(process.stdin, "end"), once(process.stdin, "close"), stopSignal()]);
       await server.close();
     });
@@ -153,7 +152,8 @@ async function peers<Module>(name: string, load: () => Promise<Module>): Promise
     return await load();
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const message = `This needs packages that are not installed: npm install ${name}`;
+    const byNpx = name.replace(/^| /g, " --package=");
+    const message = `This needs packages that are not installed: npm install ${name} (or npx${byNpx} …)`;
     throw new MemoryError("PEER_MISSING", message, { cause });
   }
 }

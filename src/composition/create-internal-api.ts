@@ -43,6 +43,7 @@ export function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope
   return {
     emit,
     screen,
+    warn: logger.warn,
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
     keepRecentMessages: () => config.summaries.keepRecentMessages,

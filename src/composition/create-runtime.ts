@@ -3,6 +3,7 @@ import { insertEvent, recordExhausted } from "../events/event-log.js";
 import { defaultLogger, type Logger, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
+import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
@@ -38,6 +39,7 @@ export function createRuntime(
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     screen: createScreen(options.screen, logger.warn),
+    describer: createDescriber(options.describe, config.upkeep.timeoutMs, logger),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",

@@ -9,6 +9,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
   setup: "itself",
   record: "0.scope",
   recall: "0.scope",
+  promptFor: "0.scope",
   remember: "0.scope",
   summaries: { list: "0.scope" },
   memories: {
@@ -66,6 +67,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
     keepRecentMessages: "itself",
     toolResultTokens: "itself",
     asksConsent: "itself",
+    warn: "itself",
     screen: "itself",
   },
   graphs: "itself",

@@ -11,7 +11,7 @@ import type { Connection } from "../postgres/connection.js";
 import { isAfter, requireEnd } from "../scope/page-bookmark.js";
 import { isSharedBy, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
-import { pageRows } from "../text/parse-input.js";
+import { pageRowsField } from "../text/parse-input.js";
 
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
 
@@ -56,7 +56,7 @@ export const consentListing = z.strictObject({
   /** Only requests that may be asked about now: not postponed, not waiting for signals. @default false */
   due: z.boolean().optional(),
   /** Rows. @default 100 */
-  limit: pageRows,
+  limit: pageRowsField,
   /** Id of the last request of the previous page. */
   after: z.string().optional(),
 });

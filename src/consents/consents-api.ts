@@ -1,6 +1,6 @@
 import { defineWork } from "../jobs/define-work.js";
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
-import type { WriteRuntime } from "../memories/write/write-runtime.js";
+import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { parseListed } from "../scope/scope.js";

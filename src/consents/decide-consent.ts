@@ -6,7 +6,7 @@ import { type ConsentRequest, consentChange } from "../memories/guard/consent-re
 import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
-import type { WriteRuntime } from "../memories/write/write-runtime.js";
+import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";

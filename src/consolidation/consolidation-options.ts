@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { WriteRuntime } from "../memories/write/write-runtime.js";
+import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Runtime } from "../runtime.js";
 
 export const consolidationOptionsSchema = z.strictObject({

@@ -47,7 +47,7 @@ function planMerge(
         ...about,
         memoryId: gone.id,
         event: "MERGE",
-        news: null,
+        delta: null,
         old: { text: gone.text },
         new: { supersededBy: kept.id, verdict, reason },
       },
@@ -57,7 +57,7 @@ function planMerge(
         event: "MERGE",
         old: { text: kept.text, seenCount: seenCount - gone.seenCount },
         new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
-        news: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
+        delta: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
       },
     ],
   };
@@ -101,7 +101,7 @@ function planClose(
         event: "UPDATE",
         old: { text, confidence, origin },
         new: { supersededBy: kept.id, decidedBy, verdict, reason },
-        news: { event: "updated", line: changeLine("updated", kept), importance: kept.importance },
+        delta: { event: "updated", line: changeLine("updated", kept), importance: kept.importance },
       },
       ...splits.map(
         ({ copyId, id }): MemoryChange => ({
@@ -109,7 +109,7 @@ function planClose(
           memoryId: copyId,
           event: "ADD",
           old: null,
-          news: null,
+          delta: null,
           new: { copyOf: id, supersededBy: gone.id },
         }),
       ),
@@ -124,7 +124,7 @@ function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChan
     category: second.category,
     similarity,
     old: null,
-    news: null,
+    delta: null,
     new: { links: [{ to: first.id, strength: similarity }], reason: vote.reason },
   };
 }

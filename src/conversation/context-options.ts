@@ -71,7 +71,7 @@ export function readLimits({
   // While one summary is made, as many messages may arrive.
   const awaited = 2 * Math.max(everyMessages, afterSeq + 1);
   return {
-    tailBytes: preset === "every-round" ? null : Math.ceil(context.tailTokens * summaryShare) * bytesPerToken,
+    epochBytes: preset === "every-round" ? null : Math.ceil(context.tailTokens * summaryShare) * bytesPerToken,
     cacheMs: context.cacheMs,
     recentMessages: keepRecentMessages,
     recentBytes: keepRecentTokens * mostBytesPerToken,

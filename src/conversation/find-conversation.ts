@@ -64,14 +64,14 @@ export function conversationRow(
   db: Connection,
   { scope, threadId, messageIds = null, heldIds = [] }: ConversationAddress,
   readable: readonly string[],
-  { tailBytes, cacheMs, recentMessages, recentBytes, gapMessages, gapBytes }: ReadLimits,
+  { epochBytes, cacheMs, recentMessages, recentBytes, gapMessages, gapBytes }: ReadLimits,
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
     select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, summarised_id, first_shown
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[],
-      ${readable}::text[], ${tailBytes}, ${cacheMs},
+      ${readable}::text[], ${epochBytes}, ${cacheMs},
       ${recentMessages}, ${recentBytes}, ${mostTurnMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
     )`;
 }

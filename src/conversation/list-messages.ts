@@ -4,7 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
-import { pageRows } from "../text/parse-input.js";
+import { pageRowsField } from "../text/parse-input.js";
 
 export interface ThreadMessage {
   /** Position in the thread, from 0. */
@@ -36,7 +36,7 @@ const listSchema = z
   .strictObject({
     scope: scopeField,
     threadId: threadField,
-    limit: pageRows,
+    limit: pageRowsField,
     before: seq.optional(),
     after: seq.optional(),
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),

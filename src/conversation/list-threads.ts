@@ -6,7 +6,7 @@ import { asListed } from "../postgres/isolation.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import { delegatedMark, nobody, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
-import { pageRows, storableDate } from "../text/parse-input.js";
+import { pageRowsField, storableDate } from "../text/parse-input.js";
 
 export const threadStates = ["open", "ended", "failed"] as const;
 
@@ -113,7 +113,7 @@ const pageSchema = z.strictObject({
   since: storableDate.optional(),
   until: storableDate.optional(),
   state: z.enum(threadStates).optional(),
-  limit: pageRows,
+  limit: pageRowsField,
   after: z.string().optional(),
   summarized: z.boolean().default(false),
 });
@@ -124,14 +124,6 @@ function parsePage(input: ListThreads | undefined) {
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
   if (!Number.isNaN(Date.parse(activeAt))) return { ...page, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
-}
-
-/** Totals over all threads. Reads every message: for operators, not for every turn. */
-export async function countTranscripts(db: Connection): Promise<{ threads: number; messages: number }> {
-  const [row] = await db.query<{ threads: number; messages: number }>(sql`
-    select (select count(*)::int from ${db.schema}.thread t where t.tenant_id <> ${nobody.tenantId}) as threads,
-      (select count(*)::int from ${db.schema}.message) as messages`);
-  return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
 }
 
 export interface ErasableThread {

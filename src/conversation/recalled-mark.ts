@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypt
 import { type BaseMessage, type MessageContent, SystemMessage } from "@langchain/core/messages";
 import { withFields } from "../text/message-text.js";
 
-const key = "mnemograph";
+const markKey = "mnemograph";
 
 /** Random per process, so that clients cannot forge marks. Messages that other processes marked are known by their form. */
 const secret = randomBytes(32);
@@ -14,14 +14,14 @@ export function isRecalled(message: BaseMessage): boolean {
 
 /** By this process, another one, or a forger. */
 export function hasMark(message: BaseMessage): boolean {
-  return message.response_metadata?.[key] !== undefined;
+  return message.response_metadata?.[markKey] !== undefined;
 }
 
 /** The mark survives another id, not another content. @param ownFrom where own words begin after memory */
 export function asRecalled<Message extends BaseMessage>(message: Message, ownFrom?: number): Message {
   const copy = withFields(message, { id: message.id ?? randomUUID() });
   const mark = markOf(copy, ownFrom ?? null);
-  copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
+  copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [markKey]: mark }) };
   noteVerified(copy, mark);
   return copy;
 }
@@ -59,7 +59,7 @@ export function placeholderMessage(id: string | undefined, lastId = id): BaseMes
   return new SystemMessage({
     content: placeholderText,
     ...(id !== undefined && { id }),
-    response_metadata: { [key]: omitted, ...(lastId !== id && { lastId }) },
+    response_metadata: { [markKey]: omitted, ...(lastId !== id && { lastId }) },
   });
 }
 
@@ -69,7 +69,7 @@ export function lastOfPlaceholder({ id, response_metadata }: BaseMessage): strin
 }
 
 export function isPlaceholder(message: BaseMessage): boolean {
-  const isMarked = message.response_metadata?.[key] === omitted;
+  const isMarked = message.response_metadata?.[markKey] === omitted;
   return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
@@ -82,7 +82,7 @@ function noteVerified(message: BaseMessage, mark: string | null): void {
 
 /** Where own words begin after memory; null if all is recalled, undefined without a mark of this process. */
 function markedFrom(message: BaseMessage): number | null | undefined {
-  const mark: unknown = message.response_metadata?.[key];
+  const mark: unknown = message.response_metadata?.[markKey];
   if (typeof mark !== "string") return undefined;
   const from = /^recalled@(\d{1,9}):/.exec(mark)?.[1];
   const ownFrom = from === undefined ? null : Number(from);

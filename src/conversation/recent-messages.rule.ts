@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { otherTokens, withReferences } from "../text/attachments.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
@@ -54,7 +55,7 @@ function shorterTurn(turn: readonly BaseMessage[], mostTokens: number): RecentMe
 }
 
 function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): RecentMessages {
-  const texts = messages.map((message) => ({ message, text: textOnly(message) }));
+  const texts = messages.map((message) => ({ message, text: spokenText(withReferences(message)) }));
   const { items } = withinBounds(texts, { inputBudgetTokens: mostTokens, mostPieces: 1 });
   const shorter = items.map(({ message, text }) =>
     text === message.content ? message : withFields(message, { content: text }),
@@ -62,12 +63,6 @@ function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): Rec
   const whole = new Set(messages);
   const shortened = shorter.flatMap((message) => (whole.has(message) ? [] : (message.id ?? [])));
   return { messages: shorter, shortened };
-}
-
-function textOnly(message: BaseMessage): string {
-  const files = otherParts(message).filter(({ type }) => /image|audio|video|file|document/.test(`${type}`));
-  const mark = files.length === 0 ? "" : `\n[… ${files.length} attachments left out …]`;
-  return spokenText(message) + mark;
 }
 
 function callsOf(message: BaseMessage): (string | undefined)[] {
@@ -80,19 +75,7 @@ function answeredCall(message: BaseMessage): string | undefined {
   return (message as { tool_call_id?: string }).tool_call_id ?? "";
 }
 
-/** What providers count for an image. */
-const mostPartTokens = 1_000;
-
 function tokensOf(messages: readonly BaseMessage[]): number {
-  let tokens = 0;
-  for (const message of messages) {
-    tokens += readTokens(spokenText(message)).tokens;
-    for (const part of otherParts(message)) tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
-  }
-  return tokens;
-}
-
-function otherParts({ content }: BaseMessage): { readonly type?: unknown }[] {
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts.filter((part): part is object => typeof part === "object" && part !== null && !("text" in part));
+  const tokens = (message: BaseMessage) => readTokens(spokenText(message)).tokens + otherTokens(message.content);
+  return messages.reduce((sum, message) => sum + tokens(message), 0);
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
+import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Runtime } from "../runtime.js";
@@ -11,6 +12,8 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
+import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { filesIn, sourceOf, withReferences } from "../text/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { isSubstantive } from "../text/is-substantive.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
@@ -112,9 +115,17 @@ export interface RecordConfig {
 
 export type RecordedTurn = RecordedThread & { readonly messages: readonly BaseMessage[] };
 
-/** Redacts `messages`; yields to the event loop between them. */
-export async function newMessages(redactor: Redactor, messages: readonly BaseMessage[], threadId?: string) {
-  const redacted = await Promise.all(messages.map(redactor.message));
+type Captions = ReadonlyMap<string, string>;
+
+/** Redacts `messages`, with references for files; yields to the event loop between them. */
+export async function newMessages(
+  redactor: Redactor,
+  messages: readonly BaseMessage[],
+  threadId?: string,
+  captions: Captions = new Map(),
+) {
+  const referring = messages.map((message) => withReferences(message, (file) => captions.get(sourceOf(file))));
+  const redacted = await Promise.all(referring.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const message of redacted) {
@@ -124,12 +135,29 @@ export async function newMessages(redactor: Redactor, messages: readonly BaseMes
   return made;
 }
 
+/** One round trip if there are files to describe: recorded messages are not described again. */
+async function captionsFor(
+  { db, describer }: Pick<Runtime, "db" | "describer">,
+  { scope, threadId }: ThreadAddress,
+  messages: readonly BaseMessage[],
+): Promise<Captions> {
+  const files = new Map((describer ? messages : []).map((message) => [message.id ?? "", filesIn(message)]));
+  const ids = [...files.keys()].filter((id) => isStorable(id) && files.get(id)?.length);
+  if (!describer || ids.length === 0) return new Map();
+  const recorded = await db.query<{ id: string }>(sql`
+    select m.message_id as id from ${db.schema}.thread t join ${db.schema}.message m on m.thread_ref = t.id
+    where ${threadIs(scopeColumns(scope).tenantId, threadId)} and m.message_id = any(${ids}::text[])`);
+  for (const { id } of recorded) files.delete(id);
+  return describer([...files.values()].flat(), threadId);
+}
+
 /** Idempotent; the last message of an id counts. @param due work that this makes due. @default none */
 export async function record(
-  { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
+  deps: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor" | "describer">,
   input: RecordInput,
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
+  const { db, config, redactor } = deps;
   const { messages: given, ...turn } = parseAddressed(turnSchema, input, "turn");
   const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
@@ -137,12 +165,16 @@ export async function record(
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );
   const isDelegated = isDelegatedThread(threadId);
-  // One word may answer a question.
-  const mayHaveFacts = messages.some((message) => opensTurn(message) && isSubstantive(messageText(message), true));
-  const unique = new Map(messages.map((message) => [message.id, message]));
+  const unique = [...new Map(messages.map((message) => [message.id, message])).values()];
+  const captions = await captionsFor(deps, turn, unique);
+  const isCaptioned = (message: BaseMessage) => filesIn(message).some((file) => captions.has(sourceOf(file)));
+  const tells = (message: BaseMessage) =>
+    // One word may answer a question.
+    isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));
+  const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
   const thread = await recordMessages(db, {
     ...turn,
-    messages: await newMessages(redactor, [...unique.values()], threadId),
+    messages: await newMessages(redactor, unique, threadId, captions),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,

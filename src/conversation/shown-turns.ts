@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
 import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
-import { pageRows, smallCount } from "../text/parse-input.js";
+import { pageRowsField, smallCount } from "../text/parse-input.js";
 
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
@@ -105,7 +105,7 @@ export interface ListShown extends ThreadAddress {
 export const turnsPageSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
-  limit: pageRows,
+  limit: pageRowsField,
   before: smallCount.optional(),
 });
 

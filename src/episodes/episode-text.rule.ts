@@ -2,7 +2,7 @@ import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import { headOf, visibleText } from "../text/storable-text.js";

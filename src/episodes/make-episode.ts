@@ -2,12 +2,12 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../conversation/find-messages.js";
 import type { StepTools } from "../jobs/job-steps.js";
-import { findLeaveOut } from "../jobs/leave-out.js";
 import { conversationBlock } from "../jobs/limit-material.js";
+import { findOmissions } from "../jobs/omissions.js";
 import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
 import { type Claim, findClaimedThread, skipWork } from "../jobs/work-table.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
-import { callStructured, type LeaveOut } from "../models/call-structured.js";
+import { callStructured, type Omissions } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { element } from "../text/prompt-text.js";
 import { hasWords } from "../text/storable-text.js";
@@ -69,7 +69,7 @@ export async function compressTurns(
   input: CompressInput,
   timeoutMs: number,
   charge?: Charge,
-  leaveOut?: LeaveOut,
+  omissions?: Omissions,
 ): Promise<string> {
   const before = input.previous === null ? "" : element("episode_so_far", {}, input.previous);
   const { summary } = await callStructured({
@@ -80,7 +80,7 @@ export async function compressTurns(
     input: [before, conversationBlock("messages", input.messages)].filter(Boolean).join("\n"),
     timeoutMs,
     charge,
-    leaveOut,
+    omissions,
   });
   return summary;
 }
@@ -92,13 +92,13 @@ export async function makeEpisode(
   { renew, charge }: StepTools,
 ): Promise<string> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
-  const leaveOut = await findLeaveOut(deps.db, { scope, threadId }, messages);
+  const omissions = await findOmissions(deps.db, { scope, threadId }, messages);
   return foldPieces(
     { items: messages, budgetTokens: inputBudgetTokens, start: "", between: renew },
     async (before, piece, { isFirst }) => {
       const previous = isFirst ? null : episodeText(before);
       const input = { turns, previous, messages: piece, maxCharacters: maxCharacters.episode };
-      return compressTurns(deps.model(), input, timeoutMs, charge, leaveOut);
+      return compressTurns(deps.model(), input, timeoutMs, charge, omissions);
     },
   );
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
-import { pageRows, parseInput, storableDate, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, storableDate, storableText } from "../text/parse-input.js";
 import { eventOps, eventPart, eventParts, eventStep, eventSteps } from "./event-log.js";
 
 /** Keys of counts. "day" is the day in UTC, as "2030-05-01". */
@@ -130,7 +130,11 @@ const countSchema = z.strictObject({
   ...selectionSchema.shape,
   by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
 });
-const listSchema = z.strictObject({ ...selectionSchema.shape, limit: pageRows, before: z.int().min(0).optional() });
+const listSchema = z.strictObject({
+  ...selectionSchema.shape,
+  limit: pageRowsField,
+  before: z.int().min(0).optional(),
+});
 
 export function createEventsApi(db: Connection): EventsApi {
   return {

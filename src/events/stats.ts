@@ -8,8 +8,8 @@ import { asListed } from "../postgres/isolation.js";
 import { type AppScope, parseAppScope, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
-import { type EnergyOptions, keepDays, refillMs } from "../usage/energy-options.js";
-import { today } from "../usage/usage-statements.js";
+import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
+import { mostSpent, today } from "../usage/usage-statements.js";
 
 export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
   /** "day": also a row for each day. "app": also one for each app. @default all together */
@@ -336,12 +336,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
     }),
     sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
       'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
-        select max(u.units) from (
-          select sum(x.units::numeric) as units from ${schema}.usage x
-          where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
-            and ${within({ ...selection, scope: undefined, tenantId }, "x")}
-          group by x.tenant_id
-        ) u
+        ${mostSpent(db, within({ ...selection, scope: undefined, tenantId }, "x"))}
       ))
       from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${within(selection, "x")}`,
   ];

@@ -2,7 +2,7 @@ import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { PersonalField } from "../memories/guard/consent-policy.rule.js";
 import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
-import type { MemoryRelation, WriteConfig } from "../memories/write/write-runtime.js";
+import type { MemoryRelation, WriteConfig } from "../memories/write/write-types.js";
 import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";

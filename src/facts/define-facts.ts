@@ -1,7 +1,7 @@
 import { defineWork } from "../jobs/define-work.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { hastenWork } from "../jobs/work-table.js";
-import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { WriteOutcome } from "../memories/write/write-types.js";
 import {
   type ChosenFact,
   chooseFacts,

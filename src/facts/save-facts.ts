@@ -5,7 +5,7 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { prepareDrafts } from "../memories/write/prepare-drafts.js";
 import { removeSaid } from "../memories/write/remove-said.js";
 import { classified, writePrepared } from "../memories/write/write-memories.js";
-import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { WriteOutcome } from "../memories/write/write-types.js";
 import { headOf } from "../text/storable-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
 import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";

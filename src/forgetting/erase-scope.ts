@@ -13,13 +13,13 @@ import {
   eraseFound,
   eraseMessages,
   eraseOwner,
-  everyRow,
   findErasableItems,
   findErasableMemories,
   forgetting,
   forgetWords,
   isErased,
   lockOwnerRow,
+  noLimit,
 } from "./erase-statements.js";
 import {
   checkpointTables,
@@ -128,7 +128,7 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
     if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
     // Workers have lost their tasks on these threads, so no more notes follow.
     const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: noteTables }) : {};
-    const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: everyRow });
+    const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: noLimit });
     // Last, since the other rows are found by their thread.
     return { ...notes, ...sources, thread: await eraseThreads(tx, group) };
   });
@@ -141,7 +141,7 @@ async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
     const found = await findErasableItems(tx, scope, run.limit);
     if (found.length === 0) return {};
     const keys = { ...noKeys, items: sql`${found}::bigint[]` };
-    return eraseRows(tx, tables, { keys, scope, limit: everyRow });
+    return eraseRows(tx, tables, { keys, scope, limit: noLimit });
   });
 }
 

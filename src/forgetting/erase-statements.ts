@@ -56,8 +56,8 @@ async function recordErased(
     step: "forget",
     changes: found.map(({ id, category, importance, active }) => {
       const line = changeLine("deleted", { category, importance, text: "", seenCount: 1 });
-      const news = active ? ({ event: "deleted", line, importance } as const) : null;
-      return { memoryId: id, category, event: "DELETE", old: null, new: gone, news, similarity: null };
+      const delta = active ? ({ event: "deleted", line, importance } as const) : null;
+      return { memoryId: id, category, event: "DELETE", old: null, new: gone, delta, similarity: null };
     }),
   });
 }
@@ -182,13 +182,13 @@ interface FoundMemories {
   readonly audit: AuditEntry | null;
 }
 
-export const everyRow = 2 ** 31 - 1;
+export const noLimit = 2 ** 31 - 1;
 
 export async function eraseFound(tx: Connection, input: FoundMemories): Promise<RowCounts> {
   const { scope, ownerRef, found, tables, audit, ids = found.map(({ id }) => id) } = input;
   const refs = found.map(({ ref }) => ref);
   const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds: sql`${ids}::uuid[]` };
-  const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
+  const all = { keys, scope: { ...scope, ownerRef }, limit: noLimit };
   const records = audit ? await eraseRows(tx, memoryRecordTables, all) : {};
   if (audit) await recordErased(tx, input, ids, audit);
   await subtractMemories(tx, ownerRef, refs);

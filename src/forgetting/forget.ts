@@ -13,7 +13,7 @@ import {
   threadsOf,
 } from "../scope/erasure-scope.js";
 import { parseScope, parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { abortSignal, listener, parseInput } from "../text/parse-input.js";
+import { abortSignal, callback, parseInput } from "../text/parse-input.js";
 import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
 import {
   checkpointTables,
@@ -75,7 +75,7 @@ export interface DeleteThread extends ForgetOptions {
 const optionsSchema = z.strictObject({
   dryRun: z.boolean().default(false),
   batchSize: z.int().min(1).max(10_000).default(500),
-  onProgress: listener<(progress: ForgetProgress) => void>().optional(),
+  onProgress: callback<(progress: ForgetProgress) => void>().optional(),
   signal: abortSignal.optional(),
 });
 

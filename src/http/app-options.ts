@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Logger } from "../logger.js";
 import type { Caller } from "../operations/caller.js";
 import type { Scope } from "../scope/scope.js";
-import { abortSignal, listener, parseInput } from "../text/parse-input.js";
+import { abortSignal, callback, parseInput } from "../text/parse-input.js";
 import type { Authenticate } from "./authenticate.js";
 
 export interface LimitedRequest {
@@ -37,9 +37,9 @@ export interface MemoryAppOptions {
 
 const optionsSchema = z
   .strictObject({
-    authenticate: listener(),
-    rateLimit: listener(),
-    mcp: listener(),
+    authenticate: callback(),
+    rateLimit: callback(),
+    mcp: callback(),
     signal: abortSignal,
     maxBodyBytes: z.number(),
     maxImportBytes: z.number(),

@@ -2,7 +2,7 @@ import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Caller } from "../operations/caller.js";
-import { listener, parseInput } from "../text/parse-input.js";
+import { callback, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
 export interface JwtScopes {
@@ -71,7 +71,7 @@ const optionsSchema = z
     audience: z.string().min(1, "is missing: tokens for other services would be taken"),
     algorithms: z.array(z.string()).readonly().optional(),
     clockToleranceSeconds: z.number().optional(),
-    caller: listener().optional(),
+    caller: callback().optional(),
   })
   .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
     error: "give either `jwksUrl` or `secret`",

@@ -16,8 +16,8 @@ import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
 import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest, within } from "./read-request.js";
 
 /**
- * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
- * itself at `/openapi.json`.
+ * The HTTP API of `memory`: serve it, or mount it in a Hono app. It describes itself at `/openapi.json`. In LangGraph's
+ * `http.app`, mount it under a path of its own, since both have `/threads`: `new Hono().route("/memory", app)`.
  * @example
  * ```ts
  * const app = createMemoryApp(memory, {

@@ -1,7 +1,7 @@
 import { defineWork } from "../jobs/define-work.js";
 import { ownerWork } from "../jobs/settle-failure.js";
 import { benignCategories } from "../memories/guard/consent-policy.rule.js";
-import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { WriteOutcome } from "../memories/write/write-types.js";
 import {
   type ChosenInsight,
   chooseInsights,

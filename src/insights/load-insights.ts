@@ -5,7 +5,7 @@ import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, skipWork } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";

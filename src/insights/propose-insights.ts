@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isoDay } from "../clock.js";
-import { findLeaveOut } from "../jobs/leave-out.js";
+import { findOmissions } from "../jobs/omissions.js";
 import { benignCategories, insightConfidence } from "../memories/guard/consent-policy.rule.js";
 import { insightImportance } from "../memories/write/prepare-memory.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
@@ -57,7 +57,7 @@ export async function proposeInsights(
   const most = attempt > 1 ? 1 : config.insights.most;
   let unreadable = 0;
   const texts = [...work.sources, ...work.recent].map(({ text }) => text);
-  const leaveOut = await findLeaveOut(db, { scope: work.scope }, [], texts);
+  const omissions = await findOmissions(db, { scope: work.scope }, [], texts);
   const { insights } = await askLimited(model(), limits, (limited) =>
     callStructured({
       model: limited,
@@ -67,7 +67,7 @@ export async function proposeInsights(
       input: [memoriesBlock(work), conversationBlock(work)].filter(Boolean).join("\n"),
       timeoutMs: config.upkeep.timeoutMs,
       charge,
-      leaveOut,
+      omissions,
       onDropped: (items) => {
         unreadable = items;
       },

@@ -5,7 +5,7 @@ import { recordChanges } from "../memories/changes/record-changes.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { evidenceLink } from "../memories/write/remove-resting.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
-import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
@@ -101,7 +101,7 @@ async function linkEvidence(
     event: "LINK" as const,
     old: null,
     new: { evidence },
-    news: null,
+    delta: null,
     category,
     similarity: null,
   }));

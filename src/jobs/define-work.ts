@@ -10,7 +10,7 @@ import type { JobAddress } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
 import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
-export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work">;
+export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work" | "error">;
 
 export type Within = (
   span: { readonly name: string; readonly step: EventStep; readonly op: EventOp },

@@ -58,7 +58,9 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
     renew: () => renewWork(deps.db, claim, steps.tries.leaseMs),
     charge: (tokens) => chargeOf(work)(tokens),
   });
-  const settle = async (failed: FailedTry<Found>) => ({ status: await settleFailure(deps, steps, failed) });
+  const settle = async (failed: FailedTry<Found>) => {
+    return { status: await settleFailure(deps, steps, failed), error: failed.failure };
+  };
 
   const load = async (state: State): Promise<Update> => {
     const claim = state.claim ?? (await claimNow(state));

@@ -6,7 +6,7 @@ import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
 import { type Scope, tenantField } from "../scope/scope.js";
 import { ofTenant, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { pageRows, parseInput, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export const jobStates = ["waiting", "running", "failed"] as const;
@@ -70,7 +70,7 @@ const listSchema = z.strictObject({
   tenantId: tenantField,
   state: z.enum(jobStates).optional(),
   kind: kindField.optional(),
-  limit: pageRows,
+  limit: pageRowsField,
   after: storableText.optional(),
 });
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);

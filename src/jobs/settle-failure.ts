@@ -6,7 +6,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
-import { isUnread } from "./leave-out.js";
+import { isUnread } from "./omissions.js";
 import { jobName, type WorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
 

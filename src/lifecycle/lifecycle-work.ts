@@ -4,7 +4,7 @@ import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";

@@ -82,14 +82,14 @@ async function purge(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwn
   if (memories.length === 0) return 0;
   const changes = memories.map((memory): MemoryChange => {
     const { id: memoryId, category, state, importance } = memory;
-    const news = { event: "deleted", line: changeLine("deleted", memory), importance } as const;
+    const delta = { event: "deleted", line: changeLine("deleted", memory), importance } as const;
     return {
       memoryId,
       category,
       event: "DELETE",
       old: { ...versionOf(memory), state },
       new: { state: "purged" },
-      news,
+      delta,
     };
   });
   await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });

@@ -1,4 +1,8 @@
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Memory } from "../memory.js";
 import type { Scope } from "../scope/scope.js";
@@ -29,7 +33,12 @@ export function mcpHandler(
     if (isFromOtherSite(request, origins)) return refusal(403, "Pages of this origin may not ask here.");
     if (request.method !== "POST")
       return refusal(405, "Method not allowed: this server keeps no sessions.", { allow: "POST" });
-    const server = createMcpServer(memory, { scope, actor, ...(agent !== undefined && { agent }) });
+    const newServer = () => createMcpServer(memory, { scope, actor, ...(agent !== undefined && { agent }) });
+    // Nothing is announced, so nobody can listen for it.
+    const modern = createMcpHandler(newServer, { legacy: "reject", maxSubscriptions: 0 });
+    if (!(await isLegacyRequest(request))) return modern.fetch(request);
+    // Not the package's own: it answers by a stream, of which the time limit of an app holds for the first byte only.
+    const server = newServer();
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {

@@ -15,18 +15,18 @@ import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { writeMemories } from "./write/write-memories.js";
-import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
+import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
 const accessSchema = z.strictObject({
   scope: scopeField,
   /** @default "api" */
   actor: storableText.default("api"),
-  /** The user agreed to this change. Otherwise a sensitive field becomes a request, and a benign one waits. */
+  /** The user agreed to this change. Otherwise a guarded change may be refused, or wait as a request. */
   consent: z
     .literal("given")
     .transform((): ConsentGiven => ({ via: "code" }))
     .optional(),
-  /** The conversation, for events. @default that of a draft's `source` */
+  /** The conversation; a draft's `source` overrides it. @default none */
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
@@ -34,7 +34,7 @@ const changeSchema = accessSchema.extend({
   ifRevision: revisionNumber.optional(),
   /** The user's request, verbatim, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
-  /** Id of that message, which a removal hides from recall, searches and summaries. @default none */
+  /** Its message, hidden by a removal; three removals for each. Needs `quote` and `threadId`. @default none */
   messageId: storableText.max(1_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
@@ -52,7 +52,7 @@ interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope">
 export interface MemoriesApi {
   /**
    * Writes memories in one transaction, by the rules of slots and merging; outcomes are in the order of the drafts.
-   * Sensitive fields (`consent.sensitive`) are only proposed, unless `consent: "given"`.
+   * Guarded fields (`config.consent`) may only be proposed; `consent: "given"` writes.
    * @example
    * ```ts
    * const [written] = await memory.memories.add(
@@ -72,23 +72,23 @@ export interface MemoriesApi {
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
   /**
-   * Changes an active memory. @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
-   * `WRONG_STATE`, `CONFLICT`
+   * Changes an active memory, or an expired one by `expiresAt`. @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`,
+   * `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides an active memory, which can be restored for 30 days. Deletes a memory in quarantine for good, except from the
-   * audit trail. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
+   * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`). Deletes a memory in
+   * quarantine, except from the audit trail. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a closed statement without a key.
-   * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Activates a memory in quarantine. For operators: do not give it to an agent.
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
    */
   approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
@@ -117,7 +117,6 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
-      // A program that passes the user's quote asserts that the user stated it.
       const stated = new Set(memories.keys());
       const origin = { actor, step: "api", consent, threadId, call: randomUUID(), stated } as const;
       return writeMemories(deps, { scope, drafts: memories, origin });
@@ -145,7 +144,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
 function requireFuture(expiresAt: unknown, now: Date): void {
   const moment = momentField.safeParse(expiresAt);
   if (!moment.success || moment.data > now) return;
-  const problem = `\`expiresAt\` is ${moment.data.toISOString()}, which is over`;
+  const problem = `\`expiresAt\` is ${moment.data.toISOString()}, which is past`;
   throw new MemoryError("INVALID_INPUT", `${problem}: pass a future time, or remove the memory.`);
 }
 

@@ -16,7 +16,7 @@ import {
 } from "./model-answer.js";
 import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
-export interface LeaveOut {
+export interface Omissions {
   /** Appended to the instructions, and to the input. */
   readonly instruction: string;
   readonly input: string;
@@ -32,7 +32,7 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly timeoutMs: number;
   readonly onDropped?: (items: number) => void;
   readonly charge?: Charge | undefined;
-  readonly leaveOut?: LeaveOut | undefined;
+  readonly omissions?: Omissions | undefined;
 }
 
 // Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI parses.
@@ -42,7 +42,7 @@ const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbac
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
-  const { instruction = "", input = "" } = call.leaveOut ?? {};
+  const { instruction = "", input = "" } = call.omissions ?? {};
   const question = [
     new SystemMessage(call.instructions + instruction),
     new HumanMessage(input === "" ? call.input : `${call.input}\n${input}`),
@@ -85,7 +85,7 @@ async function askChecked<Output extends Record<string, unknown>>(
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
   const answer = await ask(call, messages);
-  if (!answer.valid || !(await call.leaveOut?.repeats(textsIn(answer.answer.value)))) return answer;
+  if (!answer.valid || !(await call.omissions?.repeats(textsIn(answer.answer.value)))) return answer;
   return rejected({ raw: "(left out)", output: "" }, "it repeats what <forgotten> says");
 }
 

@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
-import { listener, parseInput } from "../text/parse-input.js";
+import { callback, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
@@ -87,7 +87,7 @@ interface ReembedProgress {
 const optionsSchema = z.strictObject({
   /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
   batchSize: z.int().min(1).max(1_000).default(100),
-  onProgress: listener<(progress: ReembedProgress) => void>().optional(),
+  onProgress: callback<(progress: ReembedProgress) => void>().optional(),
 });
 
 export interface ReembedOptions extends z.input<typeof optionsSchema> {}

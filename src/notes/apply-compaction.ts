@@ -80,8 +80,7 @@ async function deleteNote(
     memoryId: id,
     event: "DELETE",
     category,
-    similarity: null,
-    news: { event: "deleted", line: changeLine("deleted", target), importance },
+    delta: { event: "deleted", line: changeLine("deleted", target), importance },
     old: { ...versionOf(target), state: target.state },
     new: { state: "soft_deleted", reason, by },
   };
@@ -130,20 +129,19 @@ async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }:
     ],
   });
   await joinSources(tx, { ownerRef: owner.ref, into: target.id, from: merged.id });
-  const shared = { event: "MERGE", category: target.category, similarity: null } as const;
-  const news = { event: "merged", line: changeLine("merged", next), importance: next.importance } as const;
+  const shared = { event: "MERGE", category: target.category } as const;
+  const delta = { event: "merged", line: changeLine("merged", next), importance: next.importance } as const;
   return [
     {
       ...shared,
       memoryId: target.id,
-      news,
+      delta,
       old: versionOf(target),
       new: { ...versionOf(next), merged: merged.id, reason, by },
     },
     {
       ...shared,
       memoryId: merged.id,
-      news: null,
       old: { ...versionOf(merged), state: merged.state },
       new: { state: "merged", supersededBy: target.id, reason, by },
     },

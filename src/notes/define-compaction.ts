@@ -19,8 +19,8 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compact → validate → save. The lease admits one worker of all
- * processes. A late or invalid decision deletes the oldest removable note.
+ * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts) → save. The lease
+ * admits one worker of all processes. A failed or invalid decision deletes the oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
@@ -49,7 +49,7 @@ export function defineCompaction(deps: NotesRuntime) {
   );
 }
 
-/** Compacts until the app is at its limit, or another worker has the work. */
+/** Compacts until a try does not complete. */
 export async function compactNotes(
   { step }: Pick<ReturnType<typeof defineCompaction>, "step">,
   owner: Scope,
@@ -58,7 +58,7 @@ export async function compactNotes(
   while (status === "completed") ({ status } = await step({ scope: owner }));
 }
 
-/** More notes over the limit come from an import, or a lower limit: the oldest are deleted without model calls. */
+/** Beyond this, after an import or a lower limit, the oldest go without the model. */
 const maxOverForModel = 10;
 
 async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
@@ -75,27 +75,27 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
   }
 }
 
-/** Every user of the app sees the note. */
+/** Whether the merged text, which all users see, instructs. */
 async function containsInstructions({ screen }: NotesRuntime, decision: CompactionDecision): Promise<boolean> {
   return decision.action === "edit" && memoryInstructs(screen, { ...decision.target, text: decision.text });
 }
 
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
-  logger.error(`❌ ${failureOf(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
+  logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
   return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }
 
-const failureOf = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
+const failurePrefix = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
 
-/** Applies `decision`, or deletes the oldest note if that is impossible or the database fails twice. */
+/** Applies `decision`, or deletes the oldest note on an error that a retry does not cure. */
 async function applyOrDeleteOldest(
   deps: NotesRuntime,
   input: { claim: Claim; work: CompactionWork; decision: CompactionDecision },
 ): Promise<Applied> {
   const { work, decision } = input;
   try {
-    return await retryOnce(deps.logger, failureOf(work), () => applyCompaction(deps, input));
+    return await retryOnce(deps.logger, failurePrefix(work), () => applyCompaction(deps, input));
   } catch (error) {
     if (decision.by === "oldest" || error instanceof LeaseLost) throw error;
     return applyCompaction(deps, { ...input, decision: fallBack(deps, work, errorLine(error)) });

@@ -40,7 +40,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       validate: ({ work, said }) => logged(deps, work, async () => ({ content: said && noteContent(said) })),
       save: ({ claim, work, content }) =>
         logged(deps, work, async () => ({
-          memoryId: await retryOnce(deps.logger, failureOf(work), () => saveNote(deps, { claim, work, content })),
+          memoryId: await retryOnce(deps.logger, failurePrefix(work), () => saveNote(deps, { claim, work, content })),
         })),
       follow: { name: "compact", run: ({ work }) => compact(work.owner) },
     },
@@ -48,7 +48,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
   );
 }
 
-const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
+const failurePrefix = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
 async function logged<Result>({ logger }: NotesRuntime, work: NoteWork, step: () => Promise<Result>): Promise<Result> {
   try {
@@ -58,7 +58,7 @@ async function logged<Result>({ logger }: NotesRuntime, work: NoteWork, step: ()
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
       const fields = { threadId, appId: owner.appId, step: "note", ...code };
-      logger.error(`❌ ${failureOf(work)}: ${errorLine(error)}`, fields);
+      logger.error(`❌ ${failurePrefix(work)}: ${errorLine(error)}`, fields);
     }
     throw error;
   }

@@ -5,7 +5,7 @@ import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, findClaimedThread, skipWork } from "../jobs/work-table.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";

@@ -7,11 +7,11 @@ import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { listMemories, type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
-import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.js";
+import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
@@ -59,8 +59,8 @@ export interface NotesApi {
   /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
-   * Hides one note; for 30 days `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another app's;
-   * `STALE_REVISION`, `WRONG_STATE` for an inactive note
+   * Hides one note; until its purge `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another
+   * app's; `STALE_REVISION`, `WRONG_STATE` for an inactive note
    */
   remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
@@ -80,7 +80,7 @@ export interface NotesApiRuntime extends WriteRuntime {
 }
 
 const ofSchema = z.strictObject({ scope: scopeField });
-const listSchema = ofSchema.extend({ limit: pageRows, after: z.string().optional() });
+const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
 const contextSchema = ofSchema.extend({ agent: z.string().optional() });
 const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
 const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });

@@ -9,7 +9,7 @@ import { recordChanges } from "../memories/changes/record-changes.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import { hideMemories } from "../memories/write/memory-states.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
-import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { lockOwner, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
@@ -112,7 +112,7 @@ async function limitUserShare(deps: NotesRuntime, tx: Connection, { scope, owner
 
 const databaseErrors: readonly string[] = ["BUSY", "DATABASE_ERROR", "DATABASE_TIMEOUT", "DATABASE_UNAVAILABLE"];
 
-/** Repeats `work` once after a database error, and logs it. */
+/** Repeats `work` once, and logs it, except after a MemoryError that is not the database's. */
 export async function retryOnce<Result>(logger: Logger, what: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

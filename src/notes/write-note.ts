@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import type { StepTools } from "../jobs/job-steps.js";
-import { findLeaveOut } from "../jobs/leave-out.js";
 import { conversationBlock } from "../jobs/limit-material.js";
+import { findOmissions } from "../jobs/omissions.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { element } from "../text/prompt-text.js";
@@ -35,7 +35,7 @@ export async function writeNote(
   { app, messages, scope, threadId }: NoteWork,
   { renew, charge }: StepTools,
 ): Promise<ProposedNote> {
-  const leaveOut = await findLeaveOut(db, { scope, threadId }, messages);
+  const omissions = await findOmissions(db, { scope, threadId }, messages);
   const { inputBudgetTokens: budgetTokens, timeoutMs } = config.upkeep;
   const start: ProposedNote = { note: "", importance: 1, tags: [] };
   return foldPieces<TurnMessage, ProposedNote>(
@@ -50,7 +50,7 @@ export async function writeNote(
         schema,
         instructions,
         charge,
-        leaveOut,
+        omissions,
         input: [previous, conversation].filter(Boolean).join("\n"),
         timeoutMs,
       });

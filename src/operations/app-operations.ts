@@ -47,7 +47,7 @@ export const appOperations = {
     },
   }),
   removeAppMemory: operation("delete", "/apps/:appId/memories/:memoryId", "app", {
-    does: "Remove one note; for 30 days it can be restored",
+    does: "Remove one note; until its purge it can be restored",
     input: z.strictObject({ ...app, memoryId: z.string(), ...reasonField }),
     versioned: true,
     answer: z.strictObject({ success: z.literal(true) }),

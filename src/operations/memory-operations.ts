@@ -88,8 +88,7 @@ export const memoryOperations = {
         throw new MemoryError("INVALID_INPUT", `Invalid memories: ${problem}. Send them in several.`);
       }
       const drafts = memories.map((given) => draftFrom(caller, given));
-      const outcomes = await memory.memories.add(drafts, { ...target, ...how, actor });
-      return { outcomes: outcomes.map((outcome) => ({ ...outcome, problems: [...outcome.problems] })) };
+      return { outcomes: await memory.memories.add(drafts, { ...target, ...how, actor }) };
     },
   }),
   getMemory: operation("get", "/memories/:id", "scope", {
@@ -110,7 +109,7 @@ export const memoryOperations = {
     },
   }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
-    does: "Hide a memory; for 30 days it can be restored. An operator deletes a memory in quarantine for good",
+    does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
     input: z.strictObject({ ...id, ...reasonField }),
     answer: memoryItem,

@@ -22,11 +22,11 @@ const summary = z.strictObject({
 
 export const recallAnswer = z.strictObject({
   mode: z.string(),
-  block: withDescription(optionalText, "All of it as text for a prompt; null when it is empty."),
-  shown: withDescription(anyObject, "Pass it to /remember: then what was shown counts as seen."),
+  block: withDescription(optionalText, "Memories and summary as text for a prompt; null if empty."),
+  shown: withDescription(anyObject, "Pass it to `remember`: then what was shown counts as seen."),
   epoch: withDescription(
     z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }),
-    "Turns whose prompts only grow: whether this turn begins it, and its first message shown word for word.",
+    "Turns that extend one prompt: whether this one opens it, and the first message shown verbatim.",
   ),
   summary: summary.nullable(),
   processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),

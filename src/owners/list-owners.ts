@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { nobody, type Scope } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
-import { pageRows, parseInput, storableText } from "../text/parse-input.js";
+import { pageRowsField, parseInput, storableText } from "../text/parse-input.js";
 
 /** A user or an app with data. */
 export interface ListedOwner {
@@ -25,7 +25,7 @@ const pageSchema = z.strictObject({
   /** @default all tenants */
   tenantId: storableText.optional(),
   /** Rows, 1 to 1,000. @default 100 */
-  limit: pageRows,
+  limit: pageRowsField,
   /** The last `cursor` of the previous page. */
   after: z
     .string()

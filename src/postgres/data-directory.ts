@@ -31,7 +31,7 @@ function makeClosed(dataDir: string): boolean {
 const ours = /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
 
 // Some thousand files, 20 ms: the engine, unlike PostgreSQL, creates them with the umask of the process.
-export function closeContents(dataDir: string): void {
+export function restrictContents(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const names = readdirSync(dataDir).filter((name) => ours.test(name));
   for (const name of names) closeTree(join(dataDir, name));

@@ -1,5 +1,4 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
-import { installVectors } from "./embedded-pool.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
@@ -121,6 +120,10 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
   return as("DATABASE_ERROR")(`The database reported: ${detail}`);
 }
 
+/** Each release of the extension requires one release of the engine. */
+export const installEngine = "npm install @electric-sql/pglite@0.5.14";
+export const installVectorsCommand = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
+
 export const lacksPgvector =
-  `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectors}\` for the embedded database, ` +
+  `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectorsCommand}\` for the embedded database, ` +
   "install it on a server (https://github.com/pgvector/pgvector), or create the memory without `embeddings`.";

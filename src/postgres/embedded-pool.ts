@@ -5,34 +5,25 @@ import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
 import { attempt } from "../text/plain-json.js";
-import { closeContents, openDataDirectory } from "./data-directory.js";
+import { openDataDirectory, restrictContents } from "./data-directory.js";
+import { installEngine } from "./database-error.js";
 import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
-export interface EmbeddedPoolOptions {
+interface EmbeddedPoolOptions {
   readonly dataDir?: string;
-  /** A dump of PGlite's `dumpDataDir` to start from. @default an empty database, made or shipped */
+  /** A dump of PGlite's `dumpDataDir` to start from. @default the folder's data, else an empty database */
   readonly loadDataDir?: Blob;
+  /** Called before a new folder is filled. */
   readonly onCreate?: ((dataDir: string) => void) | undefined;
 }
-
-export interface EmbeddedPool {
-  readonly pool: pg.Pool;
-  readonly engine: () => PGlite;
-  readonly engineVersion: string | undefined;
-  readonly close: () => Promise<void>;
-}
-
-/** Each release of the extension requires one release of the engine. */
-const installEngine = "npm install @electric-sql/pglite@0.5.14";
-export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
 const embeddedPools = new WeakSet<pg.Pool>();
 
 export const isEmbeddedPool = (pool: pg.Pool): boolean => embeddedPools.has(pool);
 
 /** @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock errors */
-export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
+export function openEmbeddedPool(options: EmbeddedPoolOptions) {
   const peers = loadPeers();
   const host = engineHost(options, peers);
   const pool = new pg.Pool({
@@ -62,7 +53,7 @@ function engineHost(
 ) {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
   const restrictFiles = () => {
-    if (dataDir !== undefined) closeContents(dataDir);
+    if (dataDir !== undefined) restrictContents(dataDir);
   };
   const emptyFor = dataDir === undefined ? sharedEmptyDatabase : emptyDatabase;
   const start = () => {
@@ -70,17 +61,17 @@ function engineHost(
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
     if (isNew && dataDir !== undefined) onCreate?.(dataDir);
-    const load = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
+    const dump = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // PGlite does not start in a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
-      ...(load !== undefined && { loadDataDir: load }),
+      ...(dump !== undefined && { loadDataDir: dump }),
       // After a recovery, the progress timer (10 s) would keep the process alive.
       startParams: [...Engine.defaultStartParams, "-c", "log_startup_progress_interval=0"],
     });
     const ready = engine.waitReady.then(restrictFiles).then(async () => {
-      if (dataDir !== undefined || load !== undefined) return;
+      if (dataDir !== undefined || dump !== undefined) return;
       shareEmptyDatabase(version, await engine.dumpDataDir("none"));
     });
     running = { engine, ready, unlock };
@@ -116,7 +107,7 @@ function engineHost(
   };
 }
 
-// Clients speak the wire protocol: a ready-made connection would stay dead after its first failed query.
+// Clients speak the wire protocol: the peer's own connection stays dead after a failed query.
 function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.Client {
   return class EmbeddedClient extends pg.Client {
     constructor(clientOptions?: pg.ClientConfig) {
@@ -142,23 +133,24 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
 }
 
 function loadPeers() {
-  const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  const { PGlite: Engine } = requirePeer<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
-  const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
+  const { createPgConfig } = requirePeer<Driver>("@electric-sql/pglite", "/node-postgres");
   type Extension = typeof import("@electric-sql/pglite-pgvector");
-  const vector = attempt(() => load<Extension>("@electric-sql/pglite-pgvector").vector);
+  const vector = attempt(() => requirePeer<Extension>("@electric-sql/pglite-pgvector").vector);
   const manifest = attempt((): { version?: unknown } => {
-    const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
+    const main = resolveFrom("@electric-sql/pglite", (require, name) => require.resolve(name));
     return JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
   });
   const version = typeof manifest?.version === "string" ? manifest.version : undefined;
   return { PGlite: Engine, createPgConfig, vector, version };
 }
 
-const load = <Module>(name: string, part = ""): Module => find(name, (require) => require(name + part) as Module);
+const requirePeer = <Module>(name: string, part = ""): Module =>
+  resolveFrom(name, (require) => require(name + part) as Module);
 
 // Hidden from bundlers, which may have moved this file or changed its format.
-function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
+function resolveFrom<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;
   for (const place of places) {

@@ -24,7 +24,8 @@ const lockTries = 30;
 const buildRaces = ["XX000", "40P01", "42704"];
 
 export interface MigrateOptions extends WantedSchema {
-  readonly also?: (client: ClientBase) => Promise<void>;
+  /** Runs in each transaction. */
+  readonly also?: (client: ClientBase, schemaName: string) => Promise<void>;
   readonly shipped?: ShippedSchema;
 }
 
@@ -39,13 +40,13 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   try {
     return await database.withClient(async (client) => {
       for (;;) {
-        const migrateOnce = () => migrateInOne(client, database, options, shipped);
+        const migrateOnce = () => migrateInTransaction(client, database, options, shipped);
         const { done, concurrent } = await retryOn([], migrateOnce, {
           most: lockTries,
           stepMs: 100,
           busy:
-            `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so it was ` +
-            "not migrated and nothing was changed. Run it again when that has ended.",
+            `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so ` +
+            "this step was rolled back. Run it again when that has ended.",
         });
         applied.push(...done);
         if (concurrent === undefined) return applied;
@@ -69,7 +70,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
 
 type Migrated = Awaited<ReturnType<typeof runMigrations>>;
 
-async function migrateInOne(
+async function migrateInTransaction(
   client: ClientBase,
   database: Database,
   options: MigrateOptions,
@@ -83,7 +84,7 @@ async function migrateInOne(
     // Migrated rows must be visible under row-level security.
     await client.query("set local mnemograph.tenant_id = '*'");
     const migrated = await runMigrations(client, database, options, shipped);
-    await options.also?.(client);
+    await options.also?.(client, database.schemaName);
     await client.query("commit");
     return migrated;
   } catch (error) {
@@ -103,39 +104,39 @@ async function runMigrations(
   if (newer) return { done: [], concurrent: undefined };
   const isNew = state.is !== "installed";
   // Nobody uses new tables yet, so their indexes are built in the same transaction.
-  const before = isNew ? pending : pending.slice(0, firstConcurrent(pending, schemaName));
+  const transactional = isNew ? pending : pending.slice(0, firstConcurrent(pending, schemaName));
   if (state.is === "empty") await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) {
       await client.query(concurrently.test(statement) ? statement.replace(" concurrently", "") : statement);
     }
   };
-  if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
-  const addsVectors = before.some(({ set }) => set === "vector");
+  if (state.is === "legacy") await run(shipped.upgrade.aside(schemaName));
+  const addsVectors = transactional.some(({ set }) => set === "vector");
   if (options.vectors || addsVectors) {
     const extensionSchema = await ensureVectorExtension(client);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
   const runSets = async (...sets: MigrationSet[]) => {
-    const chosen = before.filter(({ set }) => sets.includes(set));
+    const chosen = transactional.filter(({ set }) => sets.includes(set));
     await run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
   };
   await runSets("core", "vector");
-  if (state.is === "before") await run(shipped.upgrade.copy(schemaName));
+  if (state.is === "legacy") await run(shipped.upgrade.copy(schemaName));
   const functionsVersion = isNew ? 0 : state.installed.functionsVersion;
   if (functionsVersion < shipped.functions.version || addsVectors) {
     const vectorSchema = (await findExtensionSchema(client)) ?? "public";
     await run(shipped.functions.statementsFor(schemaName, vectorSchema));
   }
   await runSets("isolation");
-  if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
+  if (transactional.length > 0 || functionsVersion < shipped.functions.version || isNew) {
     const { version } = shipped.functions;
-    await recordVersions(client, { schemaName, language }, state, before, version);
+    await recordVersions(client, { schemaName, language }, state, transactional, version);
     await isolateTables(client, schemaName);
   }
   await client.query("set local search_path to default");
-  if (!isNew) await keepLanguage(client, schemaName, state.installed.language, language);
-  return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
+  if (!isNew) await updateLanguage(client, schemaName, state.installed.language, language);
+  return { done: transactional.map(({ name }) => name), concurrent: pending[transactional.length] };
 }
 
 // These statements cannot run in a transaction; the group is the index name.
@@ -167,7 +168,7 @@ async function recordVersions(
   client: ClientBase,
   { schemaName, language }: Pick<Database, "schemaName" | "language">,
   state: SchemaState,
-  before: readonly Migration[],
+  applied: readonly Migration[],
   functionsVersion: number,
 ): Promise<void> {
   const meta = `${identifier(schemaName).text}.meta`;
@@ -176,14 +177,19 @@ async function recordVersions(
     await client.query(`insert into ${meta} (${columns}) values (0, 0, 0, $1)`, [language]);
   }
   const versions = migrationSets.flatMap((set) => {
-    const last = before.findLast((migration) => migration.set === set);
+    const last = applied.findLast((migration) => migration.set === set);
     return last ? [`${versionColumns[set]} = ${last.version}`] : [];
   });
   const all = [...versions, `functions_version = ${functionsVersion}`, `compatible_from = ${compatibleFrom}`];
   await client.query(`update ${meta} set ${all.join(", ")}`);
 }
 
-async function keepLanguage(client: ClientBase, schemaName: string, recorded: string, language: string): Promise<void> {
+async function updateLanguage(
+  client: ClientBase,
+  schemaName: string,
+  recorded: string,
+  language: string,
+): Promise<void> {
   if (recorded === language) return;
   const schema = identifier(schemaName).text;
   const { rowCount } = await client.query(
@@ -208,8 +214,8 @@ async function ensureSchema(client: ClientBase, schemaName: string): Promise<voi
 
 async function isolateTables(client: ClientBase, schemaName: string): Promise<void> {
   const isolate = `${identifier(schemaName).text}.isolate_tables()`;
-  const { rows } = await client.query("select to_regprocedure($1) is not null as isolated", [isolate]);
-  if (rows[0]?.isolated) await client.query(`select ${isolate}`);
+  const { rows } = await client.query("select to_regprocedure($1) is not null as found", [isolate]);
+  if (rows[0]?.found) await client.query(`select ${isolate}`);
 }
 
 async function ensureVectorExtension(client: ClientBase): Promise<string> {

@@ -6,7 +6,7 @@ import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type Migration, type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
 import { createdTables, findGap } from "./schema-state.js";
 
-export interface SetStatus {
+interface SetStatus {
   readonly set: MigrationSet;
   readonly version: number | null;
   readonly pending: readonly string[];
@@ -14,6 +14,7 @@ export interface SetStatus {
 
 export interface MigrationStatus {
   readonly sets: readonly SetStatus[];
+  readonly functions: { readonly version: number | null; readonly shipped: number };
   readonly newer: boolean;
   readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
 }
@@ -28,10 +29,10 @@ export async function migrationStatus(
   try {
     return await database.withClient(async (client) => {
       const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
-      const versions = state.is === "installed" ? state.installed.versions : null;
+      const installed = state.is === "installed" ? state.installed : null;
       // An upgrade moves each table aside and copies its rows.
       const locksFor = (migration: Migration): LockedTable[] =>
-        state.is === "before"
+        state.is === "legacy"
           ? createdTables([migration], schemaName).map((table) => ({ table, lock: "ACCESS EXCLUSIVE" }))
           : locksOf(migration.statementsFor(schemaName), identifier(schemaName).text);
       const locks = pending
@@ -47,9 +48,10 @@ export async function migrationStatus(
       return {
         sets: migrationSets.map((set) => ({
           set,
-          version: versions?.[set] ?? null,
+          version: installed?.versions[set] ?? null,
           pending: pending.filter((migration) => migration.set === set).map(({ name }) => name),
         })),
+        functions: { version: installed?.functionsVersion ?? null, shipped: shipped.functions.version },
         newer,
         locks: locks.map((lock) => ({ ...lock, rows: counted.get(lock.table) ?? null })),
       };

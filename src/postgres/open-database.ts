@@ -8,6 +8,7 @@ import { createDatabase, type Database, type DatabaseSettings } from "./database
 import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
+import { packageVersion } from "./package-version.js";
 import { prepareSession } from "./session-settings.js";
 
 // Not pg's own type: it differs by version, and without pg's declarations it would accept any value.
@@ -25,6 +26,8 @@ export const defaultDataDir = ".mnemograph";
 
 export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOutage"> {
   readonly onBack?: ((outage: Outage) => void) | undefined;
+  /** What pg_stat_activity calls the connections. @default "mnemograph/" and the version */
+  readonly applicationName?: string;
 }
 
 /** Reports an undefined `database`, such as an unset variable. @throws MemoryError `INVALID_INPUT` in production */
@@ -108,10 +111,11 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
     const detail = error instanceof Error ? error.message : "";
     throw new MemoryError("INVALID_INPUT", `\`database\` is a connection string that cannot be used: ${detail}.`);
   }
-  const { prepare, statementTimeoutMs } = settings;
+  const { prepare, statementTimeoutMs, applicationName = `mnemograph/${packageVersion}` } = settings;
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
+    fallback_application_name: applicationName,
     // Sends a transaction and its settings in one round trip.
     pipeline: true,
     // A pooler shares sessions, so session settings would leak.

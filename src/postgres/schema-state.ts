@@ -20,7 +20,7 @@ interface InstalledSchema {
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
   | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
-  | { readonly is: "before"; readonly tables: ReadonlySet<string>; readonly sets: readonly MigrationSet[] };
+  | { readonly is: "legacy"; readonly tables: ReadonlySet<string>; readonly sets: readonly MigrationSet[] };
 
 type Run = Pick<ClientBase, "query">;
 
@@ -40,7 +40,7 @@ async function readSchema(client: Run, schemaName: string): Promise<SchemaState>
   }
   if (tables.has("meta")) return { is: "installed", tables, installed: await readMeta(client, schemaName) };
   if (tables.has("migration") && tables.has("thread_task")) {
-    return { is: "before", tables, sets: await readSetsBefore(client, schemaName, tables) };
+    return { is: "legacy", tables, sets: await readSetsBefore(client, schemaName, tables) };
   }
   return { is: "empty", tables };
 }
@@ -112,7 +112,7 @@ export async function findGap(
   { vectors, isolation = false, upgrade = false }: WantedSchema,
 ): Promise<{ state: SchemaState; newer: boolean; pending: readonly Migration[] }> {
   const state = await readSchema(client, schemaName);
-  if (state.is === "before" && !upgrade) {
+  if (state.is === "legacy" && !upgrade) {
     throw differs(
       schemaName,
       "has tables of before version 1. Stop every process that works on it, back it up, and run " +
@@ -125,10 +125,10 @@ export async function findGap(
   const pending = shipped.migrations.filter(({ set, version }) => {
     const last = installed?.versions[set] ?? null;
     if (last !== null) return version > last;
-    return wanted[set] || (state.is === "before" && state.sets.includes(set));
+    return wanted[set] || (state.is === "legacy" && state.sets.includes(set));
   });
   const foreign = createdTables(pending, schemaName).find((table) => state.tables.has(table));
-  if (state.is !== "before" && foreign !== undefined) {
+  if (state.is !== "legacy" && foreign !== undefined) {
     throw differs(schemaName, `has a table "${foreign}" that is not mnemograph's. ${anotherSchema}`);
   }
   return { state, newer: false, pending };

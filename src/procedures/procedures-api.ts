@@ -6,8 +6,8 @@ import { givenMessages, messageListSchema } from "../conversation/given-messages
 import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
-import { findLeaveOut } from "../jobs/leave-out.js";
 import { limitMaterial } from "../jobs/limit-material.js";
+import { findOmissions } from "../jobs/omissions.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findMemory } from "../memories/item/memory-row.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
@@ -155,12 +155,12 @@ async function makeSteps(
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
   const charge = deps.usage.charging({ ...address, kind: "procedure" });
   const sources = messages.map(({ seq = -1, text }) => ({ seq, text }));
-  const leaveOut = await findLeaveOut(deps.db, address, sources);
+  const omissions = await findOmissions(deps.db, address, sources);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
     (previous, piece) => {
       const input = { title, previous, messages: piece, onDropped };
-      return writeProcedure(deps.model(), input, timeoutMs, charge, leaveOut);
+      return writeProcedure(deps.model(), input, timeoutMs, charge, omissions);
     },
   );
   return steps ?? { title: title ?? "", steps: [] };

@@ -5,9 +5,9 @@ import type { TurnMessage } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
 import { writingProblems } from "../memories/write/writing-constraints.rule.js";
-import { callStructured, type LeaveOut } from "../models/call-structured.js";
+import { callStructured, type Omissions } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
@@ -88,7 +88,7 @@ export async function writeProcedure(
   input: ProcedureInput,
   timeoutMs: number,
   charge?: Charge,
-  leaveOut?: LeaveOut,
+  omissions?: Omissions,
 ): Promise<ProcedureSteps> {
   const goal = input.title === null ? "" : element("goal", {}, input.title);
   const { title, steps } = await callStructured({
@@ -99,7 +99,7 @@ export async function writeProcedure(
     input: [goal, previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
     charge,
-    leaveOut,
+    omissions,
     ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };

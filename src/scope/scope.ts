@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { namesKeys, parseInput } from "../text/parse-input.js";
+import { explainIssue, parseInput } from "../text/parse-input.js";
 import { isStorable } from "../text/storable-text.js";
 
 /** The owner of a memory or a thread. At least one of `userId` and `appId` is set. */
@@ -27,7 +27,7 @@ const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userI
 export function parseScope(input: unknown): Scope {
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
-  const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
+  const parsed = scopeSchema.safeParse(input ?? {}, { error: explainIssue });
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
   if ("userId" in parsed.data || "appId" in parsed.data) return parsed.data as Scope;
   const message = "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.";

@@ -10,20 +10,25 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import { listener, parseInput } from "../text/parse-input.js";
+import { callback, parseInput } from "../text/parse-input.js";
 import type { FoundItem } from "./read-items.js";
 import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.js";
 import { parseOperation, type StoreOperation } from "./store-operation.js";
 import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
 
-/** Receives the namespace; for a search its prefix. */
-type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
+/** Receives the namespace, for a search its prefix; and the `defaultScope` of `createMemory`. */
+interface ScopeOfNamespace {
+  (namespace: readonly string[], defaultScope: Scope | null): Scope;
+  /** Whether it must be asked where the store is called. */
+  readonly readsRun?: true;
+}
 
 /** Options of a store. The default of each is in `config.store`. */
 export interface StoreInput extends StoreConfig {
   /**
    * The owner of the items: each scope sees only its own. Or a function from namespace to owner, for one store of many
-   * users. Without a scope only namespaces separate users, and `forget` and `export` reach no item of a user.
+   * users; `fromRun` gives that of the run which calls it. Without a scope only namespaces separate users, and `forget`
+   * and `export` reach no item of a user.
    * @default `defaultScope`, else no owner
    */
   readonly scope?: Scope | ScopeOfNamespace | undefined;
@@ -31,41 +36,51 @@ export interface StoreInput extends StoreConfig {
 
 /** A store on this memory's tables, for compiled graphs, agents and `getStore()`. */
 export interface LangGraphStore extends BaseStore {
-  /** Stores an item; null deletes it. @param options `ttl`: minutes to keep it, as in `PostgresStore` */
+  /**
+   * Stores an item; null deletes it.
+   * @param options `ttl`: minutes to keep it, as in `PostgresStore`; `ifValue`: what it must still be, null for no item
+   * @throws MemoryError `STALE_REVISION` if it is not; `details.current` is what it is
+   */
   put(
     namespace: string[],
     key: string,
     value: Record<string, unknown> | null,
     index?: false | string[],
-    options?: { readonly ttl?: number | undefined },
+    options?: PutOptions,
   ): Promise<void>;
+}
+
+interface PutOptions {
+  readonly ttl?: number | undefined;
+  readonly ifValue?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 const inputSchema = storeOptionsSchema
   .partial()
-  .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
+  .extend({ scope: z.union([callback<ScopeOfNamespace>(), z.unknown()]).optional() });
 
-/** @param defaults the scope if `input` has none: null for a store without owner, "refuse" to require a scope */
+/** @param defaults the scope if `input` has none, null for a store without owner; or whether a scope is required */
 export function createStore(
   runtime: StoreRuntime,
   input: StoreInput = {},
-  defaults: { readonly scope: Scope | null | "refuse" },
+  defaults: { readonly scope: Scope | null; readonly isRequired: boolean },
 ): LangGraphStore {
   const { scope, ...given } = parseInput(inputSchema, input, "store");
   const ownOptions = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
   const options: StoreOptions = { ...runtime.config.store, ...ownOptions };
-  return new ScopedStore(runtime, options, scopeOfStore(input, scope, defaults.scope));
+  const isOfRun = typeof scope === "function" && "readsRun" in scope;
+  return new ScopedStore(runtime, options, scopeOfStore(input, scope, defaults), isOfRun);
 }
 
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
 
-function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
-  if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace]));
+function scopeOfStore(input: StoreInput, scope: unknown, defaults: Parameters<typeof createStore>[2]): ScopeOf {
+  if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace], defaults.scope));
   if ("scope" in input) {
     const parsed = parseScope(scope);
     return () => parsed;
   }
-  if (byDefault !== "refuse") return () => byDefault;
+  if (!defaults.isRequired) return () => defaults.scope;
   throw new MemoryError(
     "SCOPE_REQUIRED",
     'With isolation: "rls" a store needs a scope: memory.store({ scope }), or a function from namespace to scope.',
@@ -77,12 +92,25 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   readonly #runtime: StoreRuntime;
   readonly #options: StoreOptions;
   readonly #scopeOf: ScopeOf;
+  readonly #isOfRun: boolean;
 
-  constructor(runtime: StoreRuntime, options: StoreOptions, scopeOf: ScopeOf) {
+  constructor(runtime: StoreRuntime, options: StoreOptions, scopeOf: ScopeOf, isOfRun: boolean) {
     super();
     this.#runtime = runtime;
     this.#options = options;
     this.#scopeOf = scopeOf;
+    this.#isOfRun = isOfRun;
+  }
+
+  /** LangGraph reads it of a graph's own store, which it then calls from a queue, outside of the run. */
+  get lg_name(): string {
+    if (!this.#isOfRun) return "LangGraphStore";
+    throw new MemoryError(
+      "SCOPE_REQUIRED",
+      "A store with `scope: fromRun` cannot be a graph's own `store`: LangGraph calls that one outside of the run. Call it " +
+        "by name in nodes and tools, and give it to backends: new StoreBackend({ store, namespace }). For getStore(), give " +
+        "each run a store: graph.invoke(input, { …, store: memory.store({ scope: { userId: … } }) }).",
+    );
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
@@ -121,7 +149,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     key: string,
     value: Record<string, unknown> | null,
     index?: false | string[],
-    options?: { readonly ttl?: number | undefined },
+    options?: PutOptions,
   ): Promise<void> {
     const given = { ...(index !== undefined && { index }), ...(options && { options }) };
     await this.batch([{ namespace, key, value, ...given }]);

@@ -1,17 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
-import { type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
+import { lockOwner, type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
 import { type QuestionVector, questionVector } from "../search/read-question.js";
 import type { RetrievalOptions } from "../search/retrieval-options.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
-import type { StoreOperation } from "./store-operation.js";
+import type { Put, StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
-import { keepWritten, type WrittenBatch, type WrittenItem, writtenItems } from "./written-items.js";
+import {
+  isKept,
+  itemOf,
+  keepWritten,
+  placeOf,
+  type WrittenBatch,
+  type WrittenItem,
+  writtenItems,
+} from "./written-items.js";
 
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
 
@@ -20,7 +30,10 @@ export interface BatchedOperation {
   readonly operation: StoreOperation;
 }
 
-/** Takes one round trip after the embeddings. Each read sees the writes before it. Writes nothing when it throws. */
+/**
+ * Takes one round trip after the embeddings, and a transaction with a put that has `ifValue`. Each read sees the writes
+ * before it. Writes nothing when it throws. @throws MemoryError `STALE_REVISION`
+ */
 export async function runBatch(
   runtime: StoreRuntime,
   scope: Scope | null,
@@ -30,15 +43,39 @@ export async function runBatch(
   const columns = scopeColumns(scope ?? {});
   const writes = await prepareItems(runtime, operations);
   const reads = await prepareReads(runtime, operations);
+  const conditional = putsOf(operations).filter(({ ifValue }) => ifValue !== undefined);
   const statement = batchStatement(db, columns, writes, reads);
+  const runUnchanged = async (tx: Connection) => {
+    await requireUnchanged(tx, scope, conditional);
+    return tx.query<FoundItem>(statement);
+  };
   // Batches that write the same items in different orders may deadlock.
   return asTenant(columns.tenantId, () =>
-    retryOn(["40P01"], () => db.query<FoundItem>(statement), {
+    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(runUnchanged) : db.query<FoundItem>(statement)), {
       most: 10,
       stepMs: 10,
       busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
     }),
   );
+}
+
+const putsOf = (operations: readonly BatchedOperation[]) =>
+  operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
+
+/** The owner's lock serializes conditional batches; a lock on the items keeps other writers out. */
+async function requireUnchanged(tx: Connection, scope: Scope | null, puts: readonly Put[]): Promise<void> {
+  if (scope === null) throw new MemoryError("SCOPE_REQUIRED", "A put with `ifValue` needs a store with a `scope`.");
+  await lockOwner(tx, scope);
+  const items = puts.map(({ path, key }) => itemOf(path, key));
+  const found = await tx.query<Pick<Put, "path" | "key" | "value">>(sql`
+    select i.path, i.key, i.value from ${tx.schema}.store_item i where i.place = ${placeOf(scopeColumns(scope))}
+      and i.item = any (array[${join(items)}]) and ${isKept(tx)} order by i.item for update`);
+  for (const { namespace, path, key, ifValue } of puts) {
+    const current = found.find((item) => item.path === path && item.key === key)?.value ?? null;
+    if (isDeepStrictEqual(current, ifValue)) continue;
+    const message = `The item ${JSON.stringify([...namespace, key])} is not what \`ifValue\` says: read it again.`;
+    throw new MemoryError("STALE_REVISION", message, { details: { current } });
+  }
 }
 
 function batchStatement(db: Connection, scope: ScopeColumns, written: WrittenBatch, reads: readonly BatchedRead[]) {
@@ -71,9 +108,8 @@ function refreshed({ schema }: Connection, writes: boolean): Sql {
 
 async function prepareItems(runtime: StoreRuntime, operations: readonly BatchedOperation[]): Promise<WrittenBatch> {
   const { embedder, redactor } = runtime;
-  const puts = operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
   const items = await Promise.all(
-    puts.map(async (put) => {
+    putsOf(operations).map(async ({ ifValue: _, ...put }) => {
       const item = { ...put, value: await redactor.json(put.value) };
       return { ...item, texts: indexedTexts(item), terms: itemTerms(item) };
     }),

@@ -30,8 +30,8 @@ const putSchema = z.strictObject({
   key,
   value: z.unknown(),
   index: z.union([z.literal(false), indexFields]).nullish(),
-  /** As in `PostgresStore`. */
-  options: z.strictObject({ ttl: ttlMinutes.nullish() }).nullish(),
+  /** `ttl` is that of `PostgresStore`. */
+  options: z.strictObject({ ttl: ttlMinutes.nullish(), ifValue: z.unknown().optional() }).nullish(),
 });
 
 const searchSchema = z.strictObject({
@@ -64,7 +64,7 @@ function parseGet(operation: GetOperation) {
   return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
 
-/** A null `value` deletes the item; null `indexFields` hide it from queries. */
+/** A null `value` deletes the item; null `indexFields` hide it from queries. `ifValue`: what must be there, if defined. */
 export type Put = Readonly<ReturnType<typeof parsePut>>;
 
 function parsePut(operation: PutOperation, options: StoreOptions) {
@@ -77,6 +77,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
     value: storableJson(value, `value of ${JSON.stringify(key)} (null deletes it)`),
     indexFields: index === false ? null : (index ?? allFields),
     ttlMinutes: own?.ttl ?? options.ttlMinutes ?? null,
+    ifValue: own?.ifValue === undefined ? undefined : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
   };
 }
 

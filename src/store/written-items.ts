@@ -4,7 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
 
-export interface WrittenItem extends Put {
+export interface WrittenItem extends Omit<Put, "ifValue"> {
   readonly n: number;
   /** Prepared for `to_tsvector`; null if no query finds it. */
   readonly terms: string | null;

@@ -1,7 +1,7 @@
 import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { defineWork } from "../jobs/define-work.js";
-import { findLeaveOut } from "../jobs/leave-out.js";
+import { findOmissions } from "../jobs/omissions.js";
 import { type Claim, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import { completeSummary, failSummary, findSummaryWork, limitSummary, type SummaryWork } from "./claim-summary.js";
@@ -40,8 +40,8 @@ export function defineSummaries(deps: SummaryRuntime) {
       async make({ work }, { renew, charge }) {
         const startedAt = performance.now();
         const said = [...work.dropped, ...work.added];
-        const leaveOut = await findLeaveOut(deps.db, work, said, work.base ? [work.base.text] : []);
-        const made = await makeSummary({ ...deps, model: deps.model() }, work, summaries, renew, charge, leaveOut);
+        const omissions = await findOmissions(deps.db, work, said, work.base ? [work.base.text] : []);
+        const made = await makeSummary({ ...deps, model: deps.model() }, work, summaries, renew, charge, omissions);
         const { text: summary, dropped } = made;
         return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
       },

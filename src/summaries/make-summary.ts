@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { callStructured, type LeaveOut } from "../models/call-structured.js";
+import { callStructured, type Omissions } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
@@ -96,7 +96,7 @@ export async function makeSummary(
   options: SummaryOptions,
   betweenPieces: () => Promise<void>,
   charge?: Charge,
-  leaveOut?: LeaveOut,
+  omissions?: Omissions,
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   // In the last piece only: such messages are folded in before they are dropped.
@@ -120,7 +120,7 @@ export async function makeSummary(
         ].join("\n"),
         timeoutMs,
         charge,
-        leaveOut,
+        omissions,
       });
       const { text, dropped: removed } = await summaryText(screen, summary, maxCharacters);
       return { previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text }, left: left + removed };

@@ -24,6 +24,8 @@ interface SummaryPage {
   /** Only the latest, 1 to 1,000. @default all */
   readonly limit?: number | undefined;
   readonly before?: number | undefined;
+  /** Only completed versions. @default false */
+  readonly completed?: boolean | undefined;
 }
 
 export interface SummariesApi {
@@ -36,12 +38,13 @@ const pageSchema = z.strictObject({
   threadId: threadField,
   limit: z.int().min(1).max(1_000).optional(),
   before: z.int().min(0).optional(),
+  completed: z.boolean().default(false),
 });
 
 export function createSummariesApi(db: Connection): SummariesApi {
   return {
     async list(page) {
-      const { scope, threadId, limit, before } = parseAddressed(pageSchema, page, "page of summaries");
+      const { scope, threadId, limit, before, completed } = parseAddressed(pageSchema, page, "page of summaries");
       const { tenantId, userId, appId } = scopeColumns(scope);
       // float8 holds every bigint that a sequence reaches.
       const latest = await db.query<Summary & Record<string, unknown>>(sql`
@@ -58,6 +61,7 @@ export function createSummariesApi(db: Connection): SummariesApi {
         where ${threadIs(tenantId, threadId)}
           and t.user_id = ${userId} and t.app_id = ${appId}
           and (${before ?? null}::bigint is null or s.id < ${before ?? null}::bigint)
+          and (not ${completed}::boolean or s.status = 'completed')
         order by s.id desc limit ${limit ?? null}`);
       return latest.reverse();
     },

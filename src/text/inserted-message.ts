@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { attachmentOf } from "./attachments.js";
 import { messageText } from "./message-text.js";
 
 const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
@@ -19,7 +20,8 @@ export function isInserted(message: BaseMessage): boolean {
   if (message.additional_kwargs?.lc_source !== undefined) return true;
   if (message.getType() !== "human") return false;
   const text = messageText(message);
-  return text.trim() !== "" && withoutReminders(text).trim() === "";
+  if (text.trim() === "" || withoutReminders(text).trim() !== "") return false;
+  return ![message.content].flat().some((part) => attachmentOf(part));
 }
 
 export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);

@@ -4,26 +4,26 @@ import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
 export function nearestName(name: string, known: readonly string[]): string | null {
-  const typed = bare(name);
+  const typed = normalised(name);
   if (typed === "" || typed.length > mostCharacters) return null;
   const near = known
-    .map((other) => ({ other, slips: slipsBetween(typed, bare(other)) }))
+    .map((other) => ({ other, edits: editDistance(typed, normalised(other)) }))
     // One typo in three letters, so that short names are not taken for each other.
-    .filter(({ other, slips }) => slips <= Math.max(typed.length, bare(other).length) / 3)
-    .sort((one, two) => one.slips - two.slips);
-  return near[0]?.other ?? known.find((other) => isHalf(typed, bare(other))) ?? null;
+    .filter(({ other, edits }) => edits <= Math.max(typed.length, normalised(other).length) / 3)
+    .sort((one, two) => one.edits - two.edits);
+  return near[0]?.other ?? known.find((other) => isPrefix(typed, normalised(other))) ?? null;
 }
 
 const mostCharacters = 60;
 
-const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+const normalised = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
-function isHalf(typed: string, other: string): boolean {
+function isPrefix(typed: string, other: string): boolean {
   const [short, long] = typed.length < other.length ? [typed, other] : [other, typed];
   return short.length >= 3 && long.startsWith(short);
 }
 
-function slipsBetween(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= one.length; i++) {
     const row = [i];
@@ -57,27 +57,27 @@ const isoMoment = z
 
 export const dateOrMoment = z.union([storableDate, isoMoment], "must be a Date, or a text in ISO 8601");
 
-export const pageRows = z.int().min(1).max(1_000).default(100);
+export const pageRowsField = z.int().min(1).max(1_000).default(100);
 
 export const spanMs = z.number().min(0).max(longestSpanMs);
 
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
-/** Most conditions of a filter: each is evaluated for each row. */
+/** Limits a filter: each condition runs on each row. */
 export const mostConditions = 100;
 
 export const revisionNumber = z.int().min(1);
 
-export const listener = <Listener>() =>
-  z.custom<Listener>((value) => typeof value === "function", "must be a function");
+export const callback = <Callback>() =>
+  z.custom<Callback>((value) => typeof value === "function", "must be a function");
 
 export const abortSignal = z.custom<AbortSignal>(
   (value) => typeof value === "object" && value !== null && "throwIfAborted" in value && "aborted" in value,
   "must be an AbortSignal",
 );
 
-/** Suggests names for unknown keys. All schemas are strict: an ignored misspelt filter would select more. */
-export const namesKeys: z.core.$ZodErrorMap = (issue) => {
+/** Explains wrong input. Options are strict: an ignored misspelt filter would select more. */
+export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
   const known = Object.keys(shape);
   if (issue.code === "invalid_type" && issue.expected === "object" && known.length > 0) {
@@ -97,9 +97,9 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   return unknown.join("; ");
 };
 
-/** @param what the name of `input` in errors @throws MemoryError `INVALID_INPUT` */
+/** @param what names `input` in errors. @throws MemoryError `INVALID_INPUT` */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
-  const parsed = schema.safeParse(input, { error: namesKeys });
+  const parsed = schema.safeParse(input, { error: explainIssue });
   if (parsed.success) return parsed.data;
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);
 }

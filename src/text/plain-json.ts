@@ -131,7 +131,7 @@ export function attempt<Value>(read: () => Value): Value | undefined {
   }
 }
 
-function bytesOf(object: object): Buffer | null {
+export function bytesOf(object: unknown): Buffer | null {
   if (object instanceof Uint8Array || object instanceof Uint8ClampedArray || object instanceof DataView) {
     return Buffer.from(object.buffer, object.byteOffset, object.byteLength);
   }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
-import { decodeMessage, encodeMessage, messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
+import { messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
 import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
 
 type Rewrite = (text: string) => string;
@@ -10,8 +10,6 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
 const references = setOf("id tool_call_id status role");
 
-/** For tool calls and parts of the content. Deeper values are application data. */
-const callReferences = setOf("id name type index");
 const partReferences = setOf(
   "id type index tool_call_id tool_use_id call_id file_id fileId format detail source_type mime_type mimeType " +
     "media_type",
@@ -28,11 +26,6 @@ const knownNames: ReadonlySet<string> = new Set([
   ),
 ]);
 
-const media = setOf("source image_url input_audio file image audio video");
-
-/** Shorter base64 may also be a number or a name. */
-const shortestFile = 64;
-
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   const { type, data } = message;
   const isTool = type === "tool" || type === "function";
@@ -40,7 +33,7 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
     if (references.has(name) || (name === "name" && isTool)) return [name, value];
     if (name === "content") return [name, rewriteContent(value, rewrite)];
     const isCalls = /tool_call/.test(name) && Array.isArray(value);
-    return [name, isCalls ? value.map((call) => rewriteCall(call, rewrite)) : rewriteJson(value, rewrite)];
+    return [name, isCalls ? value.map((call) => rewritePart(call, rewrite, true)) : rewriteJson(value, rewrite)];
   });
   return { type, data: Object.fromEntries(entries) };
 }
@@ -65,35 +58,18 @@ function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, dept
 }
 
 function rewriteContent(content: Json, rewrite: Rewrite): Json {
-  if (!Array.isArray(content)) return rewriteJson(content, rewrite);
-  return content.map((part) => (isJsonObject(part) ? rewritePart(part, rewrite) : rewriteJson(part, rewrite)));
+  return Array.isArray(content) ? content.map((part) => rewritePart(part, rewrite)) : rewriteJson(content, rewrite);
 }
 
-function rewritePart(part: JsonObject, rewrite: Rewrite, isWithin = false): JsonObject {
-  const isCall = /tool|function/.test(String(part.type));
+/** Deeper values are application data. */
+function rewritePart(part: Json, rewrite: Rewrite, isCall = false): Json {
+  if (!isJsonObject(part)) return rewriteJson(part, rewrite);
+  const hasName = isCall || /tool|function/.test(String(part.type));
   const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(part, rekey, (key, value) => {
-    if (isJsonObject(value) && media.has(key) && !isWithin) return rewritePart(value, rewrite, true);
-    if (typeof value === "object") return rewriteJson(value, rewrite);
-    const stays = partReferences.has(key) || (key === "name" && isCall) || isFile(key, value);
+    const stays = typeof value !== "object" && (partReferences.has(key) || (key === "name" && hasName));
     return stays ? value : rewriteJson(value, rewrite);
   });
-}
-
-function rewriteCall(call: Json, rewrite: Rewrite): Json {
-  if (!isJsonObject(call)) return rewriteJson(call, rewrite);
-  const rekey: Rewrite = (key) => (callReferences.has(key) || knownNames.has(key) ? key : rewrite(key));
-  return rewriteObject(call, rekey, (key, value) =>
-    callReferences.has(key) && typeof value !== "object" ? value : rewriteJson(value, rewrite),
-  );
-}
-
-function isFile(key: string, value: Json): boolean {
-  if (typeof value !== "string") return false;
-  const content = value.replace(/^data:[\w.+-]{1,100}\/[\w.+-]{1,100};base64,/, "");
-  const isBare = content.length === value.length;
-  const isPlace = isBare ? /^(data|file_data)$/ : /^(data|file_data|url|image_url)$/;
-  return isPlace.test(key) && content.length >= shortestFile && /^[A-Za-z0-9+/_-]+={0,2}$/.test(content);
 }
 
 /** Numbers keys that become equal, so that no value is lost. */
@@ -124,16 +100,14 @@ export type Redact = (text: string) => string | Promise<string>;
 export interface Redactor {
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
-  /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) and files stay. */
+  /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
-  serialised(serialised: string): Promise<string>;
 }
 
 const nothing: Redactor = {
   text: async (text) => text,
   json: async (value) => value,
   message: async (message) => message,
-  serialised: async (serialised) => serialised,
 };
 
 export async function redactFields<Of extends object>(
@@ -149,13 +123,11 @@ export async function redactFields<Of extends object>(
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
-  const message = async (original: BaseMessage) =>
-    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)));
   return {
-    message,
+    message: async (original) =>
+      messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite))),
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
-    serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }
 

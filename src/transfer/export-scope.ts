@@ -6,7 +6,7 @@ import { parseScope, type Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
 import { derivedFields, type ExportPage, type RecordName, type RecordType, recordNames, records } from "./records.js";
 
-const pageRows = 500;
+const pageRowsField = 500;
 
 /** Reads in pages without a snapshot. An import rebuilds vectors and indexes. @throws MemoryError `SCOPE_REQUIRED` */
 export function exportScope(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
@@ -46,7 +46,7 @@ async function* exportRows(db: Connection, name: RecordName, page: Omit<ExportPa
     const rows: ExportRow[] = await exportPage(db, name, { ...page, after });
     yield* rows;
     const last = rows.at(-1);
-    if (!last || rows.length < pageRows) return;
+    if (!last || rows.length < pageRowsField) return;
     after = last.cursor;
   }
 }
@@ -61,7 +61,7 @@ async function exportPage(db: Connection, name: RecordName, page: ExportPage): P
   return db.query<ExportRow & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, json_build_object(${line}) as line
     from ${rowsOf(db, name, page)} ${isAfter}
-    order by ${keys} limit ${pageRows}`);
+    order by ${keys} limit ${pageRowsField}`);
 }
 
 export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {

@@ -13,7 +13,7 @@ import type { Runtime } from "../runtime.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { isId, lockOwner, scopeColumns } from "../scope/scope-predicates.js";
-import { abortSignal, listener, parseInput } from "../text/parse-input.js";
+import { abortSignal, callback, parseInput } from "../text/parse-input.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { rowsOf } from "./export-scope.js";
 import { insertRecords } from "./insert-records.js";
@@ -91,7 +91,7 @@ function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLin
 
 const optionsSchema = z.strictObject({
   scope: scopeField,
-  onProgress: listener<NonNullable<ImportOptions["onProgress"]>>().optional(),
+  onProgress: callback<NonNullable<ImportOptions["onProgress"]>>().optional(),
   signal: abortSignal.optional(),
 });
 

@@ -2,6 +2,8 @@ import { MemoryError } from "../errors.js";
 import { isApproved } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { withoutInstructions } from "../summaries/make-summary.js";
+import { withReferences } from "../text/attachments.js";
+import { decodeMessage, encodeMessage } from "../text/message-codec.js";
 import type { Screen } from "../text/reads-as-instruction.js";
 import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
@@ -22,7 +24,9 @@ export async function importable(
   const { line, number } = given;
   if (line.type === "message") {
     try {
-      const serialised = await redactor.serialised(line.serialised);
+      const said = decodeMessage(line.serialised);
+      const kept = await redactor.message(withReferences(said));
+      const serialised = kept === said ? line.serialised : encodeMessage(kept);
       return { ...given, line: { ...line, serialised }, isQuarantined: false };
     } catch (cause) {
       throw MemoryError.is(cause, "REDACTION_FAILED") ? cause : unreadable(number, cause);

@@ -8,6 +8,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
+import { measureCall, telemetryApi } from "../telemetry/meter.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
@@ -36,25 +37,16 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
 /** The types of an optional package may be absent. */
 type SetAttributes = (attributes: Record<string, string | number | boolean | undefined>) => void;
 
-type Api = typeof import("@opentelemetry/api");
-
-/** Undefined before the first span; null without the optional package. */
-let api: Api | null | undefined;
-let loading: Promise<Api | null> | undefined;
-
 /** Runs `work` in an OpenTelemetry span, if there is a provider. Reports error codes: messages quote prompts. */
 export async function withSpan<Result>(name: string, work: (set: SetAttributes | null) => Promise<Result>) {
-  if (api === undefined) {
-    loading ??= import("@opentelemetry/api").catch(() => null);
-    api = await loading;
-  }
+  const api = await telemetryApi();
   if (api === null) return work(null);
   const { SpanStatusCode, trace } = api;
   return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
     try {
       return await work(span.isRecording() ? (attributes) => void span.setAttributes(attributes) : null);
     } catch (error) {
-      const code = MemoryError.is(error) ? error.code : "UNEXPECTED";
+      const code = codeOf(error);
       span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
       span.setStatus({ code: SpanStatusCode.ERROR, message: code });
       throw error;
@@ -63,6 +55,8 @@ export async function withSpan<Result>(name: string, work: (set: SetAttributes |
     }
   });
 }
+
+const codeOf = (error: unknown): string => (MemoryError.is(error) ? error.code : "UNEXPECTED");
 
 export const spansOptionsSchema = z.strictObject({
   /** Whether spans carry ids of thread, tenant, app and agent, which forgetting cannot reach. @default false */
@@ -77,6 +71,8 @@ type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 export interface SpanReport {
   readonly place?: SpanPlace | null | undefined;
   readonly status?: "ok" | "error" | "skipped";
+  /** The code of what went wrong. */
+  readonly error?: string | null | undefined;
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
 
@@ -89,7 +85,7 @@ export const spans = {
   query: { name: "query", step: "tool", op: "search" },
 } as const satisfies Record<string, Observed>;
 
-/** Runs `work` in a span, on a database that counts round trips if a provider listens. */
+/** Runs `work` in a span, on a database that counts round trips if a provider listens, and measures it. */
 export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
@@ -107,10 +103,9 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     const { scope, threadId: thread_id, agent } = (ids && place) || {};
     return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
   };
-  return (observed, work, report, place) =>
-    withSpan(`mnemograph.${observed.name}`, async (set) => {
-      if (!set) return work(db);
-      const { step, op } = observed;
+  const inSpan = <Result>({ name, step, op }: Observed, place: SpanPlace | undefined, call: Call<Result>) =>
+    withSpan(`mnemograph.${name}`, async (set) => {
+      if (!set) return call(db);
       set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
       const counting = countRoundTrips(db);
       const tokens = { input_tokens: 0, output_tokens: 0 };
@@ -119,10 +114,10 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
         tokens.output_tokens += outputTokens;
       };
       try {
-        const result = await spanTokens.run(count, () => work(counting.db));
-        const { status = "ok", attributes = {}, place: found } = report?.(result) ?? {};
-        set(prefixed({ ...attributes, ...placed(found), status }));
-        return result;
+        const called = await spanTokens.run(count, () => call(counting.db));
+        const { status = "ok", attributes = {}, error, place: found } = called.report;
+        set(prefixed({ ...attributes, ...placed(found), status, error }));
+        return called;
       } finally {
         // Background graphs have their own connection.
         const roundTrips = counting.roundTrips();
@@ -130,7 +125,25 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
         if (tokens.input_tokens > 0) set(prefixed(tokens));
       }
     });
+  return async (observed, work, report, place) => {
+    const startedAt = performance.now();
+    const measure = (code: string | null | undefined) =>
+      measureCall(observed.name, (performance.now() - startedAt) / 1_000, code);
+    try {
+      const called = await inSpan(observed, place, async (on) => {
+        const result = await work(on);
+        return { result, report: report?.(result) ?? {} };
+      });
+      measure(called.report.error);
+      return called.result;
+    } catch (error) {
+      measure(codeOf(error));
+      throw error;
+    }
+  };
 }
+
+type Call<Result> = (db: Database) => Promise<{ readonly result: Result; readonly report: SpanReport }>;
 
 function prefixed(values: NonNullable<SpanReport["attributes"]>) {
   return Object.fromEntries(
@@ -144,6 +157,7 @@ export function reportRecalled(recalled: Recalled): SpanReport {
   const { memories, changes, gap, recent, omitted, summary } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
   return {
+    error: memories.timedOut ? "DATABASE_TIMEOUT" : null,
     attributes: {
       hits: hits.length,
       profile: memories.profile.length,
@@ -170,8 +184,8 @@ export function reportRemembered({ remembered }: { readonly remembered: Remember
   return { attributes: { recorded, summary: summary.started ? "started" : summary.reason } };
 }
 
-export function reportWork({ status: outcome, work: place }: WorkEnd): SpanReport {
+export function reportWork({ status: outcome, work: place, error }: WorkEnd): SpanReport {
   const failed = outcome === "failed" || outcome === "dead_letter";
   const status = failed ? "error" : outcome === "completed" ? "ok" : "skipped";
-  return { status, place, attributes: { outcome } };
+  return { status, place, error: failed ? (error?.code ?? "UNEXPECTED") : null, attributes: { outcome } };
 }

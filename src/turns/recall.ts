@@ -155,7 +155,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     // No recorded message has an unstorable id.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
     // A task shows nothing of earlier ones, so it continues no epoch.
-    limits: { ...readLimits(config), ...(isDelegatedThread(threadId) && { tailBytes: null }) },
+    limits: { ...readLimits(config), ...(isDelegatedThread(threadId) && { epochBytes: null }) },
     asked: query.trim() === "" ? null : { question, search },
     known: {
       categories,

@@ -3,7 +3,7 @@ import type { TokenUsage } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
-import { keepDays, tokensPerUnit } from "./energy-options.js";
+import { keepDays, refillMs, tokensPerUnit } from "./energy-options.js";
 
 /** The purpose of a background call. The last four wait while a tenant's energy is low. */
 export type UsageKind =
@@ -61,12 +61,14 @@ export async function spentToday(
   return { tokens, endsAt };
 }
 
-export async function usedToday(db: Connection): Promise<{ readonly units: number; readonly calls: number }> {
-  const [row] = await db.query<{ units: number; calls: number }>(sql`
-    select coalesce(sum(x.units::numeric), 0)::float8 as units, count(*)::int as calls
-    from ${db.schema}.usage x where x.created_at >= ${today(db)}`);
-  return row as NonNullable<typeof row>;
-}
+/** The units that one tenant spent since the last refill, of those that spent most. */
+export const mostSpent = (db: Connection, counted: Sql = sql`true`): Sql => sql`
+        select max(u.units) from (
+          select sum(x.units::numeric) as units from ${db.schema}.usage x
+          where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
+            and ${counted}
+          group by x.tenant_id
+        ) u`;
 
 /** Some 50 ms. */
 const rowsPerDelete = 5_000;

@@ -4,6 +4,7 @@ import { type Charge, spanTokens } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
+import { measureTokens } from "../telemetry/meter.js";
 import { findSpent } from "./energy.js";
 import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
 import { chargeCall, type UsageOf } from "./usage-statements.js";
@@ -54,6 +55,7 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
       async (tokens) => {
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
         spanTokens.getStore()?.(tokens);
+        measureTokens(kind, tokens);
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));

@@ -1,6 +1,7 @@
-import { generateText, type ModelMessage, stepCountIs, streamText, wrapLanguageModel } from "ai";
+import { generateText, type ModelMessage, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { expect, it, vi } from "vitest";
+import { z } from "zod";
 import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
 import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -38,8 +39,7 @@ it("shows what is known in front of the last message, records the turn once, and
   expect(second!.filter(({ role }) => role === "system")).toHaveLength(1);
   expect(second!.slice(1, 3).map(({ content }) => content)).toMatchObject([[{ text: "Hi" }], [{ text: "Hello!" }]]);
   expect(second!.at(-1)!.content).toMatchObject([
-    { text: expect.stringContaining("Zerberus") },
-    { text: "What is my cat called?" },
+    { text: expect.stringMatching(/Zerberus[\s\S]*What is my cat called\?$/) },
   ]);
   expect(await transcript(memory, of)).toEqual([
     ...["user: Hi", "assistant: Hello!"],
@@ -87,6 +87,42 @@ it("records the calls of tools and a streamed answer", async () => {
   ]);
 });
 
+it("records files of users, models and tools by reference, once", async () => {
+  const memory = db.memory();
+  const of = address();
+  const data = Buffer.from("a boat").toString("base64");
+  const bytes = /\[image: image\/png, 6 bytes, sha256:\w{64}\]/;
+  const picture = { type: "file" as const, mediaType: "image/png", data };
+  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "screenshot", input: "{}" };
+  const content = { type: "content" as const, value: [{ type: "media" as const, mediaType: "image/png", data }] };
+  const screenshot = tool({ inputSchema: z.object({}), execute: () => "", toModelOutput: () => content as never });
+  const mock = new MockLanguageModelV3({
+    doGenerate: [
+      { ...said(""), content: [call], finishReason: finished("tool-calls") },
+      { ...said(""), content: [{ type: "text", text: "Here:" }, picture] },
+    ],
+    doStream: {
+      stream: convertArrayToReadableStream([picture, { type: "finish", finishReason: finished("stop"), usage }]),
+    },
+  });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  const asked = [
+    { type: "text" as const, text: "Like this?" },
+    { type: "image" as const, image: Buffer.from("a boat"), mediaType: "image/png" },
+  ];
+  const messages: ModelMessage[] = [{ role: "user", content: asked }];
+  await generateText({ model, tools: { screenshot }, messages, stopWhen: stepCountIs(3) });
+  await streamText({ model, prompt: "Again" }).consumeStream();
+  expect(await transcript(memory, of)).toEqual([
+    expect.stringMatching(new RegExp(`^user: Like this\\?\n${bytes.source}$`)),
+    "assistant: [calls screenshot {}]",
+    expect.stringMatching(new RegExp(`^tool: ${bytes.source}$`)),
+    expect.stringMatching(new RegExp(`^assistant: Here:\n${bytes.source}$`)),
+    "user: Again",
+    expect.stringMatching(new RegExp(`^assistant: ${bytes.source}$`)),
+  ]);
+});
+
 it("answers without memory when the database fails, and refuses another user's thread", async () => {
   const memory = db.memory();
   const [mine, others] = [address(), address()];
@@ -106,3 +142,35 @@ it("answers without memory when the database fails, and refuses another user's t
   });
   expect(() => memoryModelMiddleware(memory, { ...mine, agnet: "x" } as never)).toThrow(/agnet/);
 });
+
+it.each(["whole", "last"])(
+  "prompts only grow, so that a provider's cache has them, where the %s conversation is sent",
+  async (sent) => {
+    const memory = db.memory({ config: { preset: "ledger" } });
+    const of = address();
+    await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+    const mock = new MockLanguageModelV3({ doGenerate: ["Hello!", "Zerberus.", "Four.", "Bye."].map(said) });
+    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+    const messages: ModelMessage[] = [];
+    for (const content of ["Hi", "What is my cat called?", "How old is it?", "Bye"]) {
+      const asked: ModelMessage = { role: "user", content };
+      messages.push(asked);
+      const { response } = await generateText({
+        model,
+        system: "Be kind.",
+        messages: sent === "whole" ? messages : [asked],
+      });
+      messages.push(...response.messages);
+    }
+    const plain = promptsOf(mock).map((prompt) => prompt.map(({ role, content }) => ({ role, content })));
+    for (const [turn, prompt] of plain.entries()) {
+      if (turn > 0) expect(prompt.slice(0, plain[turn - 1]!.length)).toEqual(plain[turn - 1]);
+    }
+    expect(JSON.stringify(plain[0])).toContain("Zerberus");
+    expect(plain.at(-1)!.map(({ role }) => role)).toEqual([
+      "system",
+      ...Array(3).fill(["user", "assistant"]).flat(),
+      "user",
+    ]);
+  },
+);

@@ -37,7 +37,7 @@ describe("mnemograph", () => {
   it("explains itself, with examples", async () => {
     const help = await run(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
-    expect(help.out).toMatch(/migrate .*[\s\S]*status .*[\s\S]*Examples:\n +\$ mnemograph migrate/);
+    expect(help.out).toMatch(/migrate .*[\s\S]*doctor .*[\s\S]*Examples:\n +\$ mnemograph migrate/);
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(await run(["--version"])).toEqual({ code: 0, out: version, err: "" });
   });
@@ -47,18 +47,18 @@ describe("mnemograph", () => {
     const [, listed = ""] = /^Commands:\n([\s\S]*?)\n\n/m.exec(out) ?? [];
     const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
     expect(names.filter((name) => name !== "help").sort()).toEqual([
-      ...["call", "export", "forget", "import", "inspect", "mcp", "migrate", "reembed"],
-      ...["search", "serve", "status", "upkeep", "worker"],
+      ...["call", "doctor", "export", "forget", "import", "inspect", "mcp", "migrate", "reembed"],
+      ...["search", "serve", "upkeep", "worker"],
     ]);
   });
 
   it.concurrent.each<[string, number, RegExp, string?]>([
     ["merge", 2, /^error: unknown command 'merge'/],
-    ["status --verbose", 2, /^error: unknown option '--verbose'/],
-    ["status", 1, /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/],
+    ["doctor --verbose", 2, /^error: unknown option '--verbose'/],
+    ["upkeep", 1, /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/],
     ["migrate --database postgresql://h/d --data-dir d", 2, /--database and --data-dir name two/],
     ["migrate", 2, /^mnemograph: .*must start with postgresql:/, "localhost"],
-    ["status", 1, /^mnemograph: The database does not answer/, "postgresql://ana:secret@127.0.0.1:1/db"],
+    ["upkeep", 1, /^mnemograph: The database does not answer/, "postgresql://ana:secret@127.0.0.1:1/db"],
     ['migrate --schema a"b', 2, /^mnemograph: .*cannot be a schema name/],
   ])("says in one line what is wrong: %s", async (line, expected, message, url) => {
     const { code, out, err } = await run(line.split(" "), url === undefined ? {} : { DATABASE_URL: url });
@@ -71,7 +71,7 @@ describe("mnemograph", () => {
   it.skipIf(!existsSync(built))("runs as built, where there is a build", async () => {
     const help = await run(["--help"], {}, built);
     expect(help).toMatchObject({ code: 0, err: "" });
-    expect((await run(["status"], {}, built)).err).toMatch(/^mnemograph: There is no database in/);
+    expect((await run(["upkeep"], {}, built)).err).toMatch(/^mnemograph: There is no database in/);
     expect(readFileSync(built, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 });
@@ -95,24 +95,25 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     });
     const messages = ["1", "2", "3"].flatMap(round);
     await memory.remember({ scope: { userId: "ana" }, threadId: "t", messages });
-    const open = await run(["status", "--data-dir", "data"]);
-    expect(open).toMatchObject({ code: 1, out: "" });
-    expect(open.err).toMatch(/^mnemograph: The embedded database in .* is open in process \d+/);
+    const open = await run(["doctor", "--data-dir", "data"]);
+    expect(open).toMatchObject({ code: 1, err: "" });
+    expect(open.out).toMatch(/^bad {2}database {2}The embedded database in .* is open in process \d+/);
     await memory.close();
 
-    const status = await run(["status", "--data-dir", "data"]);
-    expect(status).toMatchObject({ code: 0, err: "" });
-    const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
+    const doctor = await run(["doctor", "--data-dir", "data"]);
+    expect(doctor).toMatchObject({ code: 0, err: "" });
+    const lines = doctor.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
-      ...[`Database: ${place}`, "Schema: mnemograph"],
-      ...["Version of core: 4", "Version of vector: not installed", "Version of isolation: not installed"],
-      ...["Threads: 1", "Messages: 6", "Memories: none"],
-      ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
-      ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],
-      ...["pgvector: not installed", "Without vector: no vectors are kept"],
-      expect.stringMatching(/^Used today: \d+ units? in 1 call$/),
-      expect.stringMatching(/^Size: \d+\.\d MB with indexes$/),
-      ...Array(5).fill(expect.stringMatching(/^Table \w+: \d/)),
+      expect.stringMatching(`^ok: database: Embedded PostgreSQL \\S+ in ${place}\\.$`),
+      'ok: role: "postgres" may read and write all tables, and migrate.',
+      ...["ok: core: Version 4.", "ok: vector: Not set up; embeddings need it (`migrate --vectors`)."],
+      expect.stringMatching(/^ok: isolation: Not set up/),
+      ...[/functions: Version \d/, /pgvector: Not created/].map((line) => expect.stringMatching(line)),
+      ...["ok: indexes: All are valid.", "ok: checkpointer: LangGraph's tables are up to date."],
+      'ok: queues: None: pg-boss has no tables in "pgboss".',
+      expect.stringMatching(/^ok: stored: threads 1, messages 6, summaries \(completed\) 1; \d+ kB with indexes\.$/),
+      ...["running", "due", "stuck", "given up"].map((state) => `ok: ${state}: None.`),
+      ...["ok: outages: None was noticed in the last day.", "0 bad, 0 warnings, 16 ok."],
     ]);
   }, 120_000);
 });
@@ -123,51 +124,31 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
 
   it("sets up a schema once, and shows what it holds, or what is missing", async () => {
     const schema = `${db.schema}_cli`;
-    const before = await run(["status", "--schema", schema, "--json"], server());
-    expect(before.code).toBe(1);
-    expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
-    expect(JSON.parse(before.out)).toMatchObject({
-      migrations: { sets: [{ set: "core", version: null, pending: core }, {}, {}], locks: [] },
-    });
+    const before = await run(["doctor", "--schema", schema, "--json"], server());
+    expect(before).toMatchObject({ code: 1, err: "" });
+    const { checks } = JSON.parse(before.out);
+    const todo = `Run \`npx mnemograph migrate --schema ${schema}\`.`;
+    expect(checks).toContainEqual({ check: "core", verdict: "bad", says: "Not set up.", todo });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
     expect(plan.out).toBe(`To apply: ${core.join(", ")}\nIt locks no table that is there already.`);
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
     expect(migrated).toEqual({ code: 0, out: JSON.stringify({ schema, applied: core }), err: "" });
     const url = server().DATABASE_URL;
-    const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
+    const { code, out } = await run(["doctor", "--schema", schema, "--database", url, "--json"]);
     const { host, pathname } = new URL(url);
-    expect(status.code).toBe(0);
-    const { tables, pgvector, ...contents } = JSON.parse(status.out);
-    expect([tables.length > 10, pgvector === null || /^\d/.test(pgvector)]).toEqual([true, true]);
-    expect(contents).toEqual({
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
       database: `PostgreSQL ${host}${pathname}`,
       schema,
-      migrations: {
-        sets: [
-          { set: "core", version: 4, pending: [] },
-          { set: "vector", version: null, pending: [] },
-          { set: "isolation", version: null, pending: [] },
-        ],
-        newer: false,
-        locks: [],
-      },
-      threads: 0,
-      messages: 0,
-      memories: [],
-      deadLetters: [],
-      work: [],
-      expired: 0,
-      summaries: { completed: 0, processing: 0, failed: 0 },
-      missingVectors: null,
-      waiting: { consents: 0, quarantine: 0 },
-      energy: { units: 0, calls: 0 },
+      summary: { ok: expect.any(Number), warn: expect.any(Number), bad: 0 },
+      checks: expect.arrayContaining([{ check: "core", verdict: "ok", says: "Version 4.", todo: null }]),
     });
 
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 9`);
-    const newer = await run(["status", "--schema", schema], server());
+    const newer = await run(["doctor", "--schema", schema], server());
     expect(newer.code).toBe(1);
-    expect(newer.err).toMatch(/set up by a newer mnemograph.*version 9.*Update the package\.$/);
+    expect(newer.out).toMatch(/^bad {2}core .*set up by a newer mnemograph.*version 9.*Update the package\.$/m);
     expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
     await db.pool.query(`drop schema "${schema}" cascade`);
   }, 120_000);
@@ -180,9 +161,9 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
        select k.kind, t.id, -1, 'host:7', now(), now() + k.lease from "${db.schema}".thread t, (
          values ('facts', interval '1 minute'), ('notes', interval '-1 minute')) k (kind, lease)`,
     );
-    const { out } = await run(["status", "--schema", db.schema], server());
-    expect(out).toMatch(/^Running +1 facts by host:7 since 20/m);
-    expect(out).toMatch(/^Stuck +1 notes by host:7 since 20/m);
+    const { out } = await run(["doctor", "--schema", db.schema], server());
+    expect(out).toMatch(/^ok +running +1 facts by host:7 since 20/m);
+    expect(out).toMatch(/^warn +stuck +1 notes by host:7 since 20/m);
     const asked = ["call", "listJobs", "--schema", db.schema, "--json", '{"kind":"facts"}'];
     expect(JSON.parse((await run(asked, server())).out)).toMatchObject({
       jobs: [{ worker: "host:7", since: expect.any(String), leaseUntil: expect.any(String) }],

@@ -48,19 +48,6 @@ describe("mnemograph search", () => {
   }, 120_000);
 });
 
-describe("mnemograph status", () => {
-  it("counts memories by kind and state", async () => {
-    const shown = await run(["status"]);
-    expect(shown).toMatchObject({ code: 0, err: "" });
-    expect(shown.out).toMatch(/^Memories +2 fact active$/m);
-    expect(JSON.parse((await run(["status", "--json"])).out)).toMatchObject({
-      memories: [{ kind: "fact", state: "active", count: 2 }],
-      deadLetters: [],
-      messages: 1,
-    });
-  }, 120_000);
-});
-
 describe("mnemograph reembed", () => {
   it("asks for the tables of vectors, fills them, and has nothing to do after that", async () => {
     const command = ["reembed", "--embeddings", embeddings];

@@ -146,6 +146,7 @@ it("low energy defers a run without counting an attempt, and calls are charged a
     embedder: null,
     redactor: createRedactor(undefined),
     screen: createScreen(undefined, () => {}),
+    describer: null,
     hasModel: true,
     modelHere: true,
     consent: { ways: new Set(), reported: new Set() },

@@ -6,7 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const scope = { tenantId: "t\\1", userId: "ana" };
 const limits = {
-  tailBytes: null,
+  epochBytes: null,
   cacheMs: 0,
   recentMessages: 3,
   recentBytes: 100,

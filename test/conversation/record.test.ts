@@ -117,7 +117,7 @@ describe("record", () => {
     await memory.record({ ...thread, messages: [user("a", said), new HumanMessage({ id: "b", content: parts })] });
     await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
     const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => message.text)).toEqual([kept, kept, said]);
+    expect(gap.map((message) => message.text)).toEqual([kept, `${kept}\n[image: https://x/y.png]`, said]);
     expect(gap[1]!.content).toHaveLength(2);
   });
 

@@ -56,6 +56,7 @@ async function printed({ code }: DocExample): Promise<string> {
     }),
     "mnemograph/http": () => import("../../src/http/index.js"),
     "mnemograph/mcp": () => import("../../src/mcp/index.js"),
+    "mnemograph/ai-sdk": () => import("../../src/ai-sdk/index.js"),
     "mnemograph/testing": () => import("../../src/testing/index.js"),
   };
   const loaded = new Map<string, unknown>();

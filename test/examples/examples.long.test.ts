@@ -186,9 +186,9 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       expect(await printed("create-agent", env)).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
       const asked = stub.requests.filter(({ body }) => body.tools?.length === 3);
       expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
+        "memory_consent",
         "memory_query",
         "memory_manage",
-        "memory_consent",
       ]);
       expect(JSON.stringify(asked[1]?.body.messages)).toContain("The user is allergic to peanuts.");
       expect(JSON.stringify(asked[2]?.body.messages.at(-1))).toContain("allergic to peanuts");

@@ -91,6 +91,10 @@ describe("the API", () => {
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
+    const content = [{ type: "image_url", image_url: { url: "https://example.org/boat.png?signature=secret" } }];
+    await api.ana("POST", "/record", { threadId: "pictures", messages: [{ role: "user", content }] });
+    const [kept] = await memory.threads.messages({ scope, threadId: "pictures" });
+    expect(kept?.text).toBe("[image: https://example.org/boat.png]");
   });
 
   it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {

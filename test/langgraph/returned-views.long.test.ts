@@ -8,8 +8,8 @@ import {
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { type Memory, memoryAnnotation, modelView, recallNode, rememberNode } from "../../src/index.js";
-import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
+import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,

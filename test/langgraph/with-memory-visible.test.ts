@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph, type StreamMode } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withMemory } from "../../src/index.js";
+import { type MemoryDraft, withMemory } from "../../src/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { textsOf } from "../support/thread-facts.js";
@@ -14,6 +16,7 @@ import {
   agentWithMemory,
   answering,
   chatAgent,
+  favouriteDish,
   knownThread,
   lines,
   newThread,
@@ -23,9 +26,15 @@ import {
   summarizing,
   toolAgent,
 } from "./conversation.js";
+import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const config = { summaries: { afterSeq: 1 } };
+
+type RecallEvent = Record<"consents" | "unread" | "changes" | "databaseMessages", number> & {
+  readonly memories: Readonly<Record<string, number>>;
+  readonly summaryId: number | null;
+};
 
 describe("the agent inside", () => {
   it("is drawn with its inner nodes", async () => {
@@ -130,13 +139,16 @@ describe("streams", () => {
         op: "search",
         status: "ok",
         summaryId: summary!.id,
+        memories: { profile: 0, relevant: 0, episodes: 0, related: 0, rest: 0, notes: 0, earlier: 0 },
+        omittedMemories: 0,
+        similarity: null,
+        changes: 0,
+        consents: 0,
+        unread: 0,
         recentMessages: 2,
         gapMessages: 0,
         omittedMessages: 0,
-        hits: 0,
-        similarity: null,
-        omitted: 0,
-        changes: 0,
+        databaseMessages: 0,
       },
       {
         type: "memory.remember",
@@ -149,6 +161,53 @@ describe("streams", () => {
       },
     ]);
   });
+
+  const presets = ["ledger", "every-round"] as const;
+  it.each(ways.flatMap((way) => presets.map((preset) => [way, preset] as const)))(
+    "count every line and message of memory that the model is shown: %s, %s",
+    async (way, preset) => {
+      const settings = {
+        memories: { extract: true },
+        consent: { ask: "tool" },
+        ...(preset === "every-round" && config),
+      } as const;
+      const memory = database.memory({
+        model: new OfflineChatModel(),
+        jobs: "background",
+        config: { preset, ...settings },
+      });
+      const [model, appId] = [answering(), randomUUID()];
+      const thread = newThread({ app_id: appId });
+      const scope = { userId: thread.configurable.user_id, appId };
+      await memory.remember({ scope, threadId: randomUUID(), messages: [new HumanMessage("My boat is called Orca.")] });
+      await memory.memories.add({ kind: "note", text: "Users like short answers." }, { scope: { appId } });
+      const statements = ["Ida draws plans of gardens.", "The user plants tulips.", "Ben sells cars."];
+      const city = { category: "profile", key: "city", value: "Rome", text: "The user's city is Rome." };
+      const add = (...drafts: MemoryDraft[]) => memory.memories.add(drafts, { scope, actor: "agent" });
+      await add(favouriteDish, city, ...statements.map((text) => ({ text })));
+      // Without a checkpointer, everything but the current message comes from the database.
+      const graph = await agentIn(way, { memory, model, checkpointer: null });
+      const most: Record<string, number> = {};
+      for (const said of ["Who draws plans of gardens?", "Who sells cars?", "Which car did I sell?"]) {
+        const input = { messages: [new HumanMessage(said)] };
+        const [event] = (await streamed(graph, input, { ...thread, streamMode: "custom" })) as RecallEvent[];
+        const { memories, consents, unread, changes, databaseMessages, summaryId } = event!;
+        const prompt = model.calls.at(-1)!.messages.filter(({ text }) => text !== "Lead.");
+        const text = prompt.map((message) => message.text).join("\n");
+        const counts = { ...memories, consents, unread, changes };
+        const counted = Object.values(counts).reduce((sum, count) => sum + count);
+        expect(counted, text).toBe(text.match(/^(- |\d+\. \[)/gm)?.length);
+        expect(databaseMessages, text).toBe(prompt.filter((message) => message.getType() !== "system").length - 1);
+        expect(summaryId !== null, text).toBe(text.includes("[Summary of Round"));
+        for (const [part, count] of Object.entries({ ...counts, summaries: Number(summaryId !== null) }))
+          most[part] = Math.max(most[part] ?? 0, count);
+        await add({ text: `The user sold a car to ${said.slice(0, 9)}.` });
+        await memory.idle();
+      }
+      const shown = `profile relevant rest notes consents changes ${preset === "ledger" ? "earlier unread" : "summaries"}`;
+      expect(shown.split(" ").filter((part) => !most[part])).toEqual([]);
+    },
+  );
 
   it("update the outer state with the new messages only", async () => {
     const { graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));

@@ -1,8 +1,9 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { Client, InMemoryTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import { createMcpServer, type McpServerOptions } from "../../src/mcp/memory-server.js";
@@ -24,37 +25,49 @@ const connected: Client[] = [];
 afterEach(async () => {
   for (const client of connected.splice(0)) await client.close();
 });
+const name = { name: "a test", version: "1" };
 async function connect(transport: Transport): Promise<Client> {
-  const client = new Client({ name: "a test", version: "1" });
+  const client = new Client(name, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
   await client.connect(transport);
   connected.push(client);
   return client;
 }
+/** A client of the SDK's version 1. */
+async function connectOld(transport: OldHttp | OldStdio): Promise<Client> {
+  const client = new OldClient(name);
+  await client.connect(transport as never);
+  connected.push(client as unknown as Client);
+  return client as unknown as Client;
+}
 
-function overHttp(caller: "ana" | "bob" | "operator", query = ""): Promise<Client> {
+type Caller = "ana" | "bob" | "cleo" | "operator";
+const overHttp = (caller: Caller, query?: string) => connect(transportOverHttp(caller, query) as Transport);
+
+function transportOverHttp(caller: Caller, query = "", Kind: typeof OldHttp = StreamableHTTPClientTransport as never) {
   const callers = {
     ana: { role: "user", scope: { userId: "ana" } },
     bob: { role: "user", scope: { userId: "bob" } },
+    cleo: { role: "user", scope: { userId: "cleo" } },
     operator: { role: "operator" },
   } as const;
   const { app, token } = httpClients(memory, callers, { mcp: mcpHandler(memory) });
-  const transport = new StreamableHTTPClientTransport(new URL(`http://memory.test/mcp${query}`), {
+  return new Kind(new URL(`http://memory.test/mcp${query}`), {
     fetch: async (url, init) => app.request(String(url), init),
     requestInit: { headers: { authorization: `Bearer ${token(caller)}` } },
   });
-  return connect(transport as Transport);
 }
 
 /** A client of a new server with `options`. */
 async function within(memory: Memory, options: McpServerOptions): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(memory, options).connect(theirs);
+  const server = createMcpServer(memory, options);
+  serveStdio(() => server, { transport: theirs });
   return connect(ours);
 }
 
 async function call(client: Client, name: string, args: Record<string, unknown>) {
   const { content, isError = false } = await client.callTool({ name, arguments: args });
-  const [{ text }] = content as [{ text: string }];
+  const [{ text }] = content as unknown as [{ text: string }];
   return { isError, text, json: isError ? null : JSON.parse(text) };
 }
 
@@ -142,6 +155,10 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
 });
 
 describe("over HTTP", () => {
+  it("serves clients of 2025-11-25", async () => {
+    await useOf(await connectOld(transportOverHttp("cleo", "", OldHttp)));
+  });
+
   it("has the tools and resources of whom it was authenticated for, and of nobody else", async () => {
     const client = await overHttp("ana");
     const id = await useOf(client);
@@ -156,11 +173,11 @@ describe("over HTTP", () => {
     expect((await call(named, "memory_query", { query: "bees" })).json.hits).toHaveLength(1);
     expect((await call(client, "memory_forget_item", { id })).json).toMatchObject({ state: "soft_deleted" });
     expect((await call(client, "memory_forget_item", { id })).text).toContain("WRONG_STATE");
-    await expect(overHttp("operator")).rejects.toThrow(/SCOPE_REQUIRED|400/);
-    await expect(overHttp("bob", "?userId=ana")).rejects.toThrow(/NOT_FOUND|404/);
+    await expect(connectOld(transportOverHttp("operator", "", OldHttp))).rejects.toThrow(/SCOPE_REQUIRED|400/);
+    await expect(connectOld(transportOverHttp("bob", "?userId=ana", OldHttp))).rejects.toThrow(/NOT_FOUND|404/);
   });
 
-  it("finds what was said, and gives a thread's summary", async () => {
+  it("finds what was said, and has no summary of a thread that was never summarised", async () => {
     const scope = { userId: "ana" };
     const messages = [{ role: "user", content: "The hives stand in Porto." }];
     await memory.record({ scope, threadId: "a/1", messages });
@@ -171,10 +188,9 @@ describe("over HTTP", () => {
     expect(resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
     const bob = await overHttp("bob");
     expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
-    for (const reader of [client, bob]) {
-      const { contents } = await reader.readResource({ uri: "memory://threads/a%2F1/summary" });
-      expect(contents).toMatchObject([{ text: "" }]);
-    }
+    for (const reader of [client, bob])
+      for (const threadId of ["a%2F1", "none", "%zz"])
+        await expect(reader.readResource({ uri: `memory://threads/${threadId}/summary` })).rejects.toThrow(/not found/);
   });
 });
 
@@ -194,6 +210,13 @@ it("operators M6: lists the summaries that there are, page by page", async () =>
   expect(uris).toHaveLength(1 + 101);
   expect(new Set(uris).size).toBe(uris.length);
   expect(uris.at(-1)).toBe("memory://threads/t0/summary");
+  const { resources } = await client.listResources();
+  const { uri, size, annotations } = resources[1] as (typeof resources)[number];
+  const [content] = (await client.readResource({ uri })).contents as { text: string }[] as [{ text: string }];
+  expect(content.text).not.toBe("");
+  expect(size).toBe(Buffer.byteLength(content.text));
+  expect(Date.parse(annotations?.lastModified ?? "")).toBeLessThanOrEqual(Date.now());
+  await expect(client.listResources({ cursor: "page 2" })).rejects.toMatchObject({ code: -32_602 });
 });
 
 it.skipIf(onServer())("operators M6: ends at the start, with who has the folder open (embedded only)", async () => {
@@ -208,17 +231,22 @@ it.skipIf(onServer())("operators M6: ends at the start, with who has the folder 
   });
 });
 
-it("works over standard input and output, for the user that it was started for", async () => {
-  await cli.withMemory(async () => {});
-  const { command, args } = { command: process.execPath, args: [...briefly, compiled("src/cli/main")] };
-  const client = await connect(
-    new StdioClientTransport({
-      command,
-      cwd: cli.folder,
-      stderr: "pipe",
-      args: [...args, "mcp", "--user", "ana", ...cli.target()],
-      env: { PATH: process.env.PATH ?? "" },
-    }),
-  );
-  await useOf(client);
+describe("over standard input and output, for the user that it was started for", () => {
+  const started = (user: string) => ({
+    command: process.execPath,
+    cwd: cli.folder,
+    stderr: "pipe" as const,
+    args: [...briefly, compiled("src/cli/main"), "mcp", "--user", user, ...cli.target()],
+    env: { PATH: process.env.PATH ?? "" },
+  });
+
+  it("works", async () => {
+    await cli.withMemory(async () => {});
+    await useOf(await connect(new StdioClientTransport(started("ana"))));
+  });
+
+  it("serves clients of 2025-11-25", async () => {
+    await cli.withMemory(async () => {});
+    await useOf(await connectOld(new OldStdio(started("cleo"))));
+  });
 });

@@ -74,7 +74,13 @@ describe("the protocol over streamable HTTP", () => {
         inputSchema: { type: "object" },
       });
       expect(tool.description).toBeTruthy();
+      expect(tool.annotations).toMatchObject({ title: tool.title, openWorldHint: false });
     }
+    const having = (hint: string) =>
+      tools.filter(({ annotations }) => (annotations as Record<string, unknown>)[hint]).map(({ name }) => name);
+    expect(having("readOnlyHint")).toEqual(["memory_query", "memory_history", "transcript_search"]);
+    expect(having("destructiveHint")).toEqual(["memory_forget_item"]);
+    expect(having("idempotentHint")).not.toContain("memory_add");
     const { resources } = (await result("resources/list")).result as {
       resources: { uri: string; name: string }[];
     };
@@ -121,6 +127,53 @@ describe("the protocol over streamable HTTP", () => {
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")).toBe("POST");
     }
+  });
+});
+
+describe("the protocol of 2026-07-28", () => {
+  const version = "2026-07-28";
+  const meta = (key: string) => `io.modelcontextprotocol/${key}`;
+  const _meta = {
+    [meta("protocolVersion")]: version,
+    [meta("clientInfo")]: clientInfo,
+    [meta("clientCapabilities")]: {},
+  };
+  const headers = { "mcp-protocol-version": version };
+  const ask = (method: string, params: object = {}, named: Sent["headers"] = {}) =>
+    send(method, { ...params, _meta }, { headers: { ...headers, "mcp-method": method, ...named } });
+
+  it("is served without a handshake, with how long an answer holds: no time for what may be forgotten", async () => {
+    const held: Record<string, unknown> = {};
+    for (const method of ["server/discover", "tools/list", "resources/templates/list", "resources/list"]) {
+      const { result } = (await (await ask(method)).json()) as { result: Record<string, unknown> };
+      expect(result).toMatchObject({ resultType: "complete", cacheScope: "private" });
+      held[method] = result.ttlMs;
+    }
+    const uri = "memory://profile";
+    const read = await ask("resources/read", { uri }, { "mcp-name": uri });
+    expect(await read.json()).toMatchObject({ result: { ttlMs: 0, contents: [{ uri }] } });
+    const hour = 3_600_000;
+    expect(Object.values(held)).toEqual([hour, hour, hour, 0]);
+  });
+
+  it("announces no changes, and opens no stream for them", async () => {
+    const { result } = (await (await ask("server/discover")).json()) as { result: Record<string, unknown> };
+    expect(result).toMatchObject({
+      supportedVersions: [version],
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+    });
+    const listening = await ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    expect(listening.headers.get("content-type")).toContain("application/json");
+    expect(await listening.json()).toMatchObject({ error: { code: -32_603 } });
+  });
+
+  it("is refused where headers say something else than the body, and in a revision that is not served", async () => {
+    expect((await ask("tools/list", {}, { "mcp-method": "ping" })).status).toBe(400);
+    expect((await ask("tools/list", {}, { "mcp-protocol-version": "2025-11-25" })).status).toBe(400);
+    const later = { _meta: { ..._meta, [meta("protocolVersion")]: "2099-01-01" } };
+    const sent = { headers: { ...headers, "mcp-protocol-version": "2099-01-01", "mcp-method": "tools/list" } };
+    const refused = await send("tools/list", later, sent);
+    expect(await refused.json()).toMatchObject({ error: { data: { supported: [version] } } });
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { textWithValue } from "../../src/consents/decide-consent.js";
 import { type ConsentSignal, independentSignals } from "../../src/memories/guard/consent-request.rule.js";
-import type { ProposedChange, StandingConsent } from "../../src/memories/guard/decide-proposal.rule.js";
+import type { EarlierRequest, ProposedChange } from "../../src/memories/guard/decide-proposal.rule.js";
 import { decideProposal } from "../../src/memories/guard/decide-proposal.rule.js";
 import { contentHash } from "../../src/text/normal-value.js";
 import { forAll } from "../support/for-all.js";
@@ -19,7 +19,7 @@ const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
   signals: [{ turn: 5 }],
   ...fields,
 });
-const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
+const standing = (fields: Partial<EarlierRequest> = {}): EarlierRequest => ({
   id: "known",
   status: "pending",
   expired: false,
@@ -30,7 +30,7 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
   signals: [{ turn: 1 }],
   ...fields,
 });
-const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others);
+const decide = (wanted: ProposedChange, ...others: EarlierRequest[]) => decideProposal(wanted, others);
 
 describe("a proposed change", () => {
   it("that needs consent is never applied by signals, whatever their number and confidence", () => {

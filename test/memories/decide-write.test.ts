@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { versionOf } from "../../src/memories/item/memory-fields.js";
 import { absorbed, decideWrite } from "../../src/memories/write/decide-write.rule.js";
-import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
+import type { ExistingMemory, RankedMemory } from "../../src/memories/write/statement.js";
 import { memoryItem } from "../support/memory-item.js";
 
-const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> = {}): KnownMemory => ({
+const known = (relation: ExistingMemory["relation"], fields: Partial<ExistingMemory> = {}): ExistingMemory => ({
   ...versionOf(memoryItem(new Date("2025-01-01"))),
   relation,
   ref: 1,
@@ -27,7 +27,7 @@ const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> =
   similarity: relation === "near" ? 0.9 : 1,
   ...fields,
 });
-const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
+const told = (fields: Partial<RankedMemory> = {}): RankedMemory => ({
   scope: { userId: "ana" },
   kind: "fact",
   category: "preferences",
@@ -48,7 +48,7 @@ const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
   now: new Date("2025-06-01"),
   ...fields,
 });
-const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others);
+const decide = (said: RankedMemory, ...others: ExistingMemory[]) => decideWrite(said, others);
 
 describe("a new memory", () => {
   it("without existing memories is created", () => expect(decide(told())).toEqual({ action: "create" }));
@@ -66,7 +66,7 @@ describe("a new memory", () => {
 
 describe('the target of a model\'s "ends"', () => {
   const statement = told({ text: "The user cannot stand tea." });
-  const ends = (target: Partial<KnownMemory>, said = statement, relation: "ends" | "updates" = "ends") =>
+  const ends = (target: Partial<ExistingMemory>, said = statement, relation: "ends" | "updates" = "ends") =>
     decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
 
   it("is closed unless it is pinned or of a higher rank", () => {

@@ -124,10 +124,10 @@ describe("a memory that expires", () => {
   it("needs a future expiry, and a removed one is not restored by it", async () => {
     const { memory, scope, inMinutes } = timed("fay");
     const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
-    await expect(memory.memories.add(over, scope)).rejects.toThrow(/is over/);
+    await expect(memory.memories.add(over, scope)).rejects.toThrow(/is past/);
     const [added] = await memory.memories.add({ text: "Fay sings." }, scope);
     const id = added?.id as string;
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is over/);
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is past/);
     await memory.memories.remove(id, scope);
     await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(code("WRONG_STATE"));
   });

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.rule.js";
+import { freeSince, type ValidityInterval } from "../../src/memories/slot/slot-timeline.rule.js";
 import { forAll } from "../support/for-all.js";
 
 const day = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const time = fc.integer({ min: 0, max: 30 });
-const closed = fc.tuple(time, time).map(([from, to]): HeldInterval => ({ from: day(from), to: day(to) }));
+const closed = fc.tuple(time, time).map(([from, to]): ValidityInterval => ({ from: day(from), to: day(to) }));
 const ms = (value: string | null) => (value === null ? Number.POSITIVE_INFINITY : Date.parse(value));
-const overlap = (one: HeldInterval, other: HeldInterval) =>
+const overlap = (one: ValidityInterval, other: ValidityInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
 
 describe("the times of a slot's values", () => {

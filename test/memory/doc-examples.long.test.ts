@@ -8,14 +8,14 @@ import { options, root } from "../support/compiler.js";
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
 import { serve } from "@hono/node-server";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { hc } from "hono/client";
 import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
 import * as mnemograph from "../../src/index.js";
 import { createMcpServer } from "../../src/mcp/index.js";
 import { generateText, wrapLanguageModel } from "ai";
 import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
-const { createMemory, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
+const { createMemory, createMemorySupervisor, fromRun, memoryFilesTool, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
 declare const gpt: import("ai/test").MockLanguageModelV3;
 type Client = ReturnType<typeof hc<MemoryApp>>;
@@ -23,7 +23,7 @@ declare const model: Parameters<typeof mnemograph.createMemorySupervisor>[0]["mo
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAgent<typeof MessagesAnnotation.State>;
-void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
+void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryFilesTool, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
 const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -46,8 +46,8 @@ describe("examples of docstrings", () => {
     const path = join(root, "test/memory/doc-examples.generated.ts");
     const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });
     const read = host.getSourceFile.bind(host);
-    host.getSourceFile = (name, ...rest) =>
-      name === path ? ts.createSourceFile(path, prelude + body, ts.ScriptTarget.ES2022, true) : read(name, ...rest);
+    host.getSourceFile = (name, target, ...rest) =>
+      name === path ? ts.createSourceFile(path, prelude + body, target, true) : read(name, target, ...rest);
     host.fileExists = (name) => name === path || ts.sys.fileExists(name);
     const program = ts.createProgram([path], { ...options, noUnusedLocals: false }, host);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(path));

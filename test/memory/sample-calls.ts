@@ -19,6 +19,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   record: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
   remember: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
   recall: [{ scope, threadId, query: "tea" }],
+  promptFor: [{ scope, threadId, query: "tea" }],
   query: [{ scope, query: "tea" }],
   upkeep: [{ kinds: ["lifecycle"] }],
   stats: [{ scope }],

@@ -30,6 +30,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   consentTool: (memory) => [memory, { name: "ask" }],
   createMemorySupervisor: (memory) => [{ memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } }],
   memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
+  memoryFilesTool: (memory) => [memory, { agent: "planner" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
   endConversationTool: (memory) => [memory, { name: "end" }],
   procedureTool: (memory) => [memory, { agent: "planner" }],
@@ -40,7 +41,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
 };
 /** Exports without options; `memoryQueryTool` has tests of its own. */
 const withoutOptions = [
-  ...["fieldsFirst", "MemoryError", "memoryAnnotation", "memoryFields"],
+  ...["fieldsFirst", "fromRun", "MemoryError", "memoryAnnotation", "memoryFields"],
   ...["memoryStateFields", "memoryQueryTool", "modelView", "shownBy"],
 ];
 

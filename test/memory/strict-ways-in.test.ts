@@ -14,6 +14,7 @@ const secret = "a".repeat(32);
 describe("a misspelt key is refused", () => {
   it.each([
     ["memory_manage", tools.memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
+    ["files", tools.memoryFilesTool, { command: "view", path: "/memories", kategory: "profile" }],
     ["consent", tools.consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
     ["procedure", tools.procedureTool, { title: "Tea", steps: "boil" }],
     ["transcript", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],

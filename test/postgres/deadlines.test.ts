@@ -102,7 +102,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Went to a garden in Rome."]);
   });
 
-  it("a turn during that time has its conversation, and an event in its stream says why there are no hits", async () => {
+  it("a turn during that time has its conversation, and an event in its stream says why nothing is found", async () => {
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
@@ -113,7 +113,12 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     const events = await whileLocked("memory_term", () =>
       streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
     );
-    expect(events[0]).toMatchObject({ type: "memory.recall", status: "ok", hits: 0, detail: "timeout" });
+    expect(events[0]).toMatchObject({
+      type: "memory.recall",
+      status: "ok",
+      memories: { relevant: 0 },
+      detail: "timeout",
+    });
     expect(lines(model.calls[1]?.messages ?? [])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
   });
 

@@ -329,3 +329,35 @@ describe("inside LangGraph", () => {
     expect((await store.get(["memories", "user_1"], "m1"))?.value).toEqual({ content: "Likes tea" });
   });
 });
+
+describe("a put with `ifValue`", () => {
+  it("writes nothing of its batch if one item has changed, and says what it is now", async () => {
+    const store = db.memory({ embeddings }).store(user());
+    const when = (ifValue: Record<string, unknown> | null) => ({ ifValue });
+    await store.put(["n"], "a", { text: "one", list: [1, { x: null }] }, undefined, when(null));
+    await store.put(["n"], "a", { text: "two" }, undefined, when({ list: [1, { x: null }], text: "one" }));
+    const stale = store.put(["n"], "a", { text: "three" }, undefined, when({ text: "one" }));
+    await expect(stale).rejects.toMatchObject({ code: "STALE_REVISION", details: { current: { text: "two" } } });
+    const batch = store.batch([
+      { namespace: ["n"], key: "b", value: { text: "new" } },
+      { namespace: ["n"], key: "a", value: null, options: when(null) } as never,
+    ]);
+    await expect(batch).rejects.toThrow(code("STALE_REVISION"));
+    expect((await store.search(["n"])).map(({ key, value }) => [key, value.text])).toEqual([["a", "two"]]);
+    await store.put(["n"], "a", null, undefined, when({ text: "two" }));
+    expect(await store.search(["n"])).toEqual([]);
+    const nobodys = db.memory().store().put([word()], "a", {}, undefined, when(null));
+    await expect(nobodys).rejects.toThrow(code("SCOPE_REQUIRED"));
+  });
+
+  it("lets one of many writers at once win", async () => {
+    const store = db.memory().store(user());
+    const all = async (ifValue: Record<string, unknown> | null) => {
+      const puts = Array.from({ length: 8 }, () => store.put(["n"], "k", { id: word() }, undefined, { ifValue }));
+      const done = await Promise.allSettled(puts);
+      return done.filter(({ status }) => status === "fulfilled").length;
+    };
+    expect(await all(null)).toBe(1);
+    expect(await all((await store.get(["n"], "k"))?.value ?? null)).toBe(1);
+  });
+});

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { buildInspector } from "../../scripts/build-inspector.js";
 import { freePort } from "../support/free-port.js";
 import { limitsMs } from "../support/timing.js";
 
@@ -24,7 +25,7 @@ const leftInRepository = () => ({
 const before = leftInRepository();
 
 let server: Awaited<ReturnType<typeof startDevServer>>;
-let dropDatabase = async () => {};
+const droppingDatabases: (() => Promise<void>)[] = [];
 
 /** A database of its own, since the graphs use the default schema; none for the embedded one. */
 async function freshDatabase(): Promise<string | undefined> {
@@ -38,7 +39,7 @@ async function freshDatabase(): Promise<string | undefined> {
     await client.end();
   };
   await run(`create database ${name}`);
-  dropDatabase = () => run(`drop database ${name} with (force)`);
+  droppingDatabases.push(() => run(`drop database ${name} with (force)`));
   return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
 }
 
@@ -47,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server?.stop();
-  await dropDatabase();
+  for (const drop of droppingDatabases) await drop();
 });
 
 const newThread = async () => (await server.call<{ thread_id: string }>("POST", "/threads", {})).thread_id;
@@ -189,6 +190,87 @@ describe("the graphs in Studio's dev server", () => {
   });
 });
 
+describe("the dev server's `http.app`", () => {
+  it("shows the inspector what the server's process remembers, and takes no route of the server", async () => {
+    await say("assistant", await newThread(), "Hello.", { context: { userId: "ivy" } });
+    const { users } = await server.call<{ users: { scope: object }[] }>("GET", "/memory/users");
+    expect(users.map(({ scope }) => scope)).toContainEqual({ userId: "ivy" });
+    expect(await server.status("GET", "/memory/inspector/")).toBe(200);
+    expect(await newThread()).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe("users that the dev server authenticates, as docs/agent-server.md has it", () => {
+  let own: typeof server;
+  beforeAll(async () => {
+    const page = readFileSync(join(repository, "docs/agent-server.md"), "utf8");
+    const [, auth] = /^```ts\n(\/\/ auth\.ts\n[\s\S]*?)^```$/m.exec(page)!;
+    own = await startDevServer({ DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined }, auth);
+  });
+  afterAll(() => own?.stop());
+
+  const [ana, bob] = ["Bearer anas-token", "Bearer bobs-token"];
+  const call = <Body>(who: string, method: "GET" | "POST" | "DELETE", path: string, body?: unknown) =>
+    own.call<Body>(method, path, body, who);
+  const thread = async (who: string) => (await call<{ thread_id: string }>(who, "POST", "/threads", {})).thread_id;
+  const run = (who: string, threadId: string, body: object) =>
+    call<State & { __error__?: { message: string }; __interrupt__?: { value: Question }[] }>(
+      ...([who, "POST", `/threads/${threadId}/runs/wait`, { assistant_id: "assistant", ...body }] as const),
+    );
+  const ask = async (who: string, threadId: string, content: string) =>
+    (await run(who, threadId, { input: input(content) })).messages.at(-1)?.content;
+  /** Says it until the background work has what `found` looks for. */
+  const until = async <Found>(turn: () => Promise<Found>, found: (value: Found) => boolean) => {
+    let last = await turn();
+    for (let turns = 1; turns < 20 && !found(last); turns++) last = await turn();
+    return last;
+  };
+
+  it("have their own memory in another thread, none of it in the state, and none of others'", async () => {
+    const first = await thread(ana);
+    await ask(ana, first, "I am allergic to cashews.");
+    const second = await thread(ana);
+    const question = "What am I allergic to?";
+    const answer = await until(
+      () => ask(ana, second, question),
+      (text) => text?.includes("From memory") === true,
+    );
+    expect(answer).toContain("The user is allergic to cashews.");
+    const state = await own.text("GET", `/threads/${second}/state`, ana);
+    expect(state).toContain(question);
+    expect(state).not.toMatch(/Long-term Memory|## User Profile/);
+    expect(await ask(bob, await thread(bob), question)).not.toContain("cashews");
+    expect([
+      await own.status("GET", `/threads/${first}/state`, bob),
+      await own.status("DELETE", `/threads/${first}`, bob),
+    ]).toEqual([404, 404]);
+    for (const named of [{ context: { userId: "ana" } }, { config: { configurable: { user_id: "ana" } } }]) {
+      const refused = await run(bob, await thread(bob), { input: input(question), ...named });
+      expect(refused.__error__?.message).toContain("Whose run this is, is ambiguous");
+    }
+    // First the server's threads, then memory: a thread that went on would bring back what was said.
+    const threads = await call<{ thread_id: string }[]>(ana, "POST", "/threads/search", { metadata: { owner: "ana" } });
+    for (const { thread_id } of threads) await own.status("DELETE", `/threads/${thread_id}`, ana);
+    await call(ana, "POST", "/memory/forget?userId=ana", {});
+    const again = await run(ana, first, { input: input(question), if_not_exists: "create" });
+    expect(again.messages).toHaveLength(2);
+    expect(again.messages.at(-1)?.content).not.toContain("cashews");
+  });
+
+  it("resume their own question of consent; what they approved is known in another thread", async () => {
+    const threadId = await thread(bob);
+    const asked = await until(
+      () => run(bob, threadId, { input: input("I live in Rome.") }),
+      (state) => state.__interrupt__ !== undefined,
+    );
+    const decisions = asked.__interrupt__![0]!.value.proposals.map(({ id }) => ({ id, decision: "approve" }));
+    const resumed = { assistant_id: "assistant", command: { resume: { decisions } } };
+    expect(await own.status("POST", `/threads/${threadId}/runs/wait`, ana, resumed)).toBe(404);
+    expect((await run(bob, threadId, resumed)).messages.at(-1)).toMatchObject({ type: "ai" });
+    expect(await ask(bob, await thread(bob), "In which city do I live?")).toContain("Rome");
+  });
+});
+
 it("the repository is left as it was", () => {
   expect(before.gitignore).toContain(".langgraph_api");
   expect(leftInRepository()).toEqual(before);
@@ -199,11 +281,19 @@ it("the repository is left as it was", () => {
  *
  * It runs on a copy: it writes its state beside its configuration, edits `.gitignore` there, and starts anew
  * when a file changes.
+ * @param auth the module that authenticates its users. @default none: all may do everything
  */
-async function startDevServer(env: Record<string, string | undefined>) {
+async function startDevServer(env: Record<string, string | undefined>, auth?: string) {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-studio-"));
   for (const name of copied) cpSync(join(repository, name), join(folder, name), { recursive: true });
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+  await buildInspector(join(folder, "dist/inspector"));
+  if (auth !== undefined) {
+    writeFileSync(join(folder, "auth.ts"), auth);
+    const settings = JSON.parse(readFileSync(join(folder, "langgraph.json"), "utf8"));
+    settings.auth = { path: "./auth.ts:auth", disable_studio_auth: true };
+    writeFileSync(join(folder, "langgraph.json"), JSON.stringify(settings));
+  }
 
   const port = await freePort();
   const cli = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
@@ -240,8 +330,12 @@ async function startDevServer(env: Record<string, string | undefined>) {
   }
   return {
     output: () => output,
-    async call<Body>(method: "GET" | "POST", path: string, body?: unknown) {
-      const response = await request(url, method, path, body);
+    status: async (method: string, path: string, who?: string, body?: unknown) =>
+      (await request(url, method, path, body, who)).status,
+    text: async (method: string, path: string, who?: string) =>
+      (await request(url, method, path, undefined, who)).text(),
+    async call<Body>(method: string, path: string, body?: unknown, who?: string) {
+      const response = await request(url, method, path, body, who);
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
       return JSON.parse(text) as Body;
@@ -257,18 +351,22 @@ async function startDevServer(env: Record<string, string | undefined>) {
   };
 }
 
-const request = (url: string, method: string, path: string, body: unknown): Promise<Response> =>
+const request = (url: string, method: string, path: string, body: unknown, who?: string): Promise<Response> =>
   fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
-    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(who !== undefined && { authorization: who }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
 async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + limitsMs.step;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-    const up = await fetch(`${url}/ok`).then(
+    const up = await fetch(`${url}/info`).then(
       (response) => response.ok,
       () => false,
     );

@@ -39,6 +39,8 @@ describe("a summary whose model", () => {
     const [, failed] = await memory.summaries.list(thread);
     expect(failed).toMatchObject({ status: "failed", text: null, generationTimeMs: null });
     expect(failed?.error).toMatch(error);
+    const used = await memory.summaries.list({ ...thread, completed: true, limit: 1 });
+    expect(used.map(({ text }) => text)).toEqual(["the first"]);
     const [job] = await memory.jobs.list({ kind: "summaries", state: "failed" });
     expect(job).toMatchObject({ attempts: 1, dueAt: expect.any(Date) });
     expect(model.calls).toHaveLength(1 + replies.length);

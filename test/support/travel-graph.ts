@@ -13,7 +13,7 @@ const Outer = Annotation.Root({
 });
 
 /**
- * A graph with everything that checkpoints can hold: a delta channel, joined branches, sends, inner graphs with and
+ * A graph with everything that checkpoints can hold: a delta channel, joined branches, sends, subgraphs with and
  * without a state of their own, an interrupt on the input "ask", a failure on "fail".
  */
 export function travelGraph(checkpointer: BaseCheckpointSaver) {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type pg from "pg";
-import { type EmbeddedPool, openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { emptySchema, type FreshSchema, readFresh } from "./emptied-schema.js";
 
-let embedded: EmbeddedPool | undefined;
+let embedded: ReturnType<typeof openEmbeddedPool> | undefined;
 /** The emptied schema of the previous file, if it could be emptied. */
 let fresh: FreshSchema | undefined;
 let inUse = false;

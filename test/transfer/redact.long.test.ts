@@ -212,7 +212,12 @@ describe("a secret anywhere in a message", () => {
     expect(await findEverywhere(db, hidden)).toEqual({});
     const { gap } = await memory.recall(thread);
     expect(gap).toHaveLength(180);
-    expect(gap[0]?.content).toMatchObject([{ type: "text", text: "I am [gone]" }, { type: "image_url" }, {}, {}]);
+    expect(gap[0]?.content).toMatchObject([
+      { type: "text", text: "I am [gone]" },
+      { type: "text", text: expect.stringContaining("[image: ") },
+      { type: "custom" },
+      { type: "text", text: expect.stringContaining("[file: ") },
+    ]);
     expect((gap[1] as AIMessage).tool_calls).toMatchObject([{ id: "c", name: "pay" }]);
   });
 
@@ -230,19 +235,16 @@ describe("a secret anywhere in a message", () => {
     });
   });
 
-  it("leaves pictures and references as they are", async () => {
+  it("is redacted in names, addresses and references of files, and references between messages stay", async () => {
     const thread = newAddress();
-    const picture = "iVBORw0KGgo".repeat(10);
-    const content = [
-      { type: "image", source_type: "base64", mime_type: "image/png", data: picture },
-      { type: "image_url", image_url: { url: `data:image/png;base64,${picture}`, detail: "low" } },
-      { type: "image", source: { type: "base64", media_type: "image/png", data: picture } },
-    ];
     const strict = db.memory({ redact: () => "[all]" });
-    const messages = [new HumanMessage({ id: "1", content: [...content, { type: "text", text: picture }] })];
-    await strict.record({ ...thread, messages });
+    const content = [
+      { type: "image_url", image_url: { url: `https://example.org/${hidden}.png` } },
+      { type: "container", file_id: "file-1" },
+    ];
+    await strict.record({ ...thread, messages: [new HumanMessage({ id: "1", content })] });
     const [back] = (await strict.recall(thread)).gap;
-    expect(back?.content).toEqual([...content, { type: "text", text: "[all]" }]);
+    expect(back?.content).toEqual([{ type: "text", text: "[all]" }, content[1]]);
   });
 
   it("is looked for once, however often it is said", async () => {

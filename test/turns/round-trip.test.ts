@@ -27,8 +27,6 @@ async function checkpointed(message: BaseMessage): Promise<BaseMessage> {
   return serde.loadsTyped(...(await serde.dumpsTyped(message)));
 }
 
-const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
 const unread = { id: "c", name: "look", args: '{"broken', error: "not JSON" };
 const broken: InvalidToolCall = { ...unread, type: "invalid_tool_call" };
 
@@ -49,18 +47,6 @@ const samples: [string, BaseMessage][] = [
   ["a system message", new SystemMessage({ id: "1", content: "Be kind." })],
   ["a developer message", new ChatMessage({ id: "1", content: "x", role: "developer" })],
   ["a function message", new FunctionMessage({ id: "1", content: "x", name: "f" })],
-  [
-    "text, an image by address, an image by content and a file",
-    new HumanMessage({
-      id: "1",
-      content: [
-        { type: "text", text: "look" },
-        { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
-        { type: "image", source_type: "base64", mime_type: "image/png", data: png },
-        { type: "file", source_type: "base64", mime_type: "application/pdf", data: png, metadata: { name: "a.pdf" } },
-      ],
-    }),
-  ],
   [
     "reasoning, citations and a cache mark",
     new AIMessage({
@@ -187,7 +173,7 @@ it("a recorded message has role, speaker and text in columns", async () => {
   );
   expect(rows).toEqual([
     { seq: 0, role: "system", actor: null, content: "Be kind." },
-    { seq: 1, role: "user", actor: "ana", content: "look" },
+    { seq: 1, role: "user", actor: "ana", content: "look\n[image: x]" },
     { seq: 2, role: "assistant", actor: null, content: 'I look\n[calls look {"at":1}]' },
     { seq: 3, role: "tool", actor: null, content: "ab" },
     { seq: 4, role: "other", actor: null, content: "x" },

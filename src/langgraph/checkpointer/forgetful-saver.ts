@@ -26,11 +26,11 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
   const keep = (channel: string, value: unknown): unknown => {
     if (channel === START && typeof value === "object" && value !== null)
       return keepAll(value as Readonly<Record<string, unknown>>);
-    return leaveOut(value, shown, channel === turnChannel ? earlier : undefined);
+    return withPlaceholders(value, shown, channel === turnChannel ? earlier : undefined);
   };
   const keepAll = (values: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(values).map(([channel, value]) => [channel, keep(channel, value)]));
-  const load = <Value>(value: Value): Value => putInAnew(value, shown, loaded);
+  const load = <Value>(value: Value): Value => restoreRecalled(value, shown, loaded);
   const loadTuple = (tuple: CheckpointTuple): CheckpointTuple => ({
     ...tuple,
     checkpoint: { ...tuple.checkpoint, channel_values: load(tuple.checkpoint.channel_values) },
@@ -73,7 +73,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
 }
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
-export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: ReadonlySet<BaseMessage>): Value {
+export function withPlaceholders<Value>(value: Value, shown: ShownView, earlier?: ReadonlySet<BaseMessage>): Value {
   const { own, places, recalled } = idsOf(shown);
   return rewriteMessages(value, (list) => {
     const isLeft = list.map(({ id, content, message }) => {
@@ -116,11 +116,11 @@ function findIds({ state, view }: ShownView) {
 
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   const removed = ({ message }: AnyMessage) => (message && isPlaceholder(message) ? [] : undefined);
-  return rewriteMessages(leaveOut(value, shown), () => removed);
+  return rewriteMessages(withPlaceholders(value, shown), () => removed);
 }
 
 /** Restores messages at their placeholders; removes other placeholders. @param loaded collects all messages' ids */
-export function putInAnew<Value>(value: Value, shown: ShownView, loaded = new Set<string>()): Value {
+export function restoreRecalled<Value>(value: Value, shown: ShownView, loaded = new Set<string>()): Value {
   const { view } = shown;
   const { places } = idsOf(shown);
   // Without a block, the instructions before it.

@@ -6,7 +6,7 @@ import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
-import { checkOptions, continueOnError, type OnError, turnOptions } from "../run/node-options.js";
+import { checkOptions, continueOnError, type OnError, turnOptionsSchema } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
@@ -58,7 +58,7 @@ export interface ConsentNodeOptions {
   readonly onError?: OnError | undefined;
 }
 
-const optionsSchema = turnOptions.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
+const optionsSchema = turnOptionsSchema.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
 
 export interface ConsentQuestion {
   readonly type: "memory.consent";

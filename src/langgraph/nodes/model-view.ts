@@ -1,12 +1,8 @@
-import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
-import { conversationContext } from "../../conversation/conversation-context.rule.js";
-import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
-import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { contentParts, messageText, withFields } from "../../text/message-text.js";
+import type { BaseMessage } from "@langchain/core/messages";
 import { parseInput } from "../../text/parse-input.js";
-import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "../../turns/memory-block.js";
 import type { Recalled } from "../../turns/recalled.js";
-import { type InjectAs, injectAsSchema } from "../run/node-options.js";
+import { type InjectAs, turnMessages } from "../../turns/turn-messages.js";
+import { injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
@@ -22,99 +18,5 @@ export function modelView(
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);
-  if (!found) return [...state];
-  // LangChain's summary covers what is omitted.
-  const known = state.some(isOthersSummary) ? { ...found, omitted: null } : found;
-  const { instructions, talk, isSaid } = shownMessages(state, known);
-  const current = talk.findLastIndex(opensTurn);
-  // Without a user's message, the additions go into the block.
-  const block = current < 0 ? memoryBlock(known) : standingBlock(known);
-  const inSystem = injectAs === "system" || current < 0;
-  const prefixes = prefixesOf(talk, known, { current, block, inSystem });
-  const shown = talk.map((message, place) => {
-    const prefix = prefixes.get(place);
-    return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
-  });
-  if (block === null || !inSystem) return [...instructions, ...shown];
-  return [systemMessage(instructions, block, blockId(talk)), ...shown];
-}
-
-/** One message, since some providers refuse several. The block is a part of its own, for their caches. */
-function systemMessage(instructions: readonly BaseMessage[], block: string, id: string): SystemMessage {
-  const parts = instructions.flatMap(({ content }) => contentParts(content));
-  const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
-  return asRecalled(new SystemMessage({ content, id }));
-}
-
-function prefixesOf(
-  talk: readonly BaseMessage[],
-  recalled: Recalled,
-  { current, block, inSystem }: { current: number; block: string | null; inSystem: boolean },
-): ReadonlyMap<number, string> {
-  if (current < 0) return new Map();
-  const additions = additionsOf(recalled, block);
-  const prefixes = new Map<number, string>();
-  for (const [place, message] of talk.entries()) {
-    const added = additions.get(place === current ? undefined : message.id);
-    if (added !== undefined && opensTurn(message)) prefixes.set(place, added);
-  }
-  if (inSystem || block === null) return prefixes;
-  const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
-  const place = opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
-  return prefixes.set(place, contextPrefix(recalled) + (prefixes.get(place) ?? ""));
-}
-
-/** Agents merge messages by id, so the block must not replace a client's message. */
-function blockId(talk: readonly BaseMessage[]): string {
-  const taken = talk.some((message) => message.id === memoryBlockId);
-  return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
-}
-
-function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
-  const content =
-    typeof message.content === "string"
-      ? `${prefix}${message.content}`
-      : [{ type: "text" as const, text: prefix }, ...message.content];
-  return asRecalled(withFields(message, { content }), isSaid ? prefix.length : undefined);
-}
-
-/** Omits what an earlier turn was shown and a node returned. */
-function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
-  const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
-  const end = (recalled.omitted ?? recalled.summary)?.endMessageId ?? null;
-  // A bounded state keeps all system messages, however old.
-  const talkOf = (all: readonly BaseMessage[]) => all.filter((message) => !isSystem(message) || message.id === end);
-  const othersSummary = said.findLastIndex(isOthersSummary);
-  const talk =
-    othersSummary >= 0
-      ? talkOf(said.slice(othersSummary))
-      : conversationContext({
-          gap: talkOf(recalled.gap),
-          endId: end,
-          recent: recalled.recent,
-          lastTurn: talkOf(recalled.lastTurn),
-          state: talkOf(said),
-          idOf: (message) => message.id,
-          opensTurn: (message) => message.getType() === "human",
-        });
-  const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
-  for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
-  const saidMessages = new Set(said);
-  const own = said.filter(isSystem);
-  // A caller without a checkpointer repeats the instructions with every message.
-  const known = new Set(own.map((message) => messageText(message)));
-  const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
-  const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
-  return {
-    isSaid: (message: BaseMessage) => saidMessages.has(message),
-    // A summary never replaces instructions.
-    instructions: [...own, ...others.map(asRecalled)],
-    talk: talk
-      .map((message) => shortened.get(message.id) ?? message)
-      .map((message) => (saidMessages.has(message) ? message : asRecalled(message))),
-  };
-}
-
-function isSystem(message: BaseMessage): boolean {
-  return message.getType() === "system";
+  return found ? turnMessages(state, found, injectAs) : [...state];
 }

@@ -7,14 +7,15 @@ import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { mostMessageIds, type RecallInput } from "../../turns/recall.js";
 import type { Recalled } from "../../turns/recalled.js";
+import { shownCounts } from "../../turns/turn-messages.js";
 import {
   checkOptions,
   continueOnError,
   type MessagesKeyOption,
-  messagesKey,
+  messagesKeyField,
   type NodeUpdate,
   type TurnOptions,
-  turnOptions,
+  turnOptionsSchema,
 } from "../run/node-options.js";
 import { type RunIdentity, runMode, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -23,8 +24,10 @@ import {
   type MemoryUpdate,
   memoryKey,
   messagesOf,
+  removedKey,
   requireMemoryKey,
   toState,
+  withoutRemoved,
 } from "../run/state-fields.js";
 import { turnIdentity } from "../run/turn-identity.js";
 
@@ -32,7 +35,7 @@ export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<TurnOptions, "onError" | "agent" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = turnOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
+const optionsSchema = turnOptionsSchema.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKeyField);
 
 /** Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with `INVALID_INPUT`. */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
@@ -78,7 +81,12 @@ export function recalling(
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
         config.configurable?.thread_id === identity.threadId;
       if (recalled.lastMessageId === null && !isClaimed()) await internalApi(memory).claim(identity);
-      streamRecalled(config, recalled);
+      const { relevant, episodes, timedOut } = recalled.memories;
+      streamEvent(config, "recall", "ok", {
+        ...shownCounts(messages, withoutRemoved(recalled, (state[removedKey] as string[] | undefined) ?? [])),
+        similarity: bestSimilarity([...relevant, ...episodes]),
+        ...(timedOut && { detail: "timeout" }),
+      });
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });
     return update;
@@ -115,20 +123,4 @@ function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[])
 function broughtTo(state: readonly BaseMessage[], { recent, lastTurn, gap }: Recalled): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
   return [...recent, ...lastTurn, ...gap].flatMap(({ id }) => (id === undefined || stateIds.has(id) ? [] : [id]));
-}
-
-function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): void {
-  const { summary, recent, gap, omitted, memories, changes } = recalled;
-  const hits = [...memories.relevant, ...memories.episodes];
-  streamEvent(config, "recall", "ok", {
-    summaryId: summary?.id ?? null,
-    recentMessages: recent.length,
-    gapMessages: gap.length,
-    omittedMessages: omitted?.messages ?? 0,
-    changes: changes.count,
-    hits: hits.length,
-    similarity: bestSimilarity(hits),
-    omitted: memories.omitted,
-    ...(memories.timedOut && { detail: "timeout" }),
-  });
 }

@@ -10,10 +10,10 @@ import {
   checkOptions,
   continueOnError,
   type MessagesKeyOption,
-  messagesKey,
+  messagesKeyField,
   type NodeUpdate,
   type TurnOptions,
-  turnOptions,
+  turnOptionsSchema,
 } from "../run/node-options.js";
 import { runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -24,7 +24,7 @@ export interface RememberNodeOptions<Key extends string = "messages">
   extends Pick<TurnOptions, "session" | "onError" | "agent">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = turnOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
+const optionsSchema = turnOptionsSchema.pick({ session: true, onError: true, agent: true }).extend(messagesKeyField);
 
 /** Does not compile in a graph whose state lacks `Key`. */
 export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(

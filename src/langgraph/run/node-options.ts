@@ -5,10 +5,9 @@ import { internalApi, isMemory } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
+import type { InjectAs } from "../../turns/turn-messages.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
-
-export type InjectAs = z.output<typeof injectAsSchema>;
 
 export type OnError = "continue" | "throw";
 
@@ -37,7 +36,7 @@ export interface MessagesKeyOption<Key extends string = string> {
   readonly messagesKey?: Key | undefined;
 }
 
-export const messagesKey = { messagesKey: z.string().min(1).optional() };
+export const messagesKeyField = { messagesKey: z.string().min(1).optional() };
 
 /** A text if the graph lacks a `Needed` key, so that the node does not compile there. */
 export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
@@ -51,9 +50,9 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
 /** LangGraph adds an index signature. */
 type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
 
-export const injectAsSchema = z.enum(["system", "user"]);
+export const injectAsSchema: z.ZodType<InjectAs> = z.enum(["system", "user"]);
 
-export const turnOptions = z.strictObject({
+export const turnOptionsSchema = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),

@@ -1,4 +1,4 @@
-import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
@@ -25,10 +25,33 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined, memory:
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
-  const scope = findRunScope(config, internalApi(memory).defaultScope());
+  return requireRunScope(config, internalApi(memory).defaultScope());
+}
+
+function requireRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope {
+  const scope = findRunScope(config, defaultScope);
   if (scope !== null) return scope;
   throw new MemoryError("SCOPE_REQUIRED", `This run does not say whose memory it has. ${whereScopesComeFrom}`);
 }
+
+/**
+ * For `memory.store({ scope: fromRun })`: each call belongs to the LangGraph run that makes it, as its nodes do.
+ * @example
+ * ```ts
+ * const store = memory.store({ scope: fromRun }); // for nodes and tools, and for deepagents' StoreBackend
+ * ```
+ * @throws MemoryError `SCOPE_REQUIRED` outside of a run, also where LangGraph calls a graph's own `store`
+ */
+export function fromRun(_namespace: readonly string[], defaultScope: Scope | null): Scope {
+  const config = getConfig() as LangGraphRunnableConfig | undefined;
+  if (config !== undefined) return requireRunScope(config, defaultScope);
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    "This store belongs to the LangGraph run that calls it (`scope: fromRun`), and no run does. Call it in a node or a " +
+      "tool; elsewhere use memory.store({ scope: { userId: … } }).",
+  );
+}
+fromRun.readsRun = true as const;
 
 /** Null for a run without ids if there is no default. */
 export function findRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope | null {

@@ -16,10 +16,11 @@ export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => 
   };
 }
 
-/** The object that all configs of a run share; undefined outside a run. */
+/** What all configs of a run share, and no other run; undefined outside a run. A middleware's runtime has the writer. */
 export function runOf(config: RunnableConfig): object | undefined {
-  const { control } = config as { control?: unknown };
-  return typeof control === "object" && control !== null ? control : undefined;
+  const { control, writer } = config as { control?: unknown; writer?: unknown };
+  if (typeof control === "object" && control !== null) return control;
+  return typeof writer === "function" ? writer : undefined;
 }
 
 export function recalledByRun() {

@@ -8,6 +8,9 @@ import { memoryParts, partOf, type Recalled } from "../../turns/recalled.js";
 
 export const memoryKey = "mnemograph";
 
+/** Ids that the agent removed and the transcript would restore. */
+export const removedKey = "mnemographRemoved";
+
 /** Never checkpointed: forgetting must reach everything stored. */
 export interface MemoryState {
   /** Undefined before recall and in a resumed run; null when recall failed. */
@@ -52,6 +55,17 @@ export function toState(recalled: Recalled): Recalled {
 /** Undefined also for a checkpointed value, which holds only ids. */
 export function fromState(recalled: Recalled | null | undefined): Recalled | null | undefined {
   return recalled && !("memories" in recalled) ? undefined : recalled;
+}
+
+/** The transcript keeps what the agent removed, but does not show it again. */
+export function withoutRemoved<Found extends Recalled | null | undefined>(
+  recalled: Found,
+  removed: readonly string[],
+): Found {
+  if (!recalled || removed.length === 0) return recalled;
+  const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
+  const { gap, recent, lastTurn } = recalled;
+  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
 }
 
 /** @throws MemoryError `INVALID_INPUT` without the key or a list in it */

@@ -7,10 +7,10 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { opensTurn, withoutReminders } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
-import { turnOptions } from "../run/node-options.js";
+import { turnOptionsSchema } from "../run/node-options.js";
 import { isWithinTool } from "../run/run-identity.js";
 
-export const toolOptions = turnOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+export const toolOptions = turnOptionsSchema.pick({ agent: true }).extend({ name: z.string().optional() });
 export type ToolOptions = z.input<typeof toolOptions>;
 
 interface MemoryTool<Schema extends z.ZodObject> {

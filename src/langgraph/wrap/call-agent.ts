@@ -4,17 +4,13 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../text/message-codec.js";
-import type { Recalled } from "../../turns/recalled.js";
-import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
+import { forgetfulSaver, restoreRecalled, type ShownView, withPlaceholders } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
-import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
+import { fromState, type MemoryState, memoryKey, removedKey, withoutRemoved } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
-
-/** Ids that the agent removed and the transcript would restore. */
-export const removedKey = "mnemographRemoved";
 
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
@@ -38,11 +34,11 @@ export function callAgent(
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
-    const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
+    const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
     const output = await invokeStreamed(agent, input, agentConfig, shown);
 
     const { [messagesKey]: messages, ...others } = output;
-    const changed = { ...wholeStateUpdate(builder, own, leaveOut(others, shown)), [memoryKey]: recalled };
+    const changed = { ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)), [memoryKey]: recalled };
     if (!messages) return changed;
     const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
     const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
@@ -63,14 +59,6 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) => !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
-}
-
-/** The transcript keeps what the agent removed, but does not show it again. */
-function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly string[]) {
-  if (!recalled || removed.length === 0) return recalled;
-  const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
-  const { gap, recent, lastTurn } = recalled;
-  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
 }
 
 /** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */

@@ -1,37 +1,107 @@
-import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
-import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import { z } from "zod";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { contentParts } from "../../text/message-text.js";
+import type { RecallMode } from "../../search/retrieval-options.js";
+import { contentParts, messageText } from "../../text/message-text.js";
 import type { Recalled } from "../../turns/recalled.js";
+import type { InjectAs } from "../../turns/turn-messages.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { checkOptions, type InjectAs, type TurnOptions, turnOptions } from "../run/node-options.js";
+import { checkOptions, type TurnOptions, turnOptionsSchema } from "../run/node-options.js";
+import { runScope } from "../run/run-identity.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
+import { memoryFilesTool } from "../tools/memory-files-tool.js";
+import { memoryManageTool } from "../tools/memory-manage-tool.js";
+import { memoryQueryTool } from "../tools/memory-query-tool.js";
+import { transcriptSearchTool } from "../tools/transcript-search-tool.js";
 import { withCacheBreakpoints } from "./cache-breakpoints.js";
 import { guardedMessages, restoreMessages } from "./guarded-messages.js";
 import { withoutOldResults } from "./tool-results.rule.js";
 
-/** Written out, since `langchain` is optional. */
+/** Whose run it is and how it recalls, as `context` names it: `configurable` may name the same. */
+const contextSchema = z.object({
+  ...contextFields("userId", "user_id", "tenantId", "tenant_id", "appId", "app_id"),
+  ...contextFields("agentId", "agent_id", "runId", "run_id", "timeZone", "time_zone"),
+  memoryMode: z.custom<RecallMode | null>().optional(),
+  memory_mode: z.custom<RecallMode | null>().optional(),
+});
+
+/** Typed only: the run's checks name the key and say what to do. */
+function contextFields<Name extends string>(...names: Name[]) {
+  const field = z.custom<string | null>().optional();
+  return Object.fromEntries(names.map((name) => [name, field])) as { [N in Name]: typeof field };
+}
+
+const toolsByName = {
+  query: memoryQueryTool,
+  transcript: transcriptSearchTool,
+  manage: memoryManageTool,
+  files: memoryFilesTool,
+};
+
+export interface MemoryMiddlewareOptions extends TurnOptions {
+  /**
+   * Tools for the model: "query" finds memories, "transcript" what was said; "manage" adds, changes and forgets memories
+   * when the user asks; "files" are notes that the model keeps. @default none
+   */
+  readonly tools?: readonly (keyof typeof toolsByName)[] | undefined;
+  /** Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins. @default false */
+  readonly store?: boolean | undefined;
+}
+
+const optionsSchema = turnOptionsSchema.extend({
+  tools: z.array(z.enum(Object.keys(toolsByName) as [keyof typeof toolsByName])).optional(),
+  store: z.boolean().optional(),
+});
+
+/** What `createMiddleware` makes, written out: `langchain` is optional, and adds a fifth to the time of an import. */
 export interface MemoryMiddleware {
   readonly name: "memory";
-  beforeAgent(state: AgentState): Promise<void>;
+  readonly contextSchema: typeof contextSchema;
+  readonly tools: readonly DynamicStructuredTool[];
+  beforeAgent(state: AgentState, runtime: HookRuntime): Promise<void>;
   wrapModelCall<Request extends ModelRequest, Answer>(
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
-  afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
+  wrapToolCall?<Request extends ToolRequest, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ): Promise<Answer>;
+  afterAgent(state: AgentState, runtime: HookRuntime): Promise<{ messages?: BaseMessage[] } | undefined>;
+  /** By it LangChain infers types. */
+  readonly "~middlewareTypes"?: {
+    Schema: undefined;
+    ContextSchema: typeof contextSchema;
+    // biome-ignore lint/suspicious/noExplicitAny: as LangChain has it.
+    FullContext: any;
+    Tools: readonly DynamicStructuredTool[];
+    StreamTransformers: readonly [];
+  };
 }
 
 type AgentState = { messages: BaseMessage[] };
 
+type HookRuntime = Pick<LangGraphRunnableConfig, "configurable" | "writer" | "signal" | "store" | "context">;
+
 interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
+  readonly runtime: HookRuntime;
   readonly model?: unknown;
   readonly state?: Partial<AgentState>;
+}
+
+interface ToolRequest {
+  readonly runtime: HookRuntime;
+  readonly toolCall: { readonly id?: string; readonly name: string };
+  // biome-ignore lint/suspicious/noExplicitAny: tools of all kinds.
+  readonly tool?: any;
 }
 
 /** `createMiddleware` sets it, and `langchain` recognises middleware by it. */
@@ -43,14 +113,22 @@ const brand = Symbol.for("AgentMiddleware");
  * user message. Put it first, so that it records what the others leave. Older tool results beyond
  * `context.toolResultTokens` become a line each. Sets Anthropic's cache breakpoints. An agent within a tool is recorded
  * apart from the conversation. LangChain's `summarizationMiddleware` takes over the summaries.
+ * @example
+ * ```ts
+ * const middleware = [memoryMiddleware(memory, { tools: ["query"] })];
+ * const agent = createAgent({ model, middleware, checkpointer: memory.checkpointer() });
+ * // agent.invoke({ messages }, { configurable: { thread_id: "t1" }, context: { userId: "ana" } })
+ * ```
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
-export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): MemoryMiddleware {
-  checkOptions(memory, turnOptions, options, "memoryMiddleware");
-  const recall = recalling(memory, options);
-  const remember = remembering(memory, options);
+export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
+  checkOptions(memory, optionsSchema, options, "memoryMiddleware");
+  const { tools = [], store = false, ...turn } = options;
+  const recall = recalling(memory, turn);
+  const remember = remembering(memory, turn);
   const runs = recalledByRun();
+  const answers = recordedAnswers(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
@@ -59,11 +137,15 @@ export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): Mem
 
   const middleware: MemoryMiddleware = {
     name: "memory",
-    async beforeAgent(state) {
-      await recallNow(state, getConfig());
+    contextSchema,
+    tools: [...new Set(tools)].map((name) => toolsByName[name](memory, agentOf(name, turn))),
+    async beforeAgent(state, runtime) {
+      const config = configOf(runtime);
+      answers.check(config, state.messages);
+      await recallNow(state, config);
     },
     async wrapModelCall(request, handler) {
-      const config = getConfig();
+      const config = configOf(request.runtime);
       // Earlier middleware clears for this call only.
       const messages = [...request.messages];
       restoreMessages(request.state?.messages);
@@ -78,13 +160,81 @@ export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): Mem
         model: withCacheBreakpoints(request.model),
       });
     },
-    async afterAgent(state) {
-      const config = getConfig();
+    async afterAgent(state, runtime) {
+      const config = configOf(runtime);
       const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
+      answers.keep(config, state.messages);
       return messages ? { messages: messages as BaseMessage[] } : undefined;
     },
+    ...(store && { wrapToolCall: withStore(memory) }),
   };
   return Object.assign(middleware, { [brand]: true, stateSchema: guardedMessages });
+}
+
+/** The transcript has no allowlists. */
+function agentOf(name: keyof typeof toolsByName, { agent }: TurnOptions) {
+  return name === "transcript" || agent === undefined ? {} : { agent };
+}
+
+/** LangGraph's config as far as it is kept, which web builds do not do; a hook's runtime has what memory needs. */
+function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
+  const config = getConfig() as LangGraphRunnableConfig | undefined;
+  return { ...config, ...runtime, context: { ...config?.context, ...runtime.context } };
+}
+
+function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]> {
+  return async (request, handler) => {
+    const { toolCall, tool, runtime } = request;
+    if (!tool || runtime.store) return handler(request);
+    const store = memory.store({ scope: runScope(configOf(runtime), memory) });
+    let failure: unknown;
+    const invoke = async (input: unknown, config: object) => {
+      try {
+        return await tool.invoke(input, { ...config, store });
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    };
+    try {
+      return await handler({ ...request, tool: Object.assign(Object.create(tool), { invoke }) });
+    } catch (error) {
+      // LangChain answers the model with a tool's error, but lets one through that passed a middleware.
+      if (error !== failure || isGraphBubbleUp(error) || runtime.signal?.aborted) throw error;
+      const { id = "", name } = toolCall;
+      const content = `${error}\n Please fix your mistakes.`;
+      return new ToolMessage({ content, tool_call_id: id, name, status: "error" }) as Awaited<
+        ReturnType<typeof handler>
+      >;
+    }
+  };
+}
+
+/** Threads whose last answer is known. */
+const mostThreads = 1_000;
+
+/** Sees in the next run whether an answer was changed after it was recorded: then another middleware stands first. */
+function recordedAnswers(memory: Memory) {
+  const answers = new Map<unknown, { readonly id: string | undefined; readonly text: string }>();
+  let isTold = false;
+  return {
+    keep({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) {
+      const answer = messages.at(-1);
+      if (isTold || answer?.getType() !== "ai") return;
+      if (answers.size === mostThreads) answers.clear();
+      answers.set(configurable?.thread_id, { id: answer.id, text: messageText(answer) });
+    },
+    check({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) {
+      const recorded = answers.get(configurable?.thread_id);
+      const answer = recorded?.id !== undefined && messages.findLast(({ id }) => id === recorded.id);
+      if (isTold || !answer || messageText(answer) === recorded?.text) return;
+      isTold = true;
+      internalApi(memory).warn(
+        "An answer was changed after memory recorded it: put memoryMiddleware first in `middleware`, so that it " +
+          "records what the others leave.",
+      );
+    },
+  };
 }
 
 /** Agents have one system message, so the block is appended. */

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { otherTokens } from "../../text/attachments.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
-import { withFields } from "../../text/message-text.js";
-import { isJsonObject } from "../../text/plain-json.js";
+import { textOfParts, withFields } from "../../text/message-text.js";
 
 /**
  * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the newest half of that at
@@ -30,20 +30,11 @@ function isResult(message: BaseMessage | undefined): boolean {
 
 /** A result that is no longer than its line stays, and counts for nothing. */
 function asResult(message: BaseMessage, place: number) {
-  const tokens = contentTokens(message.content);
+  const tokens = estimateTokens(textOfParts(message.content)) + otherTokens(message.content);
   // Results of this run are not in the transcript yet, so only a repeated call returns them.
   const content =
     `[Result of ${message.name ?? "this call"}, ${tokens.toLocaleString("en-US")} tokens, not shown any more. ` +
     "If you need it, repeat the call, unless that would do something twice.]";
   if (tokens <= estimateTokens(content)) return { place, tokens: 0, short: message };
   return { place, tokens, short: withFields(message, { content }) };
-}
-
-/** Anthropic's maximum for an image. */
-const partTokens = 1_600;
-
-function contentTokens(content: BaseMessage["content"]): number {
-  if (typeof content === "string") return estimateTokens(content);
-  const tokensOf = (text: unknown) => (typeof text === "string" ? estimateTokens(text) : partTokens);
-  return content.reduce((sum, part) => sum + tokensOf(isJsonObject(part) ? part.text : part), 0);
 }

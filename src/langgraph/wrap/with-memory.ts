@@ -18,20 +18,20 @@ import { remembering } from "../nodes/remember-node.js";
 import {
   checkOptions,
   type MessagesKeyOption,
-  messagesKey,
+  messagesKeyField,
   type TurnOptions,
-  turnOptions,
+  turnOptionsSchema,
 } from "../run/node-options.js";
-import { memoryAnnotation } from "../run/state-fields.js";
+import { memoryAnnotation, removedKey } from "../run/state-fields.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
-import { callAgent, removedKey } from "./call-agent.js";
+import { callAgent } from "./call-agent.js";
 
 export interface WithMemoryOptions extends TurnOptions, MessagesKeyOption {
   /** @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
 
-export const withMemoryOptions = turnOptions.extend({ ...messagesKey, agentNode: z.string().optional() });
+export const withMemoryOptions = turnOptionsSchema.extend({ ...messagesKeyField, agentNode: z.string().optional() });
 
 export interface CreatedAgent<State extends object, Config = unknown> {
   readonly graph: object;

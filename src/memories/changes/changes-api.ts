@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Connection } from "../../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
 import { belongsTo, ownerColumns, ownerIs, scopeColumns, uuidOf } from "../../scope/scope-predicates.js";
-import { pageRows, parseInput } from "../../text/parse-input.js";
+import { pageRowsField, parseInput } from "../../text/parse-input.js";
 import type { ChangeEvent } from "./change-line.js";
 import type { HistoryEvent } from "./record-changes.js";
 
@@ -89,7 +89,7 @@ export interface ChangesApi {
   since(revision: number, options: { readonly scope: Scope; readonly limit?: number | undefined }): Promise<Changes>;
 }
 
-const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });
+const pageSchema = z.strictObject({ scope: scopeField, limit: pageRowsField });
 
 export function createChangesApi(db: Connection): ChangesApi {
   return {

@@ -15,7 +15,7 @@ export interface MemoryChange extends EventPlace {
   readonly old?: unknown;
   readonly new: unknown;
   /** The line of the delta header. @default agents do not see the change */
-  readonly news?: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
+  readonly delta?: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
   readonly category: string;
   readonly similarity?: number | null;
 }
@@ -44,7 +44,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
     sql`
     with input as materialized (
       select * from json_to_recordset(${changes}::json) as i (
-        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text,
+        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, delta json, category text,
         similarity real, "threadId" text, "agentId" text, "runId" text
       )
     ),
@@ -56,7 +56,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
       ) m
     ),
     change as (
-      select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
+      select i.*, o.revision + count(i.delta) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
         m.revision as memory_revision
       from input i
       cross join (select revision from ${schema}.owner where id = ${ownerRef}) o
@@ -68,12 +68,12 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
       select ${ownerRef}, app, "memoryId", event, old, new, ${actor}, rev, memory_revision, ${tx.now()}
       from change order by position
     ),
-    news as (
+    delta as (
       insert into ${schema}.change_log
         (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
-      select ${ownerRef}, app, rev, "memoryId", news ->> 'event', category, news ->> 'line',
-        (news ->> 'importance')::real, ${tx.now()}
-      from change where news is not null
+      select ${ownerRef}, app, rev, "memoryId", delta ->> 'event', category, delta ->> 'line',
+        (delta ->> 'importance')::real, ${tx.now()}
+      from change where delta is not null
     ),
     event as (
       insert into ${schema}.event
@@ -87,7 +87,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
         'search', 'ok', null, null, ${searched ?? null}::real, ${tx.now()}
       where ${searched !== undefined}
     )
-    update ${schema}.owner o set revision = o.revision + (select count(news) from change)
+    update ${schema}.owner o set revision = o.revision + (select count(delta) from change)
     where o.id = ${ownerRef}
     returning revision`,
     { prepare: true },

@@ -9,7 +9,7 @@ import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } fro
 import { changeFields, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
@@ -29,14 +29,14 @@ export async function updateMemory(
   };
   return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
     const { before } = editing;
-    requireExpired(editing);
+    refuseRemoved(editing);
     const next = nextOf(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
     if (before.state !== "active") {
-      return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };
+      return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(next), also };
     }
-    const news = patch.text === undefined ? null : "updated";
-    return { event: "UPDATE", news, old: versionOf(before), new: versionOf(next), also };
+    const delta = patch.text === undefined ? null : "updated";
+    return { event: "UPDATE", delta, old: versionOf(before), new: versionOf(next), also };
   });
 }
 
@@ -59,7 +59,7 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
     await requireFewRemovals(tx, owner.ref, input);
     const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
     const also = await removeResting(tx, { ...how, removed: [before.id] });
-    return { event: "DELETE", news: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
+    return { event: "DELETE", delta: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
 }
 
@@ -82,7 +82,7 @@ async function requireFewRemovals(tx: Connection, owner: number, { messageId, th
   );
 }
 
-/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `editMemory` */
+/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `updateMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
   // A former value of a slot stays in the slot's history.
@@ -93,11 +93,11 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
     const before = unexpiredFrom(editing, editing.before);
     // The text is unchanged, so its links stay.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
-    return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
+    return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }
 
-function requireExpired({ before, owner }: Editing): void {
+function refuseRemoved({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });

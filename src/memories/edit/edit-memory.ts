@@ -15,7 +15,7 @@ import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/expire-memories.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
 /** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside `states` */
@@ -68,7 +68,7 @@ export interface ChangeInput {
 
 export interface Edit extends Pick<MemoryChange, "event" | "old" | "new"> {
   /** Null: agents do not see the change. */
-  readonly news: ChangeEvent | null;
+  readonly delta: ChangeEvent | null;
   readonly also?: readonly MemoryChange[];
 }
 
@@ -131,10 +131,10 @@ export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput):
   return { evidence: quote === undefined ? undefined : { quote, threadId, messageId }, reason };
 }
 
-function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): MemoryChange {
+function changeOf(changed: MemoryItem, { event, delta, old, new: next }: Edit): MemoryChange {
   const { id: memoryId, category, importance } = changed;
-  const line = news && { event: news, line: changeLine(news, changed), importance };
-  return { memoryId, event, old, new: next, news: line, category };
+  const line = delta && { event: delta, line: changeLine(delta, changed), importance };
+  return { memoryId, event, old, new: next, delta: line, category };
 }
 
 /** Proposes an edit that the user can be asked about. Returns `CONSENT_REQUIRED` with the request. */

@@ -3,7 +3,7 @@ import { recordChanges } from "../changes/record-changes.js";
 import type { MemoryItem } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { purgeMemories } from "../write/memory-states.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
@@ -20,7 +20,7 @@ export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Pro
     const also = await rewriteContent(deps, editing, before, how);
     const { state, trust } = before;
     const next = { ...versionOf(before), state: "active", trust: "operator" };
-    return { event: "UPDATE", news: "created", old: { state, trust }, new: next, also };
+    return { event: "UPDATE", delta: "created", old: { state, trust }, new: next, also };
   });
 }
 

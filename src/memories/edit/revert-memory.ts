@@ -4,7 +4,7 @@ import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import { isApproved, type MemoryItem, type MemoryVersion } from "../item/memory.js";
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
@@ -50,8 +50,8 @@ export async function revertMemory(deps: WriteRuntime, input: ChangeInput & { to
     const { before } = editing;
     const next = unexpiredFrom(editing, reverted(before));
     const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
-    const news = before.state === "active" ? "updated" : "restored";
+    const delta = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };
-    return { event: "UPDATE", news, old, new: { ...versionOf(next), revertOf: input.to }, also };
+    return { event: "UPDATE", delta, old, new: { ...versionOf(next), revertOf: input.to }, also };
   });
 }

@@ -13,7 +13,7 @@ import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-types.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**

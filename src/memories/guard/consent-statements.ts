@@ -15,7 +15,7 @@ import {
   type ConsentVia,
   consentStatuses,
 } from "./consent-request.rule.js";
-import type { StandingConsent } from "./decide-proposal.rule.js";
+import type { EarlierRequest } from "./decide-proposal.rule.js";
 
 /** A `MemoryDraft` as JSON, with times as text. */
 export type StoredDraft = Pick<MemoryDraft, "text" | "value" | "source" | "validFrom">;
@@ -82,8 +82,8 @@ export async function applyConsentPlan(
 export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },
-): Promise<StandingConsent[][]> {
-  const rows = await tx.query<Omit<StandingConsent, "validFrom"> & { probe: number; validFrom: string | null }>(
+): Promise<EarlierRequest[][]> {
+  const rows = await tx.query<Omit<EarlierRequest, "validFrom"> & { probe: number; validFrom: string | null }>(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
       c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,

@@ -17,7 +17,7 @@ function wordsOf(text: string): Set<string> {
   return new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
 }
 
-export interface StandingConsent {
+export interface EarlierRequest {
   readonly id: string;
   readonly status: "pending" | "refused";
   /** Overdue, though not marked yet. */
@@ -30,7 +30,7 @@ export interface StandingConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | "expired"> {
+export interface ProposedChange extends Omit<EarlierRequest, "id" | "status" | "expired"> {
   readonly rule: ConsentRule;
   readonly kind: MemoryKind;
   readonly key: string | null;
@@ -47,12 +47,12 @@ type ProposalDecision =
   /** Enough signals agree, also with the request `id`. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-export function decideProposal(change: ProposedChange, requests: readonly StandingConsent[]): ProposalDecision {
+export function decideProposal(change: ProposedChange, requests: readonly EarlierRequest[]): ProposalDecision {
   const same = requests.filter((other) => isSame(change, other));
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };
 
-  const isPending = ({ status, expired }: StandingConsent) => status === "pending" && !expired;
+  const isPending = ({ status, expired }: EarlierRequest) => status === "pending" && !expired;
   const pending = same.find(isPending);
   const signals = independentSignals([...(pending?.signals ?? []), ...change.signals]);
   const isSure = change.kind === "insight" && change.confidence >= insightConfidence;
@@ -67,6 +67,6 @@ export function decideProposal(change: ProposedChange, requests: readonly Standi
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
-function isSame({ contentHash, key, normalValue }: ProposedChange, other: StandingConsent): boolean {
+function isSame({ contentHash, key, normalValue }: ProposedChange, other: EarlierRequest): boolean {
   return contentHash === other.contentHash || (key !== null && normalValue === other.normalValue);
 }

@@ -5,7 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import { type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import { belongsTo, ofTenant, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
-import { pageRows, storableText } from "../../text/parse-input.js";
+import { pageRowsField, storableText } from "../../text/parse-input.js";
 import {
   type MemoryItem,
   type MemoryLifecycle,
@@ -64,7 +64,7 @@ export const listingSchema = z.strictObject({
   /** @default "newest" */
   sort: z.enum(memorySorts).optional(),
   /** Rows. @default 100 */
-  limit: pageRows,
+  limit: pageRowsField,
   /** Id of the last memory of the previous page. */
   after: z.string().optional(),
 });

@@ -4,7 +4,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
-import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
+import type { IntervalMove, IntervalSplit, ValidityInterval } from "./slot-timeline.rule.js";
 
 /** CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner, with their `ref`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
@@ -18,7 +18,7 @@ export function ownTargets({ schema }: Connection, ownerRef: number, condition: 
 
 type Slot = { readonly appId: string; readonly category: string; readonly key: string };
 
-interface SlotInterval extends HeldInterval, Slot {
+interface SlotInterval extends ValidityInterval, Slot {
   readonly active: boolean;
 }
 

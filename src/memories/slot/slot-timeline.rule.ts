@@ -3,30 +3,30 @@ import { normalValue } from "../../text/normal-value.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
 /** The validity of a slot's value, in ISO 8601; `to` is null while it is valid. */
-export interface HeldInterval {
+export interface ValidityInterval {
   readonly from: string;
   readonly to: string | null;
 }
 
 /** The start of a value that takes a slot: `from`, or the end of the last of `others`, which all have ended. */
-export function freeSince(from: string, others: readonly HeldInterval[]): string {
+export function freeSince(from: string, others: readonly ValidityInterval[]): string {
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
 
-function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
+function freeStretches(interval: ValidityInterval, others: readonly ValidityInterval[]): ValidityInterval[] {
   return others
     .filter(isNotEmpty)
     .reduce((free, other) => free.flatMap((stretch) => subtract(stretch, other)), [interval])
     .filter(isNotEmpty);
 }
 
-function subtract({ from, to }: HeldInterval, other: HeldInterval): HeldInterval[] {
+function subtract({ from, to }: ValidityInterval, other: ValidityInterval): ValidityInterval[] {
   const before = { from, to: endsAfter(to, other.from) ? other.from : to };
   const after = other.to === null ? [] : [{ from: isBefore(from, other.to) ? other.to : from, to }];
   return [before, ...after].filter(isNotEmpty);
 }
 
-function isNotEmpty({ from, to }: HeldInterval): boolean {
+function isNotEmpty({ from, to }: ValidityInterval): boolean {
   return endsAfter(to, from);
 }
 

@@ -11,10 +11,10 @@ import { type MovedInterval, moveIntervals, type SplitInterval, splitIntervals }
 import { insertMemories, type MemoryLink, type NewMemory } from "./insert-memories.js";
 import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
-import type { KnownMemory, RankedStatement, WriteContext } from "./statement.js";
-import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+import type { ExistingMemory, RankedStatement, WriteContext } from "./statement.js";
+import type { WriteConfig, WriteOrigin } from "./write-types.js";
 
-type NearMemory = Pick<KnownMemory, "relation" | "id" | "ref" | "similarity">;
+type NearMemory = Pick<ExistingMemory, "relation" | "id" | "ref" | "similarity">;
 
 export function newMemory(
   { config, newId }: WriteContext,

@@ -2,7 +2,7 @@ import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { consentChange } from "../guard/consent-request.rule.js";
-import type { StandingConsent } from "../guard/decide-proposal.rule.js";
+import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
@@ -14,8 +14,8 @@ import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import type { FoundStatement, KnownMemory, RankedStatement, Statement, WriteContext } from "./statement.js";
-import type { WriteOrigin } from "./write-runtime.js";
+import type { ExistingMemory, FoundStatement, RankedStatement, Statement, WriteContext } from "./statement.js";
+import type { WriteOrigin } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;
@@ -49,7 +49,7 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
 /** Decides the drafts of a batch in order: each sees the effects of the earlier ones. */
 export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]) {
   const overlay: Overlay = new Map();
-  const requestsByField = new Map<string, readonly StandingConsent[]>();
+  const requestsByField = new Map<string, readonly EarlierRequest[]>();
   const writes = found.map((stored) => {
     const { statement } = stored;
     const { scope, category, key, quarantined } = statement.memory;
@@ -69,15 +69,15 @@ export function decideDrafts(context: WriteContext, found: readonly FoundStateme
 }
 
 /** A memory after the earlier drafts of a batch; null: no longer active. `draft` has its text; null: the text is stored. */
-type Overlaid = { readonly memory: KnownMemory; readonly draft: Statement | null } | null;
+type Overlaid = { readonly memory: ExistingMemory; readonly draft: Statement | null } | null;
 
 type Overlay = Map<string, Overlaid>;
 
-const bySimilarity = (one: KnownMemory, other: KnownMemory) => other.similarity - one.similarity;
+const bySimilarity = (one: ExistingMemory, other: ExistingMemory) => other.similarity - one.similarity;
 
-function withOverlay(overlay: Overlay, { statement, existing }: FoundStatement): readonly KnownMemory[] {
+function withOverlay(overlay: Overlay, { statement, existing }: FoundStatement): readonly ExistingMemory[] {
   if (overlay.size === 0) return existing;
-  const stored = existing.flatMap((memory): KnownMemory[] => {
+  const stored = existing.flatMap((memory): ExistingMemory[] => {
     const overlaid = overlay.get(memory.id);
     if (overlaid === undefined) return [memory];
     const { relation, similarity } = memory;
@@ -87,7 +87,7 @@ function withOverlay(overlay: Overlay, { statement, existing }: FoundStatement):
   return [...stored, ...drafted.toSorted(bySimilarity).slice(0, nearestCount)].toSorted(bySimilarity);
 }
 
-function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): KnownMemory | null {
+function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): ExistingMemory | null {
   if (!overlaid?.draft) return null;
   const { scope, quarantined, contentHash } = overlaid.draft.memory;
   if (scope.appId !== memory.scope.appId || quarantined !== memory.quarantined) return null;
@@ -108,17 +108,17 @@ function updateOverlay(
     if (memory.state !== "superseded") overlay.set(memory.id, { memory: createdMemory(memory), draft: statement });
   }
   for (const sighting of sightings) {
-    const seen = existing.find(({ id }) => id === sighting.id) as KnownMemory;
+    const seen = existing.find(({ id }) => id === sighting.id) as ExistingMemory;
     overlay.set(sighting.id, { memory: seenAgain(seen, sighting), draft: overlay.get(sighting.id)?.draft ?? null });
   }
   for (const rewrite of rewrites) {
-    const { memory } = overlay.get(rewrite.id) as { memory: KnownMemory };
+    const { memory } = overlay.get(rewrite.id) as { memory: ExistingMemory };
     const { expiresAt } = memory;
     overlay.set(rewrite.id, { memory: { ...memory, ...versionOf(rewrite), expiresAt }, draft: statement });
   }
 }
 
-function createdMemory(created: NewMemory): KnownMemory {
+function createdMemory(created: NewMemory): ExistingMemory {
   const { expiresAt, assertedTurn, key } = created;
   const validFrom = new Date(created.validFrom);
   return {
@@ -138,7 +138,7 @@ function createdMemory(created: NewMemory): KnownMemory {
 }
 
 /** The effect of `touchMemories`. */
-function seenAgain(memory: KnownMemory, sighting: Sighting): KnownMemory {
+function seenAgain(memory: ExistingMemory, sighting: Sighting): ExistingMemory {
   const { kind, assertedAt } = memory;
   const source = { kind, origin: sighting.origin ?? memory.origin, trust: sighting.trust ?? memory.trust };
   const sightedAt = new Date(sighting.assertedAt ?? assertedAt);
@@ -159,8 +159,8 @@ function seenAgain(memory: KnownMemory, sighting: Sighting): KnownMemory {
 function requestsAfter(
   { statement: { memory }, requests }: FoundStatement,
   { settled = [], requests: created = [], repeats = [] }: Partial<WritePlan>,
-): StandingConsent[] {
-  const added = created.map(({ draft: { text }, ...request }): StandingConsent => {
+): EarlierRequest[] {
+  const added = created.map(({ draft: { text }, ...request }): EarlierRequest => {
     return { ...request, text, validFrom: memory.validFrom ?? null, status: "pending", expired: false };
   });
   const open = requests.filter(({ id }) => !settled.some((each) => each.id === id));

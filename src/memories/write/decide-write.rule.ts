@@ -1,7 +1,7 @@
 import { takesSlot } from "../slot/slot-conflict.rule.js";
 import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
-import type { KnownMemory, ToldMemory } from "./statement.js";
-import type { MemoryRelation } from "./write-runtime.js";
+import type { ExistingMemory, RankedMemory } from "./statement.js";
+import type { MemoryRelation } from "./write-types.js";
 
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
@@ -23,11 +23,11 @@ export type WriteDecision =
  * | without a key | any | create |
  */
 export function decideWrite(
-  memory: ToldMemory,
-  existing: readonly KnownMemory[],
+  memory: RankedMemory,
+  existing: readonly ExistingMemory[],
   relation?: MemoryRelation,
 ): WriteDecision {
-  const by = (relation: KnownMemory["relation"]) => existing.find((each) => each.relation === relation);
+  const by = (relation: ExistingMemory["relation"]) => existing.find((each) => each.relation === relation);
   const slot = by("slot");
   const same = existing.find((each) => each.relation === "same" && each.id !== slot?.id);
   const isKeyed = memory.key !== undefined;
@@ -41,7 +41,11 @@ export function decideWrite(
 }
 
 /** A model's relation closes no pinned or higher-ranking memory. It may end a slot's value, not replace it. */
-function closedBy(memory: ToldMemory, target?: KnownMemory, relation?: MemoryRelation): KnownMemory | undefined {
+function closedBy(
+  memory: RankedMemory,
+  target?: ExistingMemory,
+  relation?: MemoryRelation,
+): ExistingMemory | undefined {
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
   if (!target || target.pinned || target.rank > memory.rank) return undefined;
   if (!target.keyed) return target;
@@ -50,8 +54,8 @@ function closedBy(memory: ToldMemory, target?: KnownMemory, relation?: MemoryRel
 }
 
 function repeatValue(
-  { rank, correction, text }: ToldMemory,
-  existing: readonly KnownMemory[],
+  { rank, correction, text }: RankedMemory,
+  existing: readonly ExistingMemory[],
   { id, moves }: { id: string; moves?: readonly IntervalMove[] },
 ): WriteDecision {
   const same = existing.find((each) => each.id === id);
@@ -61,7 +65,7 @@ function repeatValue(
 }
 
 /** The keyless memory with the same text, which a new memory replaces. */
-export function absorbed<Existing extends Pick<KnownMemory, "relation" | "keyed">>(
+export function absorbed<Existing extends Pick<ExistingMemory, "relation" | "keyed">>(
   existing: readonly Existing[],
 ): Existing | undefined {
   return existing.find(({ relation, keyed }) => relation === "same" && !keyed);

@@ -7,7 +7,7 @@ import { isId } from "../../scope/scope-predicates.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
-import type { KnownMemory, Statement } from "./statement.js";
+import type { ExistingMemory, Statement } from "./statement.js";
 
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
   /** The edited memory, which is no candidate. */
@@ -35,7 +35,7 @@ interface WriteSearch {
   readonly space: EmbeddingSpace | null;
 }
 
-interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
+interface Row extends Omit<ExistingMemory, "ref" | "turn" | "rank"> {
   readonly probe: number;
   readonly ref: string;
   readonly turn: string;
@@ -46,11 +46,11 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
  * quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
  * stemmed terms of texts that share a rare word. One statement for every 200.
  */
-export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
-  const found: KnownMemory[][] = [];
+export async function findCandidates(db: Connection, input: WriteSearch): Promise<ExistingMemory[][]> {
+  const found: ExistingMemory[][] = [];
   for (let from = 0; from < input.sought.length; from += mostProbes) {
     const sought = input.sought.slice(from, from + mostProbes);
-    const groups = sought.map((): KnownMemory[] => []);
+    const groups = sought.map((): ExistingMemory[] => []);
     for (const { probe, ...row } of await findRows(db, { ...input, sought })) {
       const numbers = { ref: Number(row.ref), turn: Number(row.turn), rank: sourceRank(row) };
       groups[probe]?.push({ ...row, ...numbers });
@@ -75,7 +75,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const near = space ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 }) : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe; by default only for probes with a key. */
   const one = (
-    relation: KnownMemory["relation"],
+    relation: ExistingMemory["relation"],
     condition: Sql,
     order = empty,
     where = sql`where p.key is not null`,

@@ -3,7 +3,7 @@ import { normalValue } from "../../text/normal-value.js";
 import type { ConsentRule } from "../guard/consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
 import type { ConsentPlan, SettledConsent } from "../guard/consent-statements.js";
-import { decideProposal, type StandingConsent } from "../guard/decide-proposal.rule.js";
+import { decideProposal, type EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
@@ -80,7 +80,7 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
   const { via, evidence = null, requestId = null, reason } = given;
   // The decider settles the answered request itself.
   const others = pendingRequests(found).filter(({ id }) => id !== requestId);
-  const isApproved = (other: StandingConsent) => !other.expired && isSameProposal(memory, other);
+  const isApproved = (other: EarlierRequest) => !other.expired && isSameProposal(memory, other);
   const approved = others.filter(isApproved).map(({ id }) => approvedBy(actor, id, { via, evidence }));
   const outdated = others.filter((other) => !isApproved(other));
   const { settled, events } = endedRequests(outdated, actor, memory.category);
@@ -94,7 +94,7 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
 /** A repeated value supersedes older requests for another value. */
 function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
   const { validFrom, category } = found.statement.memory;
-  const isOlder = ({ validFrom: other }: StandingConsent) => !validFrom || !other || validFrom >= other;
+  const isOlder = ({ validFrom: other }: EarlierRequest) => !validFrom || !other || validFrom >= other;
   return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
 }
 
@@ -145,12 +145,12 @@ function proposed(context: WriteContext, { statement, requests }: FoundStatement
 }
 
 /** Pending requests for the slot; without a key, for the same text. */
-function pendingRequests({ statement: { memory }, requests }: FoundStatement): StandingConsent[] {
+function pendingRequests({ statement: { memory }, requests }: FoundStatement): EarlierRequest[] {
   const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
   return requests.filter(({ status, contentHash }) => status === "pending" && isSubject(contentHash));
 }
 
-function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: StandingConsent): boolean {
+function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: EarlierRequest): boolean {
   return contentHash === memory.contentHash || normalValue === proposedValue(memory);
 }
 
@@ -160,7 +160,7 @@ function proposedValue({ value, text }: PreparedMemory): string {
 
 /** Expires or supersedes requests. */
 function endedRequests(
-  requests: readonly StandingConsent[],
+  requests: readonly EarlierRequest[],
   actor: string,
   category: string,
 ): Pick<ConsentPlan, "settled" | "events"> {

@@ -71,7 +71,7 @@ export async function hideMemories(
     category: memory.category,
     old: { ...versionOf(memory), state: "active" },
     new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
-    news: { event: state, line: changeLine(state, memory), importance: memory.importance },
+    delta: { event: state, line: changeLine(state, memory), importance: memory.importance },
   }));
 }
 

@@ -9,8 +9,8 @@ import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
-import type { FoundStatement, KnownMemory, RankedStatement, ToldMemory, WriteContext } from "./statement.js";
-import type { WriteOutcome } from "./write-runtime.js";
+import type { ExistingMemory, FoundStatement, RankedMemory, RankedStatement, WriteContext } from "./statement.js";
+import type { WriteOutcome } from "./write-types.js";
 
 export interface PlannedWrite {
   readonly outcome: WriteOutcome;
@@ -77,7 +77,7 @@ function planNew(
         ...merged.changes,
         {
           ...change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
-          news: newsOf(old ? "updated" : "created", memory, 1),
+          delta: deltaOf(old ? "updated" : "created", memory, 1),
           similarity: existing.find(({ relation }) => relation === "near")?.similarity ?? null,
         },
         ...linkChanges(created, created.links),
@@ -115,7 +115,7 @@ function planSighting(found: FoundStatement, { id, moves }: Decided<"touch" | "u
   const seen = byId(existing, id);
   const { text, seenCount } = seen;
   const times = seenCount + 1;
-  // Equal text is no news, and in a slot only the value counts.
+  // Equal text is no delta, and in a slot only the value counts.
   const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const merged = change(memory, id, "MERGE", { text, seenCount }, now);
@@ -124,7 +124,7 @@ function planSighting(found: FoundStatement, { id, moves }: Decided<"touch" | "u
     plan: {
       moves: movesTo(moves, id),
       sightings: [sightingOf(statement, seen)],
-      changes: [{ ...merged, similarity: 1, news: isNews ? newsOf("merged", { ...memory, text }, times) : null }],
+      changes: [{ ...merged, similarity: 1, delta: isNews ? deltaOf("merged", { ...memory, text }, times) : null }],
     },
   };
 }
@@ -167,7 +167,7 @@ function planUpdate(
       rewrites: [rewrite],
       changes: [
         ...merged.changes,
-        { ...updated, similarity, news: { ...newsOf("updated", { ...memory, category }, times), importance } },
+        { ...updated, similarity, delta: { ...deltaOf("updated", { ...memory, category }, times), importance } },
         ...linkChanges(old, links),
       ],
     },
@@ -176,8 +176,8 @@ function planUpdate(
 
 function mergeInto(
   supersededBy: string,
-  memory: ToldMemory,
-  duplicate: KnownMemory | undefined,
+  memory: RankedMemory,
+  duplicate: ExistingMemory | undefined,
 ): Pick<WritePlan, "deactivated" | "changes"> {
   if (!duplicate) return { deactivated: [], changes: [] };
   const { id, text } = duplicate;
@@ -198,12 +198,12 @@ function planKept({ statement: { memory }, existing }: FoundStatement, { id }: D
 }
 
 /** The audit trail of an app names no thread, which may be a user's. */
-function learned(memory: ToldMemory): object {
+function learned(memory: RankedMemory): object {
   return memory.scope.userId === undefined ? {} : learnedFrom(memory);
 }
 
-function byId(existing: readonly KnownMemory[], id: string): KnownMemory {
-  return existing.find((memory) => memory.id === id) as KnownMemory;
+function byId(existing: readonly ExistingMemory[], id: string): ExistingMemory {
+  return existing.find((memory) => memory.id === id) as ExistingMemory;
 }
 
 /** `successor` supersedes a value that now ends earlier. */
@@ -212,7 +212,7 @@ function movesTo(moves: readonly IntervalMove[] = [], successor: string | undefi
 }
 
 /** A lower-ranking statement raises neither confidence nor recency. */
-function sightingOf({ memory }: RankedStatement, seen: KnownMemory): Sighting {
+function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, seen).toISOString();
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
@@ -229,17 +229,17 @@ function sightingOf({ memory }: RankedStatement, seen: KnownMemory): Sighting {
   };
 }
 
-function notedOf({ metadata, expiresAt }: ToldMemory, existing: KnownMemory): Noted {
+function notedOf({ metadata, expiresAt }: RankedMemory, existing: ExistingMemory): Noted {
   return notedAgain(existing, { metadata, expiresAt: expiresAt ?? null });
 }
 
-function replacedBy(old: KnownMemory, memory: ToldMemory, supersededBy: string): MemoryChange {
+function replacedBy(old: ExistingMemory, memory: RankedMemory, supersededBy: string): MemoryChange {
   const { id, text, confidence, origin } = old;
   const reason = conflictReason(old, memory);
   return change(memory, id, "UPDATE", { text, confidence, origin }, { supersededBy, reason });
 }
 
-function newsOf(event: ChangeEvent, memory: ToldMemory, seenCount: number): MemoryChange["news"] & object {
+function deltaOf(event: ChangeEvent, memory: RankedMemory, seenCount: number): MemoryChange["delta"] & object {
   return { event, line: changeLine(event, { ...memory, seenCount }), importance: memory.importance };
 }
 

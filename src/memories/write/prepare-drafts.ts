@@ -8,7 +8,7 @@ import { wordNames } from "../item/memory-fields.js";
 import { stemMeasures } from "./draft-similarity.js";
 import { prepareMemory, screenMemory } from "./prepare-memory.js";
 import type { Statement } from "./statement.js";
-import type { WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import type { WriteOutcome, WriteRuntime } from "./write-types.js";
 import { cutOff } from "./writing-constraints.rule.js";
 
 export interface PreparedDrafts {

@@ -1,11 +1,11 @@
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import type { StandingConsent } from "../guard/decide-proposal.rule.js";
+import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
+import type { WriteConfig, WriteOrigin } from "./write-types.js";
 
 /** One draft, ready to be written. */
 export interface Statement {
@@ -19,14 +19,14 @@ export interface Statement {
   readonly measure: Measure | null;
 }
 
-export interface ToldMemory extends PreparedMemory {
+export interface RankedMemory extends PreparedMemory {
   readonly rank: number;
   readonly turn: number;
   readonly now: Date;
 }
 
 export interface RankedStatement extends Statement {
-  readonly memory: ToldMemory;
+  readonly memory: RankedMemory;
 }
 
 export function rankStatement({ turns, now }: LockedOwner, statement: Statement): RankedStatement {
@@ -35,7 +35,7 @@ export function rankStatement({ turns, now }: LockedOwner, statement: Statement)
   return { ...statement, memory: { ...memory, turn, now, rank: sourceRank(memory) } };
 }
 
-export interface KnownMemory extends SlotValue, MemoryVersion {
+export interface ExistingMemory extends SlotValue, MemoryVersion {
   /**
    * "slot": has the same slot. "same": has the same text. "near": one of the most similar. "before", "after": closed
    * values of the slot around the statement's time. "target": a model says that the statement is about it.
@@ -57,9 +57,9 @@ export interface KnownMemory extends SlotValue, MemoryVersion {
 
 export interface FoundStatement {
   readonly statement: RankedStatement;
-  readonly existing: readonly KnownMemory[];
+  readonly existing: readonly ExistingMemory[];
   /** Pending or recently refused requests for its slot, or for its category without a key. */
-  readonly requests: readonly StandingConsent[];
+  readonly requests: readonly EarlierRequest[];
 }
 
 export interface WriteContext {

@@ -13,7 +13,7 @@ import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
 import { type FoundStatement, rankStatement, type Statement, type WriteContext } from "./statement.js";
-import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
 
 export interface Writing {
   readonly origin: WriteOrigin;
@@ -134,7 +134,7 @@ function reportPending(
   }
 }
 
-/** Status and detail of the event of a model's proposal. */
+/** Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark: `stats` counts by that. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,

@@ -46,7 +46,7 @@ const appending = (snapshotFrequency: number) => () =>
   new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
 type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
 
-/** Nodes in parallel, and an inner graph that keeps its state. */
+/** Nodes in parallel, and a subgraph that keeps its state. */
 function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns]: Frequencies) {
   const inner = new StateGraph(Annotation.Root({ name: Annotation<string>(), runs: appending(ofRuns) }))
     .addNode("count", ({ name, runs }) => ({ runs: [`${name} ${runs.length}`] }))

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
-import type { LeaveOut } from "../models/call-structured.js";
+import type { Omissions } from "../models/call-structured.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
@@ -21,12 +21,12 @@ Leave out what <forgotten> says as well, in whatever words a message or an earli
 const mostForgotten = 100;
 
 /** What a model must omit from `messages` and earlier texts: memories the user had removed, not expired ones. */
-export async function findLeaveOut(
+export async function findOmissions(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },
   messages: readonly { readonly seq: number; readonly text: string }[],
   before: readonly string[] = [],
-): Promise<LeaveOut> {
+): Promise<Omissions> {
   const removed = await findForgotten(db, of.scope);
   if (removed.length === 0) return { instruction, input: "", repeats: async () => false };
   const textOf = (items: readonly { readonly text: string }[]) => items.map(({ text }) => text).join("\n");

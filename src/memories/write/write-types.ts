@@ -20,10 +20,10 @@ export type WriteRuntime = Runtime<WriteConfig>;
 /** The result for one draft. */
 export interface WriteOutcome {
   /**
-   * "merged" into an equal memory; "updated": an equal memory got this text; "replaced" the value of its slot; "kept":
-   * the slot's value ranks higher; "closed": stored as a past value; "rejected" by the writing constraints;
-   * "quarantined": hidden until an operator approves; "proposed": waits for consent or a second signal; "refused": the
-   * user refused it recently.
+   * "merged" into an equal memory; "updated": an equal value got this text; "replaced" another memory; "kept": the slot
+   * keeps its value; "closed": stored as a past value; "rejected" by the writing constraints; "quarantined": hidden
+   * until an operator approves; "proposed": waits for consent or a second signal; "refused": the user refused it
+   * recently.
    */
   readonly outcome:
     | "created"
@@ -36,11 +36,11 @@ export interface WriteOutcome {
     | "quarantined"
     | "proposed"
     | "refused";
-  /** The memory that has its content now, or null. */
+  /** The memory written, matched or kept, or null. */
   readonly id: string | null;
-  /** Its pending or refused request in `memory.consents`. */
+  /** The pending or refused request of its field, in `memory.consents`. */
   readonly consentId?: string;
-  /** The cut end of a text over 280 characters or two sentences (a note four). Add it as further memories. */
+  /** What was cut beyond its kind's limits. Add it as further memories. */
   readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
   /** Why it was rejected, and what to do. */
@@ -58,11 +58,11 @@ export interface WriteOrigin {
   readonly step: EventStep;
   /** The conversation, for drafts without a source. @default none */
   readonly threadId?: string | undefined;
-  /** Separate calls without a message are separate signals. @default unknown */
+  /** The program's call: a signal of its own where no message is known. @default unknown */
   readonly call?: string | undefined;
-  /** @default none: changes of sensitive fields become requests */
+  /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
-  /** Indexes of drafts that the user plainly stated, with a verified quote. @default none: all are inferred */
+  /** Indexes of drafts whose quote, if any, counts as the user's plain statement. @default none: all are inferred */
   readonly stated?: ReadonlySet<number> | undefined;
   /** A model's relations of drafts to existing memories, by draft index. @default none */
   readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;

@@ -1,0 +1,96 @@
+import sql from "sql-template-tag";
+import { unexpired } from "../memories/item/memory-row.js";
+import { isExpired } from "../memories/write/expire-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { nobody } from "../scope/scope.js";
+import { type Check, ok, warn } from "./check.js";
+import { counted } from "./output.js";
+
+/** Scans all memories. */
+export async function checkStored(db: Connection): Promise<Check> {
+  const { schema } = db;
+  const [row] = await db.query<{ counts: string; size: string }>(sql`
+    select string_agg(concat(what, ' ', count), ', ') as counts, (
+        select pg_size_pretty(sum(pg_total_relation_size(c.oid))) from pg_catalog.pg_class c
+        where c.relnamespace = to_regnamespace(${schema.text}) and c.relkind = 'r'
+      ) as size
+    from (
+      select 'threads' as what, count(*) from ${schema}.thread t where t.tenant_id <> ${nobody.tenantId}
+      union all select 'messages', count(*) from ${schema}.message
+      union all (select concat('memories (', kind, ', ', state, ')'), count(*) from ${schema}.memory group by kind, state order by 1)
+      union all (select concat('summaries (', status, ')'), count(*) from ${schema}.summary group by status order by 1)
+      union all select 'waiting for consent', count(*) from ${schema}.consent_request c
+        where c.status = 'pending' and c.expires_at > ${db.now()}
+      union all select 'expired and not removed yet', count(*) from ${schema}.memory m where ${isExpired(db)}
+    ) c where count > 0`);
+  return ok("stored", `${row?.counts ?? "Nothing"}; ${row?.size} with indexes.`);
+}
+
+type Space = { name: string; dimensions: number; lacking: number; vectors: number; size: string };
+
+/** The space of the newest vector comes first: it is the one in use. */
+export async function checkVectors(db: Connection): Promise<Check> {
+  const { schema } = db;
+  const [current, ...others] = await db.query<Space>(sql`
+    select s.name, s.dimensions, v.vectors, v.size, (
+        select count(*)::int from ${schema}.store_item i
+        where i.index_fields is not null and (i.expires_at is null or i.expires_at > ${db.now()}) and not exists (
+          select from ${schema}.store_embedding e
+          where e.space_ref = s.id and e.item_ref = i.ref and e.revision = i.revision
+        )
+      ) + (
+        select count(*)::int from ${schema}.memory m
+        where m.state = 'active' and ${unexpired(db)} and not exists (
+          select from ${schema}.memory_embedding e where e.space_ref = s.id and e.memory_ref = m.ref and e.active
+        )
+      ) as lacking
+    from ${schema}.embedding_space s cross join lateral (
+      select count(*)::int as vectors, pg_size_pretty(sum(pg_column_size(e.embedding))) as size, max(e.memory_ref) as newest
+      from ${schema}.memory_embedding e where e.space_ref = s.id
+    ) v
+    order by v.newest desc nulls last, s.id desc`);
+  if (!current) return ok("vectors", "None are kept yet.");
+  const unused = others.map(({ name, vectors, size }) => `; unused: ${name} (${vectors}, ${size ?? "empty"})`).join("");
+  const says = `${current.vectors} in ${current.name}, ${current.dimensions} dimensions${unused}.`;
+  if (current.lacking === 0) return ok("vectors", says);
+  const todo = "Run `npx mnemograph reembed --embeddings MODULE`.";
+  return warn("vectors", `${says} ${counted(current.lacking, "text")} without one.`, todo);
+}
+
+const worker = "Start `npx mnemograph worker --model MODULE`, or run `npx mnemograph upkeep --model MODULE` from cron.";
+const failed = `\`npx mnemograph call listJobs --json '{"state":"failed"}'\` says why`;
+const workStates = {
+  running: null,
+  due: `No process does it. ${worker}`,
+  stuck: `Its worker ended, and none took over. ${worker}`,
+  "given up": `${failed}, \`npx mnemograph call retryJob --json '{"id":"ID"}'\` tries again.`,
+};
+
+/** Stuck: its lease ran out, and no other worker has taken it. What is due for minutes, no process does. */
+export async function checkWork(db: Connection): Promise<Check[]> {
+  const rows = await db.query<{ state: string; says: string; isLong: boolean }>(sql`
+    select state, min(since) <= ${db.now()} - interval '5 minutes' as "isLong", concat(count(*), ' ', kind, ' by ' || worker,
+      ' since ', to_char(min(since) at time zone 'UTC', 'YYYY-MM-DD HH24:MI"Z"')) as says
+    from (
+      select kind, case when lease_until is not null then worker end as worker,
+        case when given_up_at is not null then 'given up' when lease_until is null then 'due'
+          when lease_until > ${db.now()} then 'running' else 'stuck' end as state,
+        coalesce(given_up_at, case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end) as since
+      from ${db.schema}.work where given_up_at is not null or lease_until is not null or retry_at <= ${db.now()}
+    ) k group by state, kind, worker order by min(since)`);
+  return Object.entries(workStates).map(([state, todo]) => {
+    const found = rows.filter((row) => row.state === state);
+    const says = found.length > 0 ? `${found.map((row) => row.says).join(", ")}.` : "None.";
+    const isWrong = todo !== null && found.some(({ isLong }) => isLong || state !== "due");
+    return isWrong ? warn(state, says, todo) : ok(state, says);
+  });
+}
+
+export async function checkOutages(db: Connection): Promise<Check> {
+  const rows = await db.query<{ detail: string }>(sql`
+    select e.detail from ${db.schema}.event e
+    where e.step = 'database' and e.op = 'resume' and e.created_at > ${db.now()} - interval '24 hours' order by e.id desc limit 100`);
+  if (rows.length === 0) return ok("outages", "None was noticed in the last day.");
+  const says = `${counted(rows.length, "process", "processes")} noticed one in the last day, the last ${rows[0]?.detail}.`;
+  return warn("outages", says, "Look in the server's log for restarts.");
+}

@@ -1,0 +1,35 @@
+import type { Check } from "./check.js";
+import type { DoctorFlags } from "./diagnose.js";
+import { type CliCommand, withDatabase } from "./flags.js";
+import { aligned, counted, print } from "./output.js";
+
+export const doctorCommand: CliCommand = {
+  name: "doctor",
+  description:
+    "is it healthy? checks database, tables, vectors and background work, and says what to do; changes nothing",
+  examples: [
+    ["doctor", "ends with 1 if anything is bad; warnings leave 0"],
+    ["doctor --vectors --json", "also bad where embeddings cannot be kept"],
+  ],
+  flags: (command) =>
+    withDatabase(command)
+      .option("--vectors", "also ask for what embeddings need")
+      .option("--config <file>", "YAML file with the application's settings, such as database.prepare")
+      .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss"),
+  async run(flags: DoctorFlags) {
+    const { diagnose } = await import("./diagnose.js");
+    const { place, checks } = await diagnose(flags);
+    const count = (verdict: Check["verdict"]) => checks.filter((check) => check.verdict === verdict).length;
+    const summary = { ok: count("ok"), warn: count("warn"), bad: count("bad") };
+    print(flags, { database: place, schema: flags.schema, summary, checks }, () => {
+      const rows = checks.map(({ check, verdict, says, todo }) => [
+        verdict,
+        check,
+        todo === null ? says : `${says} ${todo}`,
+      ]);
+      const total = `${summary.bad} bad, ${counted(summary.warn, "warning")}, ${summary.ok} ok.`;
+      return [...aligned(rows), total].join("\n");
+    });
+    if (summary.bad > 0) process.exitCode = 1;
+  },
+};

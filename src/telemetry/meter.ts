@@ -1,0 +1,105 @@
+import type { TokenUsage } from "../models/token-usage.js";
+
+type Api = typeof import("@opentelemetry/api");
+type Instruments = ReturnType<typeof createInstruments>;
+
+/** Undefined before the first use; null without the optional package. */
+let api: Api | null | undefined;
+let loading: Promise<Api | null> | undefined;
+
+export async function telemetryApi(): Promise<Api | null> {
+  if (api !== undefined) return api;
+  loading ??= import("@opentelemetry/api").catch(() => null);
+  api = await loading;
+  return api;
+}
+
+/** What gauges show of one memory. */
+export interface Levels {
+  /** Names the memory among others of the process. */
+  readonly schemaName: string;
+  readonly paused: boolean;
+  /** Null if the database does not say. */
+  readonly work: Record<"due" | "oldestSeconds" | "stuck" | "givenUp" | "energy", number> | null;
+}
+
+const readers = new Set<() => Promise<Levels>>();
+
+/** Has gauges ask `read` at each collection; without a meter provider nobody does. Returns what ends it. */
+export function addLevels(read: () => Promise<Levels>): () => void {
+  readers.add(read);
+  void telemetryApi().then(instruments);
+  return () => void readers.delete(read);
+}
+
+let made: { readonly provider: object; readonly instruments: Instruments } | undefined;
+
+/** Those of the registered provider, which do nothing if there is none. */
+function instruments(): Instruments | undefined {
+  if (!api) return undefined;
+  const provider = api.metrics.getMeterProvider();
+  if (made?.provider !== provider) {
+    made = { provider, instruments: createInstruments(provider.getMeter("mnemograph")) };
+  }
+  return made.instruments;
+}
+
+/** A recall takes milliseconds, a search two seconds at most. */
+const secondBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+/** As the semantic conventions advise: powers of four. */
+const tokenBuckets = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
+  const gauge = (name: string, unit: string, description: string) =>
+    meter.createObservableGauge(`mnemograph.${name}`, { unit, description });
+  const due = gauge("work.due", "{job}", "Background jobs that are due and that no worker has");
+  const oldest = gauge("work.oldest_age", "s", "How long the oldest of them has been due");
+  const stuck = gauge("work.stuck", "{job}", "Those of them whose worker stopped");
+  const givenUp = gauge("work.given_up", "{job}", "Background jobs that were given up and not retried");
+  const energy = gauge("energy.level", "1", "Share of its energy that the tenant with the least has left");
+  const paused = gauge("database.paused", "", "1 while calls of this process fail at once");
+  meter.addBatchObservableCallback(
+    async (result) => {
+      for (const { schemaName, paused: isPaused, work } of await Promise.all([...readers].map((read) => read()))) {
+        const of = { "db.namespace": schemaName };
+        result.observe(paused, Number(isPaused), of);
+        if (!work) continue;
+        result.observe(due, work.due, of);
+        result.observe(oldest, work.oldestSeconds, of);
+        result.observe(stuck, work.stuck, of);
+        result.observe(givenUp, work.givenUp, of);
+        result.observe(energy, work.energy, of);
+      }
+    },
+    [due, oldest, stuck, givenUp, energy, paused],
+  );
+  return {
+    recalls: meter.createHistogram("mnemograph.recall.duration", {
+      unit: "s",
+      description: "Duration of a turn's recall",
+      advice: { explicitBucketBoundaries: secondBuckets },
+    }),
+    failures: meter.createCounter("mnemograph.failures", {
+      unit: "{failure}",
+      description: "Calls and background work that failed, by their code",
+    }),
+    tokens: meter.createHistogram("gen_ai.client.token.usage", {
+      unit: "{token}",
+      description: "Tokens of a background call of a model",
+      advice: { explicitBucketBoundaries: tokenBuckets },
+    }),
+  };
+}
+
+/** @param code why it failed; undefined: it did not */
+export function measureCall(name: string, seconds: number, code: string | null | undefined): void {
+  const error = code ? { "error.type": code } : {};
+  if (name === "recall") instruments()?.recalls.record(seconds, error);
+  if (code) instruments()?.failures.add(1, { ...error, "mnemograph.operation": name });
+}
+
+export function measureTokens(kind: string, { inputTokens, outputTokens }: TokenUsage): void {
+  const about = { "gen_ai.operation.name": "chat", "mnemograph.work": kind };
+  instruments()?.tokens.record(inputTokens, { ...about, "gen_ai.token.type": "input" });
+  instruments()?.tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" });
+}

@@ -1,0 +1,265 @@
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import type { Check } from "../../src/cli/check.js";
+import { checkAll, type DoctorFlags, diagnose } from "../../src/cli/diagnose.js";
+import { createDatabase } from "../../src/postgres/database.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { shippedSchema } from "../../src/postgres/migration-set.js";
+import { packageVersion } from "../../src/postgres/package-version.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { useSchemaNames } from "../support/fresh-schema.js";
+import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
+import { round } from "../support/spoken.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const isolated = useIsolatedDatabase(db);
+const schemaName = useSchemaNames(db);
+const scope = { userId: "ana" };
+const embeddings = new HashingEmbeddings({ dimensions: 16 });
+
+const flags = (more: Partial<DoctorFlags> = {}): DoctorFlags => {
+  const database = inject("databaseUrl") ?? "";
+  return { schema: db.schema, ...(more.dataDir === undefined && { database }), queueSchema: "no_queues", ...more };
+};
+const withUser = (user: string) => {
+  const url = new URL(inject("databaseUrl") ?? "");
+  url.username = user;
+  return url.href;
+};
+/** What is not ok, as "verdict check: says todo"; other tests have connections as well. */
+const wrong = (checks: readonly Check[]) =>
+  checks.flatMap(({ check, verdict, says, todo }) =>
+    verdict === "ok" || check === "connections" ? [] : [`${verdict} ${check}: ${says} ${todo}`],
+  );
+const examined = async (more?: Partial<DoctorFlags>) => wrong(await checkAll(db.database, "here", flags(more)));
+const inSchema = (statement: string) => db.pool.query(statement.replaceAll("@", `"${db.schema}".`));
+
+beforeAll(async () => {
+  await db.memory({ embeddings }).setup();
+  await db.memory({ embeddings }).memories.add({ text: "Ana likes tea." }, { scope });
+  await db.memory().record({ scope, threadId: "t", messages: round("1") });
+});
+
+describe("doctor", () => {
+  it("finds nothing wrong where nothing is, and says what is kept", async () => {
+    const checks = await checkAll(db.database, "here", flags());
+    expect(wrong(checks)).toEqual([]);
+    const says = Object.fromEntries(checks.map(({ check, says }) => [check, says]));
+    expect(says).toMatchObject({
+      database: expect.stringMatching(onServer() ? /^here, version \d/ : /^Embedded PostgreSQL \S+ in here\.$/),
+      core: expect.stringMatching(/^Version \d+\.$/),
+      vector: expect.stringMatching(/^Version \d+\.$/),
+      stored: expect.stringMatching(/^threads 1, messages 2, memories \(fact, active\) 1; \d+ kB with indexes\.$/),
+      vectors: "1 in hashing-1, 16 dimensions.",
+    });
+  });
+
+  const work = (set: string, values: string) =>
+    `insert into @work (kind, thread_ref, done_until, ${set}) select 'notes', id, 0, ${values} from @thread`;
+  const noWork = "delete from @work where kind = 'notes'";
+  it.each<[string, string, string, RegExp]>([
+    [
+      "functions of an older version",
+      "update @meta set functions_version = functions_version - 1",
+      "update @meta set functions_version = functions_version + 1",
+      /^bad functions: Version \d+, and this package has \d+\. Run `npx mnemograph migrate/,
+    ],
+    [
+      "a schema that is too new",
+      "update @meta set version = version + 90, compatible_from = 90",
+      "update @meta set version = version - 90, compatible_from = 1",
+      /^bad core: .*set up by a newer mnemograph.* Update the package\./,
+    ],
+    [
+      "a missing migration of the checkpointer",
+      "delete from @checkpoint_migrations where v = (select max(v) from @checkpoint_migrations)",
+      "insert into @checkpoint_migrations select max(v) + 1 from @checkpoint_migrations",
+      /^bad checkpointer: LangGraph's tables lack migrations\. Run `npx mnemograph migrate`\.$/,
+    ],
+    [
+      "an invalid index",
+      "update pg_index set indisvalid = false where indexrelid = '@work_due'::regclass",
+      "update pg_index set indisvalid = true where indexrelid = '@work_due'::regclass",
+      /^bad indexes: Invalid: work_due\. If none is being built run `reindex index concurrently /,
+    ],
+    [
+      "texts without a vector in the space in use",
+      "update @memory_embedding set active = false",
+      "update @memory_embedding set active = true",
+      /^warn vectors: 1 in hashing-1, 16 dimensions\. 1 text without one\. Run `npx mnemograph reembed/,
+    ],
+    [
+      "a job that is due for long",
+      work("retry_at", "now() - interval '1 hour'"),
+      noWork,
+      /^warn due: 1 notes since 20\S+ \S+Z\. No process does it\. Start `npx mnemograph worker/,
+    ],
+    [
+      "a stuck job",
+      work("worker, taken_at, lease_until", "'host:7', now(), now() - interval '1 minute'"),
+      noWork,
+      /^warn stuck: 1 notes by host:7 since 20\S+ \S+Z\. Its worker ended, and none took over\. Start/,
+    ],
+    [
+      "a job that was given up",
+      work("given_up_at", "now()"),
+      noWork,
+      /^warn given up: 1 notes since 20\S+ \S+Z\. `npx mnemograph call listJobs --json '\{"state":"failed"\}'` says why/,
+    ],
+    [
+      "an outage",
+      `insert into @event (tenant_id, user_id, app_id, node, step, op, status, detail)
+       values ('', '', '', 'system', 'database', 'resume', 'ok', 'after 7 s, 2 calls refused')`,
+      "delete from @event where step = 'database'",
+      /^warn outages: 1 process noticed one in the last day, the last after 7 s, 2 calls refused\./,
+    ],
+  ])("reports %s, and what to do", async (_, damage, mend, line) => {
+    await inSchema(damage);
+    const found = await examined().finally(() => inSchema(mend));
+    expect(found).toEqual([expect.stringMatching(line)]);
+    expect(await examined()).toEqual([]);
+  });
+
+  it("reports a migration that is pending, and counts nothing until it ran", async () => {
+    const schema = schemaName();
+    const database = createDatabase(db.pool, { schemaName: schema }, async () => {});
+    const shipped = shippedSchema();
+    const migrations = shipped.migrations.filter(({ set }) => set === "core");
+    await migrate(database, { vectors: false, shipped: { ...shipped, migrations: migrations.slice(0, -1) } });
+    const checks = await checkAll(database, "here", flags());
+    const lacks = `lacks ${migrations.at(-1)?.name}. Run \`npx mnemograph migrate --schema ${schema}\`.`;
+    expect(wrong(checks)[0]).toMatch(new RegExp(`^bad core: Version \\d+, ${lacks}$`));
+    expect(checks.some(({ check }) => check === "stored")).toBe(false);
+  });
+
+  it("goes on without the tables of a check, and without any", async () => {
+    await inSchema("alter table @event rename to event_away");
+    const missing = await examined().finally(() => inSchema("alter table @event_away rename to event"));
+    expect(missing).toEqual([expect.stringMatching(/^bad outages: The tables .* are missing or out of date/)]);
+    const schema = schemaName();
+    const none = await checkAll({ ...db.database, schemaName: schema }, "here", flags());
+    expect(wrong(none)).toEqual([`bad core: Not set up. Run \`npx mnemograph migrate --schema ${schema}\`.`]);
+  });
+
+  it("reports an old space of vectors that nobody uses any more", async () => {
+    await inSchema("insert into @embedding_space (name, dimensions) values ('old-model', 8)");
+    const checks = await checkAll(db.database, "here", flags());
+    await inSchema("delete from @embedding_space where name = 'old-model'");
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        check: "vectors",
+        says: "1 in hashing-1, 16 dimensions; unused: old-model (0, empty).",
+      }),
+    );
+  });
+});
+
+describe("doctor, where nothing answers", () => {
+  it.each<[Partial<DoctorFlags>, RegExp]>([
+    [{ database: "postgresql://ana:secret@127.0.0.1:1/db" }, /^bad database: The database does not answer \(/],
+    [{ dataDir: "/nowhere/at-all" }, /^bad database: There is no database in .* Run `mnemograph migrate`\./],
+  ])("says why: %j", async (place, line) => {
+    const { checks } = await diagnose(flags(place));
+    expect(wrong(checks)).toEqual([expect.stringMatching(line)]);
+    expect(JSON.stringify(checks)).not.toContain("secret");
+  });
+});
+
+describe.skipIf(!onServer())("doctor on a server (server only)", () => {
+  const diagnosed = async (more: Partial<DoctorFlags>) => wrong((await diagnose(flags(more))).checks);
+
+  it("names the tables that a role may not use, and the grant", async () => {
+    const { pool, schema } = isolated;
+    const role = new URL(isolated.connectionString("app")).username;
+    await pool.query(`grant usage on schema "${db.schema}" to ${role}`);
+    await pool.query(`grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`);
+    expect(await diagnosed({ database: withUser(role) })).toEqual([]);
+    await pool.query(`revoke delete on "${db.schema}".message from ${role}`);
+    expect(await diagnosed({ database: withUser(role) })).toEqual([
+      expect.stringMatching(
+        /^bad role: "app_\w+" may not read and write message\. As "\w+" run `grant usage on schema/,
+      ),
+    ]);
+    await pool.query(`revoke usage on schema "${db.schema}" from ${role}`);
+    expect((await diagnosed({ database: withUser(role) })).slice(0, 2)).toEqual([
+      expect.stringMatching(/^bad role: "app_\w+" may not read and write message/),
+      expect.stringMatching(/^warn core: Not checked\. The database user may not read the table "meta"/),
+    ]);
+    const other = { database: withUser(role), schema: `${schema}_none` };
+    expect(await diagnosed(other)).toEqual([
+      expect.stringMatching(/^bad role: "app_\w+" may not create the tables\. As an administrator run `create schema/),
+      expect.stringMatching(/^bad core: Not set up\./),
+    ]);
+    await pool.query(`drop owned by ${role}`);
+    await pool.query(`grant usage on schema ${schema} to ${role}`);
+    await pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to ${role}`);
+  });
+
+  it("calls a role that bypasses row-level security a defect", async () => {
+    const { schema } = isolated;
+    const owner = { schema, database: isolated.connectionString("owner") };
+    expect(await diagnosed(owner)).toEqual([]);
+    expect(await diagnosed({ schema })).toEqual([
+      expect.stringMatching(/^bad tenants: "\w+" bypasses row-level security, so it sees the rows of all tenants\./),
+    ]);
+    await isolated.memory().memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
+    const app = await diagnosed({ schema, database: isolated.connectionString("app") });
+    expect(app).toContainEqual(
+      expect.stringMatching(/^warn stored: Not checked\. Only the role that owns the tables may/),
+    );
+    expect(app.filter((line) => !line.includes("Not checked. Only the role that owns"))).toEqual([]);
+  });
+
+  it("asks for what embeddings need", async () => {
+    const schema = schemaName();
+    await db.memory({ schema }).setup();
+    const wanted = await diagnosed({ schema, vectors: true });
+    expect(wanted[0]).toBe(`bad vector: Not set up. Run \`npx mnemograph migrate --vectors --schema ${schema}\`.`);
+    await db.pool.query(`create database "${schema}"`);
+    const url = new URL(inject("databaseUrl") ?? "");
+    url.pathname = schema;
+    const bare = await diagnosed({ database: url.href, vectors: true });
+    await db.pool.query(`drop database "${schema}" with (force)`);
+    expect(bare.at(-1)).toMatch(
+      /^bad pgvector: Not created, \S+ is available\. (Run `create extension|Embeddings need pgvector)/,
+    );
+  });
+
+  it("names what a role's settings stop, and the versions that are connected", async () => {
+    const role = new URL(isolated.connectionString("owner")).username;
+    const owner = { schema: isolated.schema, database: isolated.connectionString("owner") };
+    await db.pool.query(`alter role ${role} set statement_timeout = 5000`);
+    await db.pool.query(`alter role ${role} set synchronous_commit = off`);
+    await db.pool.query(`alter role ${role} set jit_above_cost = 10000`);
+    const found = await diagnosed(owner);
+    await db.pool.query(`alter role ${role} reset all`);
+    expect(found).toEqual([
+      expect.stringMatching(/^warn settings: synchronous_commit is off: a crash of the server loses the last turns/),
+      expect.stringMatching(/^warn settings: jit_above_cost is 10000: .* Run `alter role "\w+" set jit = off`\.$/),
+      expect.stringMatching(
+        /^warn settings: statement_timeout is 5000: .* Run `alter role "\w+" set statement_timeout = 0`/,
+      ),
+    ]);
+
+    const older = new URL(inject("databaseUrl") ?? "");
+    older.searchParams.set("application_name", "mnemograph/0.0.9");
+    for (const database of [older.href, inject("databaseUrl") ?? ""]) {
+      await db.memory({ database }).memories.list({ scope });
+    }
+    expect((await diagnosed({})).join()).toMatch(
+      `warn processes: mnemograph/0.0.9 (1), mnemograph/${packageVersion} (`,
+    );
+  });
+
+  it.skipIf(!hasPgbouncer())("sees a pooler that loses prepared statements", async () => {
+    const bouncer = await startPgbouncer(inject("databaseUrl") ?? "");
+    const { checks } = await diagnose(flags({ database: bouncer.url() }));
+    const pooled = checks.find(({ check }) => check === "pooler");
+    await bouncer.stop();
+    expect(pooled).toMatchObject({
+      verdict: "warn",
+      says: expect.stringContaining("which loses prepared"),
+    });
+  });
+});

@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import type { MemoryPrompt } from "../../src/index.js";
+import { rejection } from "../support/rejection.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+let users = 0;
+
+function conversation() {
+  const userId = `user ${users++}`;
+  const address = { scope: { userId }, threadId: `thread of ${userId}` };
+  const memory = db.memory({ config: { preset: "ledger" } });
+  const turn = async (query: string, answer: string): Promise<MemoryPrompt> => {
+    const prompt = await memory.promptFor({ ...address, query });
+    const said = [
+      { role: "user" as const, content: query },
+      { role: "assistant" as const, content: answer },
+    ];
+    await memory.remember({ ...address, messages: said, shown: prompt.shown });
+    return prompt;
+  };
+  return { memory, address, turn };
+}
+
+it("a program without a graph gets memory, the conversation and the question as plain messages", async () => {
+  const { memory, address, turn } = conversation();
+  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
+  await turn("Hello", "Hello Ana!");
+  const { messages, text } = await turn("What is my cat called?", "Zerberus.");
+  expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+  expect(messages[0]!.content).toContain("Zerberus");
+  expect(messages[1]!.content).toContain("Hello");
+  expect(messages.at(-1)!.content).toMatch(/What is my cat called\?$/);
+  expect(text).toMatch(/^<memory>\n[\s\S]*Zerberus/);
+});
+
+it("the prompts of a conversation only grow, so that a provider's cache has them", async () => {
+  const { memory, address, turn } = conversation();
+  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
+  const first = await turn("What is my cat called?", "Zerberus.");
+  const second = await turn("And how old is it?", "Four.");
+  const third = await turn("Thanks", "You are welcome.");
+  expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
+  expect(third.messages.slice(0, second.messages.length)).toEqual(second.messages);
+});
+
+it("nothing is known: the question alone, and no text", async () => {
+  const { memory, address } = conversation();
+  const { messages, text } = await memory.promptFor({ ...address, query: "Hello" });
+  expect({ messages, text }).toEqual({ messages: [{ role: "user", content: "Hello" }], text: null });
+});
+
+it.each([{ query: "" }, {}, { query: 7 }, { query: "Hello", state: 1 }, { query: "Hello", threadid: "t" }])(
+  "a prompt for %j is refused",
+  async (input) => {
+    const { memory, address } = conversation();
+    expect(await rejection(memory.promptFor({ ...address, ...input } as never))).toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  },
+);
