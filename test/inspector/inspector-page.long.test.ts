@@ -33,11 +33,8 @@ const problems = `(async () => {
 
 describe.skipIf(!hasChromium)("the inspector's page", () => {
   beforeAll(async () => {
-    memory = db.memory({
-      model: sampleModel(),
-      embeddings: new HashingEmbeddings(),
-      config: { memories: { extract: true } },
-    });
+    const config = { memories: { extract: true } };
+    memory = db.memory({ model: sampleModel(), embeddings: new HashingEmbeddings(), config });
     await memory.setup();
     await fillInspectorSample(memory);
     server = await openInspected(memory);
@@ -353,8 +350,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await open("thread?user=zoe&thread=hostile");
     await page.getByText(hostile.script.slice(0, 30)).first().waitFor();
     await page.getByText(hostile.emoji).waitFor();
-    const whole = page.getByRole("button", { name: "Show all 1,000,000 characters" });
-    await whole.click();
+    await page.getByRole("button", { name: "Show all 1,000,000 characters" }).click();
     const length = async () => (await page.locator(".message .text").last().textContent())?.length;
     await expect.poll(length).toBe(1_000_000);
     await page.goto("about:blank");
