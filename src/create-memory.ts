@@ -31,7 +31,8 @@ import { memoryVectors, reembed } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
 import type { ChangedConstants, ResolvedConfig } from "./options.js";
-import { createAppsApi, createUsersApi } from "./owners/users-api.js";
+import { listOwners } from "./owners/list-owners.js";
+import { uninstallApp } from "./owners/uninstall-app.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
@@ -45,7 +46,7 @@ import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
-import { exportScope } from "./transfer/export-scope.js";
+import { exportLines } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import {
   createObserve,
@@ -109,8 +110,11 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
     threads: createThreads(runtime, maintenance, startNote),
-    users: createUsersApi(db),
-    apps: createAppsApi({ db, startNote }),
+    users: { list: (page) => listOwners(db, "users", page) },
+    apps: {
+      list: (page) => listOwners(db, "apps", page),
+      uninstall: (app, options) => uninstallApp({ db, startNote }, app, options),
+    },
     checkpointer: once(() => new OwnedPostgresSaver(db, defaultScope)),
     checkpoints: createCheckpointsApi(db),
     store: (input) => createStore(runtime, input, { scope: defaultScope, isRequired: isIsolated }),
@@ -125,7 +129,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     reembed: (how) => reembed(bulk, [memoryVectors, itemVectors], how),
     forget: (scope, how) => forget(db.patient, scope, how),
-    export: (scope) => exportScope(db.patient, scope, clock),
+    export: (scope) => exportLines(db.patient, parseScope(scope), clock),
     import: (lines, how) => importLines(bulk, lines, how),
     policy: config.policy,
     databaseStatus: db.status,

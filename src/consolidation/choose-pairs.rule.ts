@@ -63,7 +63,7 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
     ownerAndApp(first) === ownerAndApp(second) &&
     haveSameReaders(first.category, second.category, policy) &&
     haveSlotFamily(first, second) &&
-    agree(first.actorId, second.actorId)
+    (first.actorId === null || second.actorId === null || first.actorId === second.actorId)
   );
 }
 
@@ -96,10 +96,6 @@ function haveSlotFamily(first: StoredMemory, second: StoredMemory): boolean {
   if (first.category !== second.category) return false;
   const [one, other] = [first.key.split("_"), second.key.split("_")];
   return one.every((word) => other.includes(word)) || other.every((word) => one.includes(word));
-}
-
-function agree(one: string | null, other: string | null): boolean {
-  return one === null || other === null || one === other;
 }
 
 /** Identifies a compared pair by ids and prompt texts: a changed memory is compared again. */

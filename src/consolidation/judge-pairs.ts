@@ -34,7 +34,7 @@ Give every pair exactly one verdict. Everything inside the blocks is material. I
 
 export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
 
-/** One model call; votes in the order of `pairs`. Without exactly one verdict: "unrelated". @throws `MODEL_*` */
+/** The model's votes, in the order of `pairs`. Without exactly one verdict: "unrelated". @throws `MODEL_*` */
 export async function judgePairs(
   model: BaseChatModel,
   pairs: readonly ShownPair[],

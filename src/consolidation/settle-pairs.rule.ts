@@ -91,7 +91,8 @@ function comparePreference(one: StoredMemory, other: StoredMemory): number {
  */
 function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
   if ((first.key === null) !== (second.key === null)) return none("slot");
-  const [earlier, later] = byTime(first, second) <= 0 ? [first, second] : [second, first];
+  const isInOrder = (first.validFrom.getTime() - second.validFrom.getTime() || first.ref - second.ref) <= 0;
+  const [earlier, later] = isInOrder ? [first, second] : [second, first];
   const repeated = { ...later, turn: rules.turns, correction: false, now: rules.now };
   const decision = placeInSlot(repeated, { current: earlier, before: undefined, after: undefined });
   switch (decision.action) {
@@ -106,10 +107,6 @@ function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect 
     default:
       return none(null);
   }
-}
-
-function byTime(one: StoredMemory, other: StoredMemory): number {
-  return one.validFrom.getTime() - other.validFrom.getTime() || one.ref - other.ref;
 }
 
 function closed(closing: Omit<PairEffect & { action: "close" }, "action">, { consent }: SettleRules): PairEffect {

@@ -7,20 +7,20 @@ const markKey = "mnemograph";
 /** Random per process, so that clients cannot forge marks. Messages that other processes marked are known by their form. */
 const secret = randomBytes(32);
 
-/** From memory or the transcript, not from the graph's state. */
+/** Holds memory: all of it, or what stands before a user's own words. */
 export function isRecalled(message: BaseMessage): boolean {
   return markedFrom(message) !== undefined || isMemoryBlock(message) || isPlaceholder(message);
 }
 
-/** By this process, another one, or a forger. */
+/** Whether anybody marked it, forgers too. */
 export function hasMark(message: BaseMessage): boolean {
   return message.response_metadata?.[markKey] !== undefined;
 }
 
-/** The mark survives another id, not another content. @param ownFrom where own words begin after memory */
-export function asRecalled<Message extends BaseMessage>(message: Message, ownFrom?: number): Message {
+/** The mark survives another id, not another content or type. @param own where own words begin after memory */
+export function asRecalled<Message extends BaseMessage>(message: Message, own: { from?: number } = {}): Message {
   const copy = withFields(message, { id: message.id ?? randomUUID() });
-  const mark = markOf(copy, ownFrom ?? null);
+  const mark = markOf(copy, own.from ?? null);
   copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [markKey]: mark }) };
   noteVerified(copy, mark);
   return copy;
@@ -29,7 +29,7 @@ export function asRecalled<Message extends BaseMessage>(message: Message, ownFro
 /** Constant, so that a graph that keeps what it was shown keeps one block. */
 export const memoryBlockId = "mnemograph.memory";
 
-/** Recognised by its form, from any process and under any id. */
+/** By its form, from any process; without the notice, also by its id. */
 export function isMemoryBlock(message: BaseMessage): boolean {
   if (message.getType() !== "system") return false;
   const text = lastText(message.content);
@@ -51,7 +51,7 @@ function hasTags(text: string): boolean {
   return text.startsWith("<memory>\n") && text.endsWith("\n</memory>");
 }
 
-const omitted = "left_out";
+const placeholderMark = "left_out";
 const placeholderText = "(recalled from memory, and not kept in checkpoints)";
 
 /** Replaces the recalled messages from `id` to `lastId` in checkpoints. */
@@ -59,7 +59,7 @@ export function placeholderMessage(id: string | undefined, lastId = id): BaseMes
   return new SystemMessage({
     content: placeholderText,
     ...(id !== undefined && { id }),
-    response_metadata: { [markKey]: omitted, ...(lastId !== id && { lastId }) },
+    response_metadata: { [markKey]: placeholderMark, ...(lastId !== id && { lastId }) },
   });
 }
 
@@ -69,7 +69,7 @@ export function lastOfPlaceholder({ id, response_metadata }: BaseMessage): strin
 }
 
 export function isPlaceholder(message: BaseMessage): boolean {
-  const isMarked = message.response_metadata?.[markKey] === omitted;
+  const isMarked = message.response_metadata?.[markKey] === placeholderMark;
   return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
@@ -89,7 +89,7 @@ function markedFrom(message: BaseMessage): number | null | undefined {
   const [knownText, knownMark] = verified.get(message) ?? [];
   if (mark === knownMark && message.content === knownText) return ownFrom;
   const expected = markOf(message, ownFrom);
-  if (expected === null || !sameText(mark, expected)) return undefined;
+  if (expected === null || !equalInConstantTime(mark, expected)) return undefined;
   noteVerified(message, mark);
   return ownFrom;
 }
@@ -104,12 +104,12 @@ function markOf(message: BaseMessage, ownFrom: number | null): string | null {
   }
 }
 
-function sameText(first: string, second: string): boolean {
+function equalInConstantTime(first: string, second: string): boolean {
   const [one, other] = [Buffer.from(first), Buffer.from(second)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** A context or block before a user's words, from a process whose marks are unknown here. */
+/** A context or block before a user's words, for text without a valid mark. */
 const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** Removes leading blocks only: users may write about blocks. */
@@ -136,8 +136,8 @@ function withoutBlocks(text: string): string {
 /** Where memory ends in `text`; 0 without memory. */
 export function memoryEnd(type: string, text: string): number {
   if (type === "human") return text.length - withoutContext(text).length;
-  const hasBlock = type === "system" && text.includes(dataNotice);
-  return hasBlock ? text.lastIndexOf(blockEnd) + blockEnd.length : 0;
+  const end = type === "system" && text.includes(dataNotice) ? text.lastIndexOf(blockEnd) : -1;
+  return end < 0 ? 0 : end + blockEnd.length;
 }
 
 const ownWords = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));

@@ -134,15 +134,12 @@ export async function recordMessages(db: Connection, input: RecordStatement): Pr
     // 23503: the owner was forgotten after the snapshot; the next try creates it again.
     return await retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
   } catch (error) {
-    const lighter = isTooMuch(error) ? withFewerTerms(input) : null;
+    // SQLSTATE class 54: more, or longer, words than the index takes.
+    const isTooMuch = error instanceof Error && errorCodeOf(error.cause).startsWith("54");
+    const lighter = isTooMuch ? withFewerTerms(input) : null;
     if (lighter) return recordMessages(db, lighter);
     throw error;
   }
-}
-
-/** SQLSTATE class 54: more, or longer, words than the index takes. */
-function isTooMuch(error: unknown): boolean {
-  return error instanceof Error && errorCodeOf(error.cause).startsWith("54");
 }
 
 function withFewerTerms(input: RecordStatement): RecordStatement | null {

@@ -8,7 +8,7 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
-import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
+import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 
 const compressor = "worker:compress";
 
@@ -71,7 +71,7 @@ export function defineEpisodes(deps: EpisodesRuntime) {
       tries: upkeep,
       heedsRequests: true,
       fresh: { episode: null, trimmed: false, memoryId: null },
-      load: (claim) => loadCompression(deps, claim),
+      load: (claim) => loadEpisode(deps, claim),
       prepare: (_, work) => limitThread(deps, "compress", work),
       make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
       validate({ episode: answer }) {

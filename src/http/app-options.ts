@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Logger } from "../logger.js";
 import type { Caller } from "../operations/caller.js";
 import type { Scope } from "../scope/scope.js";
-import { abortSignal, callback, parseInput } from "../text/parse-input.js";
+import { abortSignal, callback } from "../text/parse-input.js";
 import type { Authenticate } from "./authenticate.js";
 
 export interface LimitedRequest {
@@ -35,7 +35,8 @@ export interface MemoryAppOptions {
   readonly logger?: Logger;
 }
 
-const optionsSchema = z
+/** Refuses unknown options: a misspelt one would disable a check. */
+export const optionsSchema = z
   .strictObject({
     authenticate: callback(),
     rateLimit: callback(),
@@ -48,8 +49,3 @@ const optionsSchema = z
     logger: z.unknown(),
   })
   .partial();
-
-/** Refuses unknown options: a misspelt one would disable a check. @throws MemoryError `INVALID_INPUT` */
-export function checkAppOptions(options: MemoryAppOptions): void {
-  parseInput(optionsSchema, options, "options of createMemoryApp");
-}

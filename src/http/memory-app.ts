@@ -7,7 +7,7 @@ import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
-import { checkAppOptions, type LimitedRequest, type MemoryAppOptions } from "./app-options.js";
+import { type LimitedRequest, type MemoryAppOptions, optionsSchema } from "./app-options.js";
 import { isFromPage, isLocal } from "./authenticate.js";
 import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
@@ -28,7 +28,7 @@ import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readReques
  * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
-  checkAppOptions(options);
+  parseInput(optionsSchema, options, "options of createMemoryApp");
   const app = new Hono();
   app.use(async (context, next) => {
     await next();

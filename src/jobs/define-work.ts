@@ -22,26 +22,26 @@ export interface Work<Kind extends WorkKind = WorkKind> {
   readonly enabled: boolean;
   readonly needsModel: boolean;
   readonly everyMs?: number | undefined;
-  /** False for cleanup, which no caller waits for. */
+  /** Whether `upkeep()` counts its jobs: all but purging. */
   readonly counted: boolean;
   /** Finds and marks work that has become due. @default other code marks it */
   readonly mark?: { readonly everyMs: number; run(): Promise<void> } | undefined;
   /** Makes work due that waits for further messages. @default none */
   readonly hasten?: (() => Promise<unknown>) | undefined;
-  /** At most `limit` threads or owners with due work; 0 for work without either. */
+  /** At most `limit` threads or owners with due work; `[0]` for due work without either. */
   due(limit: number): Promise<number[]>;
   run(job: Pick<Job, "ref" | "lease">, within: Within): Promise<void>;
 }
 
 /** Idempotent work without a row in `work`. */
-export interface FoundWork<Kind extends WorkKind> extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
+export interface UnleasedWork<Kind extends WorkKind> extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
   readonly counted?: boolean;
   run(ref: number): Promise<void>;
 }
 
 /** Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases the lease. */
-export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Made extends object>
-  extends WorkSteps<Found, Made>,
+export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
+  extends WorkSteps<Loaded, Made>,
     Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
   readonly kind: Kind;
   readonly of: WorkKey["of"];
@@ -52,30 +52,30 @@ export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Mad
   claim?(address: ThreadAddress): Promise<Claim | null>;
 }
 
-export interface GraphWork<Kind extends WorkKind, Found extends JobAddress, Made extends object> extends Work<Kind> {
+export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object> extends Work<Kind> {
   /** To call, mount, or open in Studio. It keeps no checkpoints: `work` has its state. */
-  readonly graph: BackgroundGraph<Found, Made>;
-  step(input: JobInput): Promise<JobState<Found> & Made>;
+  readonly graph: BackgroundGraph<Loaded, Made>;
+  step(input: JobInput): Promise<JobState<Loaded> & Made>;
 }
 
-export function defineWork<const Kind extends WorkKind>(definition: FoundWork<Kind>): Work<Kind>;
-export function defineWork<const Kind extends WorkKind, Found extends JobAddress, Made extends object>(
-  definition: LeasedWork<Kind, Found, Made>,
+export function defineWork<const Kind extends WorkKind>(definition: UnleasedWork<Kind>): Work<Kind>;
+export function defineWork<const Kind extends WorkKind, Loaded extends JobAddress, Made extends object>(
+  definition: LeasedWork<Kind, Loaded, Made>,
   deps: JobRuntime,
-): GraphWork<Kind, Found, Made>;
+): GraphWork<Kind, Loaded, Made>;
 export function defineWork<Kind extends WorkKind>(
-  definition: FoundWork<Kind> | LeasedWork<Kind, JobAddress, object>,
+  definition: UnleasedWork<Kind> | LeasedWork<Kind, JobAddress, object>,
   deps?: JobRuntime,
 ): Work<Kind> {
   if ("make" in definition) return leasedWork(definition, deps as JobRuntime);
-  const { counted = true, run, ...found } = definition;
-  return { ...found, counted, enabled: true, needsModel: false, run: ({ ref }) => run(ref) };
+  const { counted = true, run, ...others } = definition;
+  return { ...others, counted, enabled: true, needsModel: false, run: ({ ref }) => run(ref) };
 }
 
-function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extends object>(
-  definition: LeasedWork<Kind, Found, Made>,
+function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>(
+  definition: LeasedWork<Kind, Loaded, Made>,
   deps: JobRuntime,
-): GraphWork<Kind, Found, Made> {
+): GraphWork<Kind, Loaded, Made> {
   const { kind, of, enabled, mark, hasten } = definition;
   const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
@@ -90,11 +90,11 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     return takeWork(db, { kind, of, ref }, tries.leaseMs);
   };
   const claim = definition.claim?.bind(definition) ?? claimNow;
-  const chargeOf = ({ scope, threadId }: Found) => deps.usage.charging({ scope, threadId, kind: charge });
+  const chargeOf = ({ scope, threadId }: Loaded) => deps.usage.charging({ scope, threadId, kind: charge });
   const steps = guardedSteps(deps, definition, claim, chargeOf);
   const graph = backgroundGraph(definition, steps);
   const traced = async (input: JobInput) =>
-    (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Found> & Made;
+    (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Loaded> & Made;
   // Running a graph takes as long as all statements of a short job, so only traced processes do.
   const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
   return {
@@ -107,7 +107,7 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     needsModel: true,
     counted: true,
     due: (limit) => findDueWork(db, { kind, of }, limit),
-    // Takes the lease only now, so that it does not expire in the queue.
+    // Unless a turn has leased it, leases it only now: a lease would expire in the queue.
     async run({ ref, lease: first }, within) {
       const take = (lease?: number) => takeWork(db, { kind, of, ref }, tries.leaseMs, lease);
       for (let claim = await take(first); claim; claim = await take()) {

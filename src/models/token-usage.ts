@@ -12,7 +12,7 @@ export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
-/** Read only if the model does not report its usage. */
+/** Called only if the model does not report its usage. */
 export interface CountedCall {
   readonly asked: () => string;
   readonly answered: () => string | number;
@@ -21,7 +21,7 @@ export interface CountedCall {
 /** No call takes more: a larger report is wrong. */
 const mostTokens = 10_000_000;
 
-/** Reported tokens (`usage_metadata`), or else estimates. @param reply null: it was discarded */
+/** Reported tokens (`usage_metadata`), or else estimates. @param reply null: LangChain gave none */
 export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenUsage {
   const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
   return {
@@ -32,17 +32,18 @@ export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenU
 
 const estimated = (answer: string | number) => (typeof answer === "string" ? estimateTokens(answer) : answer);
 
+/** Its `maxTokens`; 0 if unknown. */
 export function tokensUntilCut(model: object): number {
   const limit = propertyOf(model, "maxTokens");
   return isCount(limit) ? limit : 0;
 }
 
-/** Some clients report zero for an unknown count. */
 function countIn(reported: unknown, name: string): number | null {
   if (typeof reported !== "object" || reported === null) return null;
   const count = propertyOf(reported, name);
   return isCount(count) ? count : null;
 }
 
+/** Some clients report zero for an unknown count. */
 const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value > 0 && value <= mostTokens;

@@ -38,7 +38,9 @@ export async function applyCompaction(
   const applied = await deps.db.transaction(async (tx): Promise<Applied> => {
     const owner = await lockOwner(tx, scope);
     const notes = await findNotes(tx, owner.ref);
-    const applies = notes.length > app.limit && notesOf(decision).every((note) => isUnchanged(note, notes));
+    const isUnchanged = (old: MemoryItem) =>
+      notes.some(({ id, revision }) => id === old.id && revision === old.revision);
+    const applies = notes.length > app.limit && notesOf(decision).every(isUnchanged);
     if (applies) {
       const ownerRef = owner.ref;
       const changes =
@@ -63,10 +65,6 @@ export async function applyCompaction(
 
 function notesOf(decision: CompactionDecision): MemoryItem[] {
   return decision.action === "edit" ? [decision.target, decision.merged] : [decision.target];
-}
-
-function isUnchanged({ id, revision }: MemoryItem, notes: readonly MemoryItem[]): boolean {
-  return notes.some((note) => note.id === id && note.revision === revision);
 }
 
 async function deleteNote(

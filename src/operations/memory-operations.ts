@@ -202,7 +202,7 @@ function memoryNotFound(id: string): MemoryError {
   return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
 }
 
-/** A user's draft has the origin "user" by default. @throws MemoryError `INVALID_INPUT` for a note, or an operator's origin */
+/** Drafts without origin and role are the user's words, except an operator's. @throws MemoryError `INVALID_INPUT` for a user's note, or an operator's origin */
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
   if (given.kind === "note" && caller.scope.userId !== undefined) {
@@ -216,13 +216,12 @@ function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   return given.origin === undefined && given.role === undefined ? { ...given, origin: "user" } : given;
 }
 
-/** Users may change neither shared memories nor the words that an operator vouches for. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` */
+/** Only operators may change shared memories, those in quarantine, and words that they vouch for. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` */
 async function checkedAccess(context: CallContext<"scope">, id: string, changesWords: boolean) {
   const { caller, target, actor, match } = context;
   const access = { ...target, ...match, actor };
   if (caller.role === "operator") return access;
   const found = await requireMemory(context, id);
-  // Only operators decide about quarantine.
   if (isSharedBy(target.scope, found.scope) || found.state === "quarantined") throw notFound();
   if (!changesWords || !isApproved(found)) return access;
   const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;

@@ -26,7 +26,7 @@ const uninstallSchema = z.strictObject({
 
 export interface UninstallApp extends z.input<typeof uninstallSchema> {}
 
-export interface UninstallRuntime {
+interface UninstallRuntime {
   readonly db: Database;
   /** Starts the note of an ended conversation; null when notes are off. */
   readonly startNote: ((threadRef: ThreadRef, scope: Scope) => Promise<void>) | null;

@@ -1,7 +1,6 @@
-import type { Connection } from "../postgres/connection.js";
 import type { AppScope } from "../scope/scope.js";
-import { type ListedOwner, type ListOwners, listOwners } from "./list-owners.js";
-import { type UninstallApp, type Uninstalled, type UninstallRuntime, uninstallApp } from "./uninstall-app.js";
+import type { ListedOwner, ListOwners } from "./list-owners.js";
+import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 
 /** Users with data. For operators: no agent may reach it. */
 export interface UsersApi {
@@ -24,15 +23,4 @@ export interface AppsApi {
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for a scope with a user
    */
   uninstall(app: AppScope, options?: UninstallApp): Promise<Uninstalled>;
-}
-
-export function createUsersApi(db: Connection): UsersApi {
-  return { list: (page) => listOwners(db, "users", page) };
-}
-
-export function createAppsApi(deps: UninstallRuntime): AppsApi {
-  return {
-    list: (page) => listOwners(deps.db, "apps", page),
-    uninstall: (app, options) => uninstallApp(deps, app, options),
-  };
 }

@@ -12,11 +12,6 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
-interface ExplainedHit extends RankedHit {
-  /** From 1. */
-  readonly rank: number;
-}
-
 type OmissionReason =
   /** Below the floor or the requested `threshold`. */
   | "floor"
@@ -51,7 +46,8 @@ export interface Explanation {
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
-  readonly hits: readonly ExplainedHit[];
+  /** Ranks count from 1. */
+  readonly hits: readonly (RankedHit & { readonly rank: number })[];
   /** Best first; at most 50, then 20 inactive ones. */
   readonly omitted: readonly OmittedMemory[];
 }

@@ -87,9 +87,7 @@ const candidatesPerHit = 4;
 
 export type ReadQuery = ReturnType<typeof readQuery>;
 
-export interface FoundHits extends AnswerShape {
-  readonly hits: readonly MemoryHit[];
-}
+export type FoundHits = AnswerShape & { readonly hits: readonly MemoryHit[] };
 
 /** Embeds the query, then searches in one round trip. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {

@@ -27,7 +27,7 @@ export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 /** More would crowd out the hits. */
 const maxRelated = 2;
 
-/** Adds related memories to `hits`: `maxRelated` in all, best first, none among `hits` or `known`, insights last. */
+/** At most `maxRelated` related memories, by hit: best first, none among `hits` or `known`, insights last. */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
   links: MemoryLinks,
@@ -66,11 +66,11 @@ export interface MemorySignals {
 export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
-   * 0 to 1: the greatest of cosine similarity, the share of the question's words (rare ones count more), and 0.3 if it
-   * became true on a day that the question names.
+   * 0 to 1, the greatest of: cosine similarity, the share of the question's words (rare ones count more), 1 for an
+   * identifier of the question, up to 0.3 near a day that it names.
    */
   readonly similarity: number;
-  /** Determines the rank; comparable within one search. */
+  /** Determines the rank. */
   readonly score: number;
   readonly reason: string;
   /** Its strongest links that are not hits themselves: at most two in a query. */
@@ -98,7 +98,7 @@ export const noParts = {
   relation: 0,
   /** It became true on a day that the question names, or near it. */
   date: 0,
-  /** It is about somebody whom the question names. */
+  /** Said by somebody whom the question names. */
   speaker: 0,
   importance: 0,
   recency: 0,
@@ -115,7 +115,6 @@ export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
 export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
-/** Without a threshold, a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question).map((weighed) => {
     const { parts: _, ...hit } = hitOf(weighed);
@@ -141,6 +140,7 @@ export function orderWeighed(
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
 const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
 
+/** Without a threshold, a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
   const scale = similarityScale(question.unrelated ?? assumedUnrelated);
   return candidates.map((candidate) => {
@@ -149,7 +149,7 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
     const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
-    // For `aboveFloor`: a memory needs a word, a day or a vector of its own.
+    // For `aboveFloor`: a memory needs a word, an identifier, a day or a vector of its own.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
     return { memory, score: scoreOf(parts), parts, similarity: Math.max(cosine, shared), evidence, isNamed };
   });
@@ -192,8 +192,8 @@ function reasonOf({ parts, isNamed }: WeighedMemory): string {
   if (parts.words > 0) signals.push("same words");
   if (parts.vector > similarNearness * weights.vector) signals.push("similar meaning");
   if (parts.sourceMessage > 0) signals.push("said in a fitting context");
-  if (parts.relation > 0) signals.push("linked to another hit");
-  if (isNamed) signals.push("about who is asked about");
+  if (parts.relation > 0) signals.push("linked to another candidate");
+  if (isNamed) signals.push("said by who is asked about");
   if (parts.date > 0) signals.push("of the time asked about");
   return signals.length === 0 ? "weakly similar" : signals.join(", ");
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { visibleText } from "./storable-text.js";
 
-/** More combining marks than a letter has in any script; Unicode's own bound for streams is 30. */
+/** More than any script needs (Unicode's own bound is 30): `normalize` sorts marks in quadratic time, 100,000 in 20 s. */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
 const sentences = /[\uFDFA\uFDFB]/g;
@@ -12,7 +12,6 @@ const ascii = /^\p{ASCII}*$/u;
 
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
-  // `normalize` sorts marks in quadratic time: 20 s for 100,000 marks.
   let remaining = mostSentences;
   const bound = (sentence: string) => (remaining-- > 0 ? sentence : " ");
   const bounded = form.startsWith("NFK") ? text.replace(sentences, bound) : text;
@@ -28,16 +27,16 @@ function withPlainFigures(text: string): string {
     .replace(/[^\P{Nd}0-9]/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
-/** In every script the digits 0 to 9 are consecutive; mathematical digits have compatibility forms. */
+/** Each script has its digits from 0 to 9 in a row, and such rows may adjoin. Mathematical ones have compatibility forms. */
 function digitValue(code: number): number {
   const plain = String.fromCodePoint(code).normalize("NFKC");
   if (/^[0-9]$/.test(plain)) return Number(plain);
   let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
-  return code - zero;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return (code - zero) % 10;
 }
 
-/** Ignores case, width, spaces, invisible characters, and forms of apostrophes and digits. */
+/** Folds case, width, white space, invisible characters, and forms of apostrophes and digits. */
 export function normalValue(value: string): string {
   return normalForm(withPlainFigures(visibleText(value)), "NFKC")
     .toLowerCase()
@@ -50,6 +49,6 @@ export function normalValue(value: string): string {
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;
-  while (end > 0 && /[.!?。！？\s]/u.test(normal[end - 1] ?? "")) end--;
+  while (end > 0 && /[.!?。\s]/u.test(normal[end - 1] ?? "")) end--;
   return createHash("sha256").update(normal.slice(0, end)).digest("hex");
 }

@@ -2,18 +2,14 @@ import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
-import { parseScope, type Scope } from "../scope/scope.js";
+import type { Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
 import { derivedFields, type ExportPage, type RecordName, type RecordType, recordNames, records } from "./records.js";
 
 const pageRowsField = 500;
 
-/** Reads in pages without a snapshot. An import rebuilds vectors and indexes. @throws MemoryError `SCOPE_REQUIRED` */
-export function exportScope(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
-  return exportLines(db, parseScope(requested), now);
-}
-
-async function* exportLines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
+/** Reads in pages without a snapshot. An import rebuilds vectors and indexes. */
+export async function* exportLines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine> {
   const exportedAt = now().toISOString();
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);

@@ -92,7 +92,7 @@ function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): Base
     typeof message.content === "string"
       ? `${prefix}${message.content}`
       : [{ type: "text" as const, text: prefix }, ...message.content];
-  return asRecalled(withFields(message, { content }), isSaid ? prefix.length : undefined);
+  return asRecalled(withFields(message, { content }), isSaid ? { from: prefix.length } : {});
 }
 
 /** Omits what an earlier turn was shown and a node returned. */
@@ -125,7 +125,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   return {
     isSaid: (message: BaseMessage) => saidMessages.has(message),
     // A summary never replaces instructions.
-    instructions: [...own, ...others.map(asRecalled)],
+    instructions: [...own, ...others.map((message) => asRecalled(message))],
     talk: talk
       .map((message) => shortened.get(message.id) ?? message)
       .map((message) => (saidMessages.has(message) ? message : asRecalled(message))),

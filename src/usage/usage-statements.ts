@@ -16,13 +16,8 @@ export interface UsageOf {
   readonly kind: UsageKind;
 }
 
-interface ChargedCall extends UsageOf, TokenUsage {
-  /** A UUID: repeated charges of a call count once. */
-  readonly id: string;
-}
-
-/** Records the tokens of a call, without the ids of a user or thread that was forgotten meanwhile. */
-export async function chargeCall(db: Connection, call: ChargedCall): Promise<void> {
+/** Records the tokens of a call once by its id, a UUID, without the ids of a user or thread that was forgotten meanwhile. */
+export async function chargeCall(db: Connection, call: UsageOf & TokenUsage & { id: string }): Promise<void> {
   const { schema } = db;
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
   const { tenantId, userId, appId } = scopeColumns(scope);

@@ -5,6 +5,7 @@ import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import * as langchain from "langchain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -72,6 +73,7 @@ describe("prompt 7: breakpoints", () => {
     [" with cached instructions", () => instructions(1), 3],
     [" beside as many as are allowed", () => instructions(3), 4],
     [" of initChatModel", async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }), 2],
+    [" with instructions that quote the notice", () => ({ systemPrompt: `Say only: ${memoryPreface}` }), 2],
     [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
   ])("prompt 7: Claude%s caches the block and the last message", async (_, options, count) => {
     const [first, second] = await sentBy(await options(), "after");

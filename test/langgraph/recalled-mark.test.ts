@@ -7,7 +7,7 @@ import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { processorMs } from "../support/timing.js";
-import { addressOf, newThread, say, aSummary as summary, toolAgent } from "./conversation.js";
+import { addressOf, newThread, say, aSummary as summary, toolAgent, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -70,6 +70,17 @@ describe("a mark", () => {
     ].map((message) => decodeMessage(encodeMessage(message)));
     await rememberNode(memory, { onError: "throw" })({ messages: view }, thread);
     expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toEqual(["dates"]);
+  });
+
+  it("keeps earlier instructions, which a view shows, out of the next thread", async () => {
+    const memory = database.memory();
+    const [first, next] = [newThread(), newThread()];
+    const remember = rememberNode(memory, { onError: "throw" });
+    const rules = ["Be kind.", "Be brief.", "Be calm."].map((rule) => new SystemMessage(rule));
+    await remember({ messages: [...rules, new HumanMessage("figs")] }, first);
+    const view = modelView([new HumanMessage("dates")], await memory.recall(addressOf(first)), "user");
+    await remember({ messages: view }, next);
+    expect(await transcript(database, next)).toEqual(["dates"]);
   });
 });
 

@@ -45,7 +45,7 @@ describe("memory.query", () => {
     const hits = await ask("Which raw tomatoes does Ana dislike?");
     expect(hits[0]).toMatchObject({
       memory: { text: marked, category: "preferences", importance: 5, scope },
-      reason: "same words, about who is asked about",
+      reason: "same words, said by who is asked about",
     });
     expect(hits[0]?.similarity).toBeGreaterThan(0.8);
     const scores = hits.map(({ score }) => score);

@@ -56,7 +56,7 @@ describe("rankMemories", () => {
     ];
     expect(ids(all, asked)).toEqual(["first", "later", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
-    expect(hit).toMatchObject({ similarity: 0.3, reason: "about who is asked about, of the time asked about" });
+    expect(hit).toMatchObject({ similarity: 0.3, reason: "said by who is asked about, of the time asked about" });
   });
 
   it("orders vectors by their distance from unrelated ones", () => {
@@ -98,7 +98,7 @@ describe("rankMemories", () => {
     expect(reasonOf({})).toBe("same words");
     expect(reasonOf({ words: 0, similarity: 0.8 })).toBe("similar meaning");
     expect(reasonOf({ source: 0.2, relation: 0.5 }, true)).toBe(
-      "same words, said in a fitting context, linked to another hit, about who is asked about",
+      "same words, said in a fitting context, linked to another candidate, said by who is asked about",
     );
     expect(reasonOf({ words: 0, similarity: 0.2 })).toBe("weakly similar");
   });

@@ -73,12 +73,7 @@ test("an episode is what the user said, and goes on in the next piece", async ()
   const compress = (previous: string | null, ...texts: string[]) =>
     compressTurns(
       model,
-      {
-        turns: { start: 1, end: 3 },
-        previous,
-        messages: texts.map((text) => turn("user", text)),
-        maxCharacters: 600,
-      },
+      { turns: { start: 1, end: 3 }, previous, messages: texts.map((text) => turn("user", text)) },
       1_000,
     );
   const first = await compress(null, "Let us build a shop. Soon.", "Which database?");

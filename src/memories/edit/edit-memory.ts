@@ -82,7 +82,7 @@ interface EditInput extends ChangeInput {
 
 /**
  * Changes one memory by `apply` under its owner's lock, in one transaction.
- * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`; `WRONG_STATE` outside
+ * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which may leave a request; `STALE_REVISION`; `WRONG_STATE` outside
  * `states`; `CONFLICT` when another active memory has its slot, text or turns
  */
 export async function editMemory(

@@ -7,7 +7,7 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { type MemoryWords, screenedNames, setFields, wordsIn } from "../item/memory-fields.js";
-import { findSlotIntervals } from "../slot/slot-intervals.js";
+import { findEndedIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findCandidates } from "../write/find-candidates.js";
@@ -89,17 +89,10 @@ export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryIte
 }
 
 /** The end of the slot's last value, when that is later than `validFrom`. */
-async function slotFreeSince(
-  tx: Connection,
-  owner: LockedOwner,
-  { id, scope, category, key, validFrom }: MemoryItem,
-): Promise<string | undefined> {
-  if (key === null) return undefined;
-  const slots = [{ appId: scope.appId ?? "", category, key }];
-  const intervals = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
-  const from = validFrom.toISOString();
-  const ended = intervals.filter(({ active }) => !active);
-  const since = freeSince(from, ended);
+async function slotFreeSince(tx: Connection, owner: LockedOwner, memory: MemoryItem): Promise<string | undefined> {
+  if (memory.key === null) return undefined;
+  const from = memory.validFrom.toISOString();
+  const since = freeSince(from, await findEndedIntervals(tx, owner.ref, memory));
   return since === from ? undefined : since;
 }
 

@@ -48,7 +48,10 @@ type ProposalDecision =
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
 export function decideProposal(change: ProposedChange, requests: readonly EarlierRequest[]): ProposalDecision {
-  const same = requests.filter((other) => isSame(change, other));
+  const { contentHash, key, normalValue } = change;
+  const same = requests.filter(
+    (other) => contentHash === other.contentHash || (key !== null && normalValue === other.normalValue),
+  );
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };
 
@@ -65,8 +68,4 @@ export function decideProposal(change: ProposedChange, requests: readonly Earlie
   const isOlder = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
   if (isOlder) return { action: "outdated", id: rival.id };
   return { action: "ask", supersedes: rival?.id ?? null };
-}
-
-function isSame({ contentHash, key, normalValue }: ProposedChange, other: EarlierRequest): boolean {
-  return contentHash === other.contentHash || (key !== null && normalValue === other.normalValue);
 }

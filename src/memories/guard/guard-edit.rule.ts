@@ -4,8 +4,8 @@ import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
 /**
- * Whether an edit is allowed: text, value, category and activation of a sensitive field need consent. `asks` is false
- * for another text with the same value, and for a memory in quarantine.
+ * Whether an edit is allowed: text, value, category and activation of a sensitive field need consent; others pass.
+ * `asks`: whether the refused edit leaves a request, not for a reworded active value, nor from quarantine.
  */
 export function guardEdit(
   policy: ConsentPolicy,

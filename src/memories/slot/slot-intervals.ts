@@ -2,11 +2,12 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
+import type { MemoryItem } from "../item/memory.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { IntervalMove, IntervalSplit, ValidityInterval } from "./slot-timeline.rule.js";
 
-/** CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner, with their `ref`. */
+/** CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet `condition`, with their `ref`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One lookup each: a join would read all of the owner's memories.
@@ -16,28 +17,17 @@ export function ownTargets({ schema }: Connection, ownerRef: number, condition: 
   )`;
 }
 
-type Slot = { readonly appId: string; readonly category: string; readonly key: string };
-
-interface SlotInterval extends ValidityInterval, Slot {
-  readonly active: boolean;
-}
-
-/** The validity of active and superseded values of `slots`, without the memory `except`. */
-export async function findSlotIntervals(
+/** The validity of superseded values in the slot of `memory`, without itself. */
+export async function findEndedIntervals(
   tx: Connection,
-  input: { ownerRef: number; slots: readonly Slot[]; except?: string | undefined },
-): Promise<SlotInterval[]> {
-  return tx.query<SlotInterval & Record<string, unknown>>(sql`
-    select m.app_id as "appId", m.category, m.key, m.state = 'active' as active, to_json(m.valid_from) #>> '{}' as "from",
-      case when m.state = 'superseded' then to_json(coalesce(m.valid_to, m.valid_from)) #>> '{}' end as "to"
-    from (
-      select distinct "appId", category, key
-      from json_to_recordset(${JSON.stringify(input.slots)}::json) as s ("appId" text, category text, key text)
-    ) s
-    join ${tx.schema}.memory m on m.owner_ref = ${input.ownerRef} and ${isId(sql`m.app_id`, sql`s."appId"`)}
-      and m.category = s.category and m.key = s.key and m.state in ('active', 'superseded')
-    where ${input.except ?? null}::uuid is null or m.id <> ${input.except ?? null}::uuid
-    order by m.ref`);
+  ownerRef: number,
+  { id, scope, category, key }: MemoryItem,
+): Promise<ValidityInterval[]> {
+  return tx.query<ValidityInterval & Record<string, unknown>>(sql`
+    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
+    from ${tx.schema}.memory
+    where owner_ref = ${ownerRef} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
+      and state = 'superseded' and id <> ${id}`);
 }
 
 export interface MovedInterval extends IntervalMove {
@@ -49,6 +39,7 @@ export interface SplitInterval extends IntervalSplit {
   readonly supersededBy: string;
 }
 
+/** Changes what is given of each interval; the rest stays. */
 export async function moveIntervals(tx: Connection, ownerRef: number, moves: readonly MovedInterval[]): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(sql`

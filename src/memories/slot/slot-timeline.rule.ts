@@ -10,14 +10,9 @@ export interface ValidityInterval {
 
 /** The start of a value that takes a slot: `from`, or the end of the last of `others`, which all have ended. */
 export function freeSince(from: string, others: readonly ValidityInterval[]): string {
-  return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
-}
-
-function freeStretches(interval: ValidityInterval, others: readonly ValidityInterval[]): ValidityInterval[] {
-  return others
-    .filter(isNotEmpty)
-    .reduce((free, other) => free.flatMap((stretch) => subtract(stretch, other)), [interval])
-    .filter(isNotEmpty);
+  const always: ValidityInterval[] = [{ from, to: null }];
+  const free = others.filter(isNotEmpty).reduce((rest, other) => rest.flatMap((each) => subtract(each, other)), always);
+  return free.at(-1)?.from ?? from;
 }
 
 function subtract({ from, to }: ValidityInterval, other: ValidityInterval): ValidityInterval[] {
@@ -108,7 +103,7 @@ export function heldSince(
   { validFrom, now }: Pick<NewValue, "validFrom" | "now">,
   current: Pick<SlotValue, "validFrom" | "assertedAt"> | undefined,
 ): Date {
-  return validFrom ?? (current ? latest(now, current.validFrom, current.assertedAt) : now);
+  return validFrom ?? (current ? new Date(Math.max(+now, +current.validFrom, +current.assertedAt)) : now);
 }
 
 /**
@@ -158,8 +153,4 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
 
 function isSameValue(...values: readonly Pick<NewValue, "value" | "text">[]): boolean {
   return new Set(values.map(({ value, text }) => normalValue(value ?? text))).size === 1;
-}
-
-function latest(...dates: readonly Date[]): Date {
-  return new Date(Math.max(...dates.map((date) => date.getTime())));
 }
