@@ -174,3 +174,99 @@ it.each(["whole", "last"])(
     ]);
   },
 );
+
+const textOf = ({ role, content }: { role: string; content: unknown }) =>
+  `${role}: ${(content as { text?: string; type: string }[]).map(({ text, type }) => text ?? type).join("|")}`;
+
+it.each<[string, (messages: ModelMessage[]) => ModelMessage[], first: string]>([
+  ["the last three messages alone are sent", (messages) => messages.slice(-3), "Hi"],
+  ["an earlier message was edited", ([, ...rest]) => [{ role: "user", content: "Good day" }, ...rest], "Good day"],
+  ["a client adds its greeting", (messages) => [{ role: "assistant", content: "Welcome" }, ...messages], "Welcome"],
+])("no message is doubled where %s", async (_, change, first) => {
+  const memory = db.memory();
+  const of = address();
+  const mock = new MockLanguageModelV3({ doGenerate: ["One.", "Two.", "Three.", "Four."].map(said) });
+  const middleware = memoryModelMiddleware(memory, of);
+  const messages: ModelMessage[] = [];
+  for (const [turn, content] of ["Hi", "yes", "yes", "Bye"].entries()) {
+    messages.push({ role: "user", content });
+    const sent = turn < 2 ? messages : change(messages);
+    const { response } = await generateText({ model: wrapLanguageModel({ model: mock, middleware }), messages: sent });
+    messages.push(...response.messages);
+  }
+  const talk = [
+    "user: Hi",
+    "assistant: One.",
+    "user: yes",
+    "assistant: Two.",
+    "user: yes",
+    "assistant: Three.",
+    "user: Bye",
+  ];
+  const shown = promptsOf(mock).at(-1)!.map(textOf);
+  expect(shown.slice(first === "Welcome" ? 1 : 0)).toEqual([
+    ...(first === "Good day" ? ["user: Good day"] : talk.slice(0, 1)),
+    ...talk.slice(1),
+  ]);
+  expect(await transcript(memory, of)).toEqual([...talk, "assistant: Four."]);
+});
+
+it("a message said again later is recorded again where the last message alone is sent", async () => {
+  const memory = db.memory();
+  const of = address();
+  const mock = new MockLanguageModelV3({ doGenerate: ["One.", "Two.", "Three."].map(said) });
+  for (const prompt of ["yes", "no", "yes"]) {
+    await generateText({
+      model: wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) }),
+      prompt,
+    });
+  }
+  const talk = ["user: yes", "assistant: One.", "user: no", "assistant: Two.", "user: yes"];
+  expect(promptsOf(mock).at(-1)!.map(textOf)).toEqual(talk);
+  expect(await transcript(memory, of)).toEqual([...talk, "assistant: Three."]);
+});
+
+it.each(["streamed in parts", "marked for a provider's cache"])("a step %s is recorded once", async (how) => {
+  const memory = db.memory();
+  const of = address();
+  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "now", input: "{}" };
+  const part = (id: string, delta: string) => [
+    ...[
+      { type: "text-start" as const, id },
+      { type: "text-delta" as const, id, delta },
+      { type: "text-end" as const, id },
+    ],
+  ];
+  const steps = [[...part("1", "One."), ...part("2", "Two."), call], part("1", "Noon.")];
+  const mock = new MockLanguageModelV3({
+    doStream: steps.map((parts, step) => ({
+      stream: convertArrayToReadableStream([
+        ...parts,
+        { type: "finish" as const, finishReason: finished(step === 0 ? "tool-calls" : "stop"), usage },
+      ]),
+    })),
+  });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  const cacheControl = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const marked = (messages: ModelMessage[]) =>
+    messages.map((message, place) =>
+      place < messages.length - 2 ? message : { ...message, providerOptions: cacheControl },
+    );
+  await streamText({
+    model,
+    tools: { now: tool({ inputSchema: z.object({}), execute: () => "noon" }) },
+    messages: [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "Hello" },
+      { role: "user", content: "When?" },
+    ],
+    stopWhen: stepCountIs(3),
+    prepareStep: ({ messages }) => ({ messages: how.startsWith("marked") ? marked(messages) : messages }),
+  }).consumeStream();
+  expect(await transcript(memory, of)).toEqual([
+    "user: When?",
+    "assistant: One.\nTwo.\n[calls now {}]",
+    "tool: noon",
+    "assistant: Noon.",
+  ]);
+});
