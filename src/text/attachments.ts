@@ -33,7 +33,8 @@ const isHint = (key: string) => holder.test(key) && fileType.test(key);
 type Leaf = readonly [key: string, value: string | Buffer];
 
 /** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
-export const attachmentOf = (part: unknown): Attachment | null => attempt(() => readPart(part)) ?? null;
+export const attachmentOf = (part: unknown): Attachment | null =>
+  attempt(() => readPart(isRecord(part) && part.type === "non_standard" ? part.value : part)) ?? null;
 
 /** @param at the key where it was found. @default its own first one that tells of a file */
 function readPart(part: unknown, at?: string): Attachment | null {
@@ -80,7 +81,7 @@ function leavesOf(part: object, isFile: boolean, depth = 0): Leaf[] {
 
 function sourceIn(key: string, value: string | Buffer): Source | undefined {
   if (typeof value !== "string") return { data: value.toString("base64") };
-  const [head, mimeType, base64] = /^data:([^;,]*)[^,]{0,200}?(;base64)?,/i.exec(value) ?? [];
+  const [head, mimeType, base64] = /^data:([^;,]{0,200})[^,]{0,200}?(;base64)?,/i.exec(value) ?? [];
   if (head !== undefined) {
     const body = value.slice(head.length);
     const data = base64 ? body : Buffer.from(attempt(() => decodeURIComponent(body)) ?? body).toString("base64");

@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { type BaseStore, MemorySaver } from "@langchain/langgraph";
+import { type BaseStore, InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, type ToolRuntime } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -111,14 +111,15 @@ it("with store: true a failed tool is answered as without it", async () => {
     schema: z.object({}),
   });
   const outcomes = [];
-  for (const store of [false, true]) {
+  for (const [store, own] of [[false], [true], [true, new InMemoryStore()]] as const) {
     const { userId, thread } = newRun();
     const middleware = [memoryMiddleware(memory, { store })];
-    const agent = createAgent({ model: calling("print", {}), tools: [fail], middleware });
+    const options = { model: calling("print", {}), tools: [fail], middleware };
+    const agent = createAgent({ ...options, ...(own && { store: own }) });
     const run = agent.invoke(said("Print"), { ...thread, context: { userId } });
     outcomes.push(await run.then(({ messages }) => messages.map(({ text }) => text), String));
   }
-  expect(outcomes[1]).toEqual(outcomes[0]);
+  expect(outcomes.slice(1)).toEqual([outcomes[0], outcomes[0]]);
 });
 
 it.each([true, false])(

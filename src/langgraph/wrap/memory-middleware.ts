@@ -185,8 +185,8 @@ function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
 function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]> {
   return async (request, handler) => {
     const { toolCall, tool, runtime } = request;
-    if (!tool || runtime.store) return handler(request);
-    const store = memory.store({ scope: runScope(configOf(runtime), memory) });
+    if (!tool) return handler(request);
+    const store = runtime.store ?? memory.store({ scope: runScope(configOf(runtime), memory) });
     let failure: unknown;
     const invoke = async (input: unknown, config: object) => {
       try {
@@ -230,8 +230,8 @@ function recordedAnswers(memory: Memory) {
       if (isTold || !answer || messageText(answer) === recorded?.text) return;
       isTold = true;
       internalApi(memory).warn(
-        "An answer was changed after memory recorded it: put memoryMiddleware first in `middleware`, so that it " +
-          "records what the others leave.",
+        "An answer was changed after memory recorded it. If a middleware did, put memoryMiddleware first in " +
+          "`middleware`, so that it records what the others leave.",
       );
     },
   };
