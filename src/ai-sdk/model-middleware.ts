@@ -82,6 +82,8 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === "tool-call" || part.type === "file") parts.push(part);
+          // As a failed call, it is not recorded.
+          if (part.type === "error") calls.delete(params);
           if (part.type === "text-start") {
             texts.set(part.id, { type: "text", text: "" });
             parts.push(texts.get(part.id) as Step[number]);

@@ -144,7 +144,7 @@ export function withReferences(message: BaseMessage, captionOf: CaptionOf = () =
   };
   const said = attempt(() => withLines(message.content, lineOf)) ?? message.content;
   const known = lines.size;
-  const fields = ["additional_kwargs", "response_metadata", "artifact"].flatMap((name) => {
+  const fields = ["additional_kwargs", "response_metadata", "artifact", "metadata"].flatMap((name) => {
     const value = attempt((): unknown => Reflect.get(message, name));
     const rest = withoutFiles(value, lineOf);
     return rest === value ? [] : [[name, rest]];

@@ -270,3 +270,18 @@ it.each(["streamed in parts", "marked for a provider's cache"])("a step %s is re
     "assistant: Noon.",
   ]);
 });
+
+it("a stream that fails records no half of an answer", async () => {
+  const memory = db.memory();
+  const of = address();
+  const parts = [
+    { type: "text-start" as const, id: "1" },
+    { type: "text-delta" as const, id: "1", delta: "Your cat is" },
+    { type: "error" as const, error: new Error("overloaded") },
+    { type: "finish" as const, finishReason: finished("stop"), usage },
+  ];
+  const mock = new MockLanguageModelV3({ doStream: { stream: convertArrayToReadableStream(parts) } });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  await streamText({ model, prompt: "What is my cat called?", onError: () => {} }).consumeStream();
+  expect(await transcript(memory, of)).toEqual([]);
+});
