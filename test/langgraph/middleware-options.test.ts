@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { type BaseStore, InMemoryStore, MemorySaver } from "@langchain/langgraph";
-import { createAgent, createMiddleware, type ToolRuntime, toolRetryMiddleware } from "langchain";
+import { type AgentMiddleware, createAgent, createMiddleware, type ToolRuntime, toolRetryMiddleware } from "langchain";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
@@ -130,7 +130,7 @@ it("with store: true a middleware listed before it still tries a failed tool aga
     model: calling("print", {}),
     tools: [tool(print, { name: "print", description: "Prints.", schema: z.object({}) })],
     middleware: [
-      toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1 }) as never,
+      toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1 }) as unknown as AgentMiddleware,
       memoryMiddleware(memory, { store: true }),
     ],
   });
