@@ -172,22 +172,27 @@ function withLines(said: MessageContent, lineOf: (file: Attachment) => string): 
   return parts.every((part, place) => part === said[place]) ? said : (parts as MessageContent);
 }
 
-/** `value` without files in base64: generated images and recordings, and artifacts of tools. */
+/** `value` without bytes, and without files in base64: generated images and recordings, and artifacts of tools. */
 function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
-  const json = JSON.stringify(jsonReader()(value)) ?? "";
-  if (!longBase64.test(json)) return value;
   let taken = 0;
-  const rest: unknown = JSON.parse(json, (key, inner: unknown) => {
-    const file = readPart(inner, key);
-    const isBinary = file?.type !== "file" || file.mimeType?.startsWith("application/");
-    if (!file?.data || !isBinary || !longBase64.test(file.data)) return withoutHoles(inner);
-    take(file);
-    taken++;
-  });
-  return taken > 0 ? rest : value;
+  const rest = (inner: unknown, key: string): unknown => {
+    const bytes = typeof inner === "string" && inner.startsWith(bytesPrefix) ? inner.slice(bytesPrefix.length) : null;
+    const file: Attachment | null = bytes === null ? readPart(inner, key) : { type: "file", data: bytes };
+    const isBinary = bytes !== null || file?.type !== "file" || file.mimeType?.startsWith("application/");
+    if (file?.data && isBinary && (bytes !== null || longBase64.test(file.data))) {
+      taken++;
+      take(file);
+      return undefined;
+    }
+    if (Array.isArray(inner)) return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
+    if (!isRecord(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, rest(each, name)]));
+  };
+  const kept = rest(jsonReader(bytesPrefix)(value), "");
+  return taken > 0 ? kept : value;
 }
 
-const withoutHoles = (value: unknown) => (Array.isArray(value) ? value.flat(0) : value);
+const bytesPrefix = "data:;base64,";
 
 /** Anthropic's maximum for an image. */
 const fileTokens = 1_600;

@@ -155,6 +155,20 @@ it("files stand on lines of their own at their places, in messages of all roles"
   expect(await findEverywhere(db, png)).toEqual({});
 });
 
+it("bytes in what a tool returns beside its text are not kept, and what is beside them is", async () => {
+  const memory = db.memory();
+  const artifact = {
+    rows: [1],
+    screenshot: Buffer.from(png, "base64"),
+    all: [new Uint8Array(Buffer.from(png, "base64"))],
+  };
+  const at = address();
+  await memory.record({ ...at, messages: [new ToolMessage({ tool_call_id: "c", content: "Done.", artifact })] });
+  expect((await memory.threads.messages(at)).map(({ text }) => text)).toEqual([`Done.\n[file: ${bytes}]`]);
+  expect((await memory.recall(at)).gap).toMatchObject([{ artifact: { rows: [1], all: [] } }]);
+  expect(await findEverywhere(db, png)).toEqual({});
+});
+
 it("a data URL that never ends takes no second", () => {
   const startedAt = performance.now();
   expect(attachmentOf({ type: "image_url", image_url: `data:${"A".repeat(4_000_000)}` })?.type).toBe("image");
