@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { BaseMessage, ContentBlock, MessageContent } from "@langchain/core/messages";
 import { estimateTokens } from "./estimate-tokens.js";
 import { contentParts, withFields } from "./message-text.js";
-import { attempt, bytesOf, jsonReader } from "./plain-json.js";
+import { attempt, bytesOf, isJsonObject, jsonReader } from "./plain-json.js";
 import { clipped, headOf, onOneLine } from "./storable-text.js";
 
 /** `data` is base64. */
@@ -34,11 +34,11 @@ type Leaf = readonly [key: string, value: string | Buffer];
 
 /** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
 export const attachmentOf = (part: unknown): Attachment | null =>
-  attempt(() => readPart(isRecord(part) && part.type === "non_standard" ? part.value : part)) ?? null;
+  attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ?? null;
 
 /** @param at the key where it was found. @default its own first one that tells of a file */
 function readPart(part: unknown, at?: string): Attachment | null {
-  if (!isRecord(part)) return null;
+  if (!isJsonObject(part)) return null;
   const key = at ?? Object.keys(part).find(isHint) ?? "";
   const type = typeof part.type === "string" ? part.type : isHint(key) ? key : "";
   const isFile = fileType.test(type);
@@ -75,7 +75,7 @@ function leavesOf(part: object, isFile: boolean, depth = 0): Leaf[] {
   return Object.entries(part).flatMap(([key, value]): Leaf[] => {
     const leaf: unknown = value instanceof URL ? value.href : (bytesOf(value) ?? value);
     if (typeof leaf === "string" || leaf instanceof Buffer) return [[key, leaf]];
-    return isFile && isRecord(value) && holder.test(key) && depth < 3 ? leavesOf(value, true, depth + 1) : [];
+    return isFile && isJsonObject(value) && holder.test(key) && depth < 3 ? leavesOf(value, true, depth + 1) : [];
   });
 }
 
@@ -159,14 +159,14 @@ export function withReferences(message: BaseMessage, captionOf: CaptionOf = () =
 
 /** On lines of their own: LangChain joins texts without a space. */
 function withLines(said: MessageContent, lineOf: (file: Attachment) => string): MessageContent {
-  if (!Array.isArray(said)) return isRecord(said) ? withLines([said as never], lineOf) : said;
+  if (!Array.isArray(said)) return isJsonObject(said) ? withLines([said as never], lineOf) : said;
   const files = said.map(attachmentOf);
   const parts = said.map((part, place) => {
     const [file, next] = files.slice(place, place + 2);
     const end = next === null ? "\n" : "";
     if (file) return { type: "text", text: `${place === 0 ? "" : "\n"}${lineOf(file)}${end}` };
-    const inner = isRecord(part) ? part.content : undefined;
-    const kept = Array.isArray(inner) ? withLines(inner, lineOf) : inner;
+    const inner = isJsonObject(part) ? part.content : undefined;
+    const kept = Array.isArray(inner) ? withLines(inner as never, lineOf) : inner;
     return kept === inner ? part : { ...part, content: kept };
   });
   return parts.every((part, place) => part === said[place]) ? said : (parts as MessageContent);
@@ -185,7 +185,7 @@ function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown
       return undefined;
     }
     if (Array.isArray(inner)) return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
-    if (!isRecord(inner)) return inner;
+    if (!isJsonObject(inner)) return inner;
     return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, rest(each, name)]));
   };
   const kept = rest(jsonReader(bytesPrefix)(value), "");
@@ -200,10 +200,7 @@ const fileTokens = 1_600;
 /** Of the parts that are no text, without the base64 in files. */
 export function otherTokens(content: MessageContent): number {
   const parts: unknown[] = Array.isArray(content) ? content : [];
-  const others = parts.filter((part) => isRecord(part) && typeof part.text !== "string");
+  const others = parts.filter((part) => isJsonObject(part) && typeof part.text !== "string");
   const tokensOf = (part: unknown) => (attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part)));
   return others.reduce((tokens: number, part) => tokens + tokensOf(part), 0);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
