@@ -175,112 +175,64 @@ it.each(["whole", "last"])(
   },
 );
 
-const textOf = ({ role, content }: { role: string; content: unknown }) =>
-  `${role}: ${(content as { text?: string; type: string }[]).map(({ text, type }) => text ?? type).join("|")}`;
+const textOf = ({ content }: { content: unknown }) =>
+  (content as { text?: string; type: string }[]).map(({ text, type }) => text ?? type).join("|");
 
-it.each<[string, (messages: ModelMessage[]) => ModelMessage[], first: string]>([
-  ["the last three messages alone are sent", (messages) => messages.slice(-3), "Hi"],
-  ["an earlier message was edited", ([, ...rest]) => [{ role: "user", content: "Good day" }, ...rest], "Good day"],
-  ["a client adds its greeting", (messages) => [{ role: "assistant", content: "Welcome" }, ...messages], "Welcome"],
-])("no message is doubled where %s", async (_, change, first) => {
+it.each<[string, (messages: ModelMessage[]) => ModelMessage[], shown: string]>([
+  ["the last message alone is sent", (messages) => messages.slice(-1), "yes 1 no 2 yes 3 bye"],
+  ["the last three messages are sent", (messages) => messages.slice(-3), "yes 1 no 2 yes 3 bye"],
+  ["an earlier message was edited", ([, ...rest]) => [{ role: "user", content: "hi" }, ...rest], "hi 1 no 2 yes 3 bye"],
+  ["a client adds a greeting", (all) => [{ role: "assistant", content: "hi" }, ...all], "hi yes 1 no 2 yes 3 bye"],
+])("no message is lost or doubled where %s", async (_, change, shown) => {
   const memory = db.memory();
   const of = address();
-  const mock = new MockLanguageModelV3({ doGenerate: ["One.", "Two.", "Three.", "Four."].map(said) });
-  const middleware = memoryModelMiddleware(memory, of);
+  const mock = new MockLanguageModelV3({ doGenerate: ["1", "2", "3", "4"].map(said) });
   const messages: ModelMessage[] = [];
-  for (const [turn, content] of ["Hi", "yes", "yes", "Bye"].entries()) {
+  for (const content of ["yes", "no", "yes", "bye"]) {
     messages.push({ role: "user", content });
-    const sent = turn < 2 ? messages : change(messages);
-    const { response } = await generateText({ model: wrapLanguageModel({ model: mock, middleware }), messages: sent });
-    messages.push(...response.messages);
+    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+    const sent = content === "bye" || shown.startsWith("yes") ? change(messages) : messages;
+    messages.push(...(await generateText({ model, messages: sent })).response.messages);
   }
-  const talk = [
-    "user: Hi",
-    "assistant: One.",
-    "user: yes",
-    "assistant: Two.",
-    "user: yes",
-    "assistant: Three.",
-    "user: Bye",
-  ];
-  const shown = promptsOf(mock).at(-1)!.map(textOf);
-  expect(shown.slice(first === "Welcome" ? 1 : 0)).toEqual([
-    ...(first === "Good day" ? ["user: Good day"] : talk.slice(0, 1)),
-    ...talk.slice(1),
-  ]);
-  expect(await transcript(memory, of)).toEqual([...talk, "assistant: Four."]);
+  expect(promptsOf(mock).at(-1)!.map(textOf).join(" ")).toBe(shown);
+  const recorded = (await memory.threads.messages(of)).map(({ text }) => text);
+  expect(recorded.join(" ")).toBe("yes 1 no 2 yes 3 bye 4");
 });
 
-it("a message said again later is recorded again where the last message alone is sent", async () => {
-  const memory = db.memory();
-  const of = address();
-  const mock = new MockLanguageModelV3({ doGenerate: ["One.", "Two.", "Three."].map(said) });
-  for (const prompt of ["yes", "no", "yes"]) {
-    await generateText({
-      model: wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) }),
-      prompt,
-    });
-  }
-  const talk = ["user: yes", "assistant: One.", "user: no", "assistant: Two.", "user: yes"];
-  expect(promptsOf(mock).at(-1)!.map(textOf)).toEqual(talk);
-  expect(await transcript(memory, of)).toEqual([...talk, "assistant: Three."]);
-});
+const streamOf = (...parts: object[]) => ({ stream: convertArrayToReadableStream(parts as never[]) });
+const written = (id: string, delta: string) =>
+  ["text-start", "text-delta", "text-end"].map((type) => ({ type, id, ...(type === "text-delta" && { delta }) }));
 
-it.each(["streamed in parts", "marked for a provider's cache"])("a step %s is recorded once", async (how) => {
+it("a step of several texts, marked for a provider's cache, is recorded once", async () => {
   const memory = db.memory();
   const of = address();
-  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "now", input: "{}" };
-  const part = (id: string, delta: string) => [
-    ...[
-      { type: "text-start" as const, id },
-      { type: "text-delta" as const, id, delta },
-      { type: "text-end" as const, id },
-    ],
-  ];
-  const steps = [[...part("1", "One."), ...part("2", "Two."), call], part("1", "Noon.")];
+  const call = { type: "tool-call", toolCallId: "c1", toolName: "now", input: "{}" };
+  const end = (reason: "stop" | "tool-calls") => ({ type: "finish", finishReason: finished(reason), usage });
   const mock = new MockLanguageModelV3({
-    doStream: steps.map((parts, step) => ({
-      stream: convertArrayToReadableStream([
-        ...parts,
-        { type: "finish" as const, finishReason: finished(step === 0 ? "tool-calls" : "stop"), usage },
-      ]),
-    })),
-  });
-  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
-  const cacheControl = { anthropic: { cacheControl: { type: "ephemeral" } } };
-  const marked = (messages: ModelMessage[]) =>
-    messages.map((message, place) =>
-      place < messages.length - 2 ? message : { ...message, providerOptions: cacheControl },
-    );
-  await streamText({
-    model,
-    tools: { now: tool({ inputSchema: z.object({}), execute: () => "noon" }) },
-    messages: [
-      { role: "user", content: "Hi" },
-      { role: "assistant", content: "Hello" },
-      { role: "user", content: "When?" },
+    doStream: [
+      streamOf(...written("1", "One."), ...written("2", "Two."), call, end("tool-calls")),
+      streamOf(...written("1", "Noon."), end("stop")),
     ],
+  });
+  const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  await streamText({
+    model: wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) }),
+    tools: { now: tool({ inputSchema: z.object({}), execute: () => "noon" }) },
+    messages: ["Hi", "Hello", "When?"].map((content, at) => ({ role: at === 1 ? "assistant" : "user", content })),
     stopWhen: stepCountIs(3),
-    prepareStep: ({ messages }) => ({ messages: how.startsWith("marked") ? marked(messages) : messages }),
+    prepareStep: ({ messages }) => ({
+      messages: messages.map((message, at) => (at < messages.length - 2 ? message : { ...message, providerOptions })),
+    }),
   }).consumeStream();
-  expect(await transcript(memory, of)).toEqual([
-    "user: When?",
-    "assistant: One.\nTwo.\n[calls now {}]",
-    "tool: noon",
-    "assistant: Noon.",
-  ]);
+  const steps = ["user: When?", "assistant: One.\nTwo.\n[calls now {}]", "tool: noon", "assistant: Noon."];
+  expect(await transcript(memory, of)).toEqual(steps);
 });
 
 it("a stream that fails records no half of an answer", async () => {
   const memory = db.memory();
   const of = address();
-  const parts = [
-    { type: "text-start" as const, id: "1" },
-    { type: "text-delta" as const, id: "1", delta: "Your cat is" },
-    { type: "error" as const, error: new Error("overloaded") },
-    { type: "finish" as const, finishReason: finished("stop"), usage },
-  ];
-  const mock = new MockLanguageModelV3({ doStream: { stream: convertArrayToReadableStream(parts) } });
+  const stream = streamOf(...written("1", "Your cat is"), { type: "error", error: new Error("overloaded") });
+  const mock = new MockLanguageModelV3({ doStream: stream });
   const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
   await streamText({ model, prompt: "What is my cat called?", onError: () => {} }).consumeStream();
   expect(await transcript(memory, of)).toEqual([]);
