@@ -10,7 +10,7 @@ const mayImport = {
   postgres: ["text"],
   scope: ["text", "postgres"],
   models: ["text", "postgres"],
-  telemetry: ["models"],
+  telemetry: ["text", "models"],
   usage: ["text", "postgres", "scope", "models", "telemetry"],
   events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],

@@ -6,7 +6,7 @@ import type { Memory } from "../memory.js";
 import { parseAddressed, type Scope, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
 import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { messagesOf, type Prompt, placedMessages, promptWithMemory, type Step, userText } from "./prompt-messages.js";
+import { type Placed, placedMessages, promptWithMemory, type Step, turnOf, userText } from "./prompt-messages.js";
 
 const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, memoryMode: true })
@@ -35,14 +35,13 @@ interface Turn {
 export function memoryModelMiddleware(memory: Memory, options: MemoryModelOptions): LanguageModelMiddleware {
   const { agent, memoryMode: mode, onError, ...address } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
-  const calls = new WeakMap<object, { readonly prompt: Prompt; readonly turn: Turn }>();
+  const calls = new WeakMap<object, { readonly placed: readonly Placed[]; readonly turn: Turn }>();
   let latest: Turn | undefined;
 
-  const recall = async (question: string, prompt: Prompt, query: string): Promise<Turn> => {
-    const state = placedMessages(prompt).map(({ message }) => message);
+  const recall = async (question: string, query: string): Promise<Turn> => {
     let recalled: Recalled | null = null;
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      recalled = await memory.recall({ ...address, query, state, ...(agent && { agent }), ...(mode && { mode }) });
+      recalled = await memory.recall({ ...address, query, ...(agent && { agent }), ...(mode && { mode }) });
     });
     return { question, recalled, isReported: false };
   };
@@ -50,9 +49,9 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
     continueOnError(memory, { node: "remember", onError }, config, async () => {
       const call = calls.get(params);
       if (!call) return;
-      const { prompt, turn } = call;
+      const { placed, turn } = call;
       const shown = turn.recalled && !turn.isReported ? { shown: shownBy(turn.recalled) } : {};
-      const messages = messagesOf(prompt, step);
+      const messages = turnOf(placed, step);
       await memory.remember({ ...address, messages, ...shown, ...(agent !== undefined && { agentId: agent }) });
       turn.isReported = true;
     });
@@ -63,11 +62,13 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const at = prompt.findLastIndex(({ role }) => role === "user");
       if (at < 0) return params;
       const question = JSON.stringify(prompt.slice(0, at + 1));
-      const turn = latest?.question === question ? latest : await recall(question, prompt, userText(prompt[at]));
+      const turn = latest?.question === question ? latest : await recall(question, userText(prompt[at]));
       latest = turn;
-      const shown = { ...params, prompt: turn.recalled ? promptWithMemory(prompt, turn.recalled) : prompt };
-      calls.set(shown, { prompt, turn });
-      return shown;
+      const placed = placedMessages(prompt, turn.recalled);
+      const shown = turn.recalled ? promptWithMemory(prompt, placed, turn.recalled) : prompt;
+      const asked = { ...params, prompt: shown };
+      calls.set(asked, { placed, turn });
+      return asked;
     },
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
@@ -76,15 +77,22 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
     },
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
-      let text = "";
-      const others: Step[number][] = [];
+      const parts: Step[number][] = [];
+      const texts = new Map<string, { type: "text"; text: string }>();
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
-          if (part.type === "text-delta") text += part.delta;
-          if (part.type === "tool-call" || part.type === "file") others.push(part);
+          if (part.type === "tool-call" || part.type === "file") parts.push(part);
+          // As a failed call, it is not recorded.
+          if (part.type === "error") calls.delete(params);
+          if (part.type === "text-start") {
+            texts.set(part.id, { type: "text", text: "" });
+            parts.push(texts.get(part.id) as Step[number]);
+          }
+          const text = part.type === "text-delta" && texts.get(part.id);
+          if (text) text.text += part.delta;
           controller.enqueue(part);
         },
-        flush: () => remember(params, [{ type: "text", text }, ...others]),
+        flush: () => remember(params, parts),
       });
       return { ...rest, stream: stream.pipeThrough(watched) };
     },

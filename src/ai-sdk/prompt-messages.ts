@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { AIMessage, type BaseMessage, type ContentBlock, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { LanguageModelMiddleware } from "ai";
-import { attachmentOf } from "../text/attachments.js";
+import { attachmentOf, withReferences } from "../text/attachments.js";
+import { spokenText } from "../text/message-text.js";
 import { plainMessages } from "../turns/prompt-for.js";
 import type { Recalled } from "../turns/recalled.js";
 import { turnMessages } from "../turns/turn-messages.js";
@@ -16,37 +17,67 @@ type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"]
 /** What it answers in one step. */
 export type Step = Awaited<ReturnType<Middleware["wrapGenerate"]>>["content"];
 
-/** The messages of `prompt` without instructions, each with its place there. The same conversation has the same ids. */
-export function placedMessages(prompt: Prompt): { readonly message: BaseMessage; readonly place: number }[] {
-  let [before, id] = ["", ""];
-  return prompt.flatMap((each, place) => {
-    if (each.role === "user") id = before;
-    before = digestOf(before, each);
-    return recorded(each).map((message) => {
-      id = withId(message, id);
-      return { message, place };
-    });
-  });
+/** A message and its place in the prompt. */
+export interface Placed {
+  readonly message: BaseMessage;
+  readonly place: number;
 }
 
-/** The turn of `prompt` with what the model answered. The same prompt has the same ids, so that it is recorded once. */
-export function messagesOf(prompt: Prompt, step: Step): BaseMessage[] {
-  const from = prompt.findLastIndex(({ role }) => role === "user");
-  const said = placedMessages(prompt).flatMap(({ message, place }) => (place >= from ? message : []));
+/** `prompt` without instructions, under the ids that memory has; the same question in the same place has the same id. */
+export function placedMessages(prompt: Prompt, recalled: Recalled | null): Placed[] {
+  const placed = prompt.flatMap((each, place) => recorded(each).map((message) => ({ message, place })));
+  const { gap = [], recent = [], lastTurn = [], lastMessageId = null } = recalled ?? {};
+  const known = [...(recent.length > 0 ? recent : lastTurn), ...gap];
+  const messages = placed.map(({ message }) => message);
+  const asked = messages.findLastIndex(isUsers);
+  const question = messages[asked];
+  takeIds(messages, Math.max(asked, 0), known);
+  // Alone, it is asked again, or comes after all that is recorded.
+  const last = asked === 0 ? known.findLast(isUsers) : undefined;
+  if (question && last?.id && keyOf(last) === keyOf(question)) question.id = last.id;
+  let before = (asked === 0 && lastMessageId) || "";
+  for (const message of messages) {
+    message.id ??= idAfter(before, message);
+    before = message.id;
+  }
+  return placed;
+}
+
+/** From `end` back: those of the same words, else of what stood in the place before the caller changed it. */
+function takeIds(messages: readonly BaseMessage[], end: number, known: readonly BaseMessage[]): void {
+  const keys = messages.map(keyOf);
+  const knownKeys = known.map(keyOf);
+  let place = known.length;
+  for (const [index, message] of [...messages.slice(0, end).entries()].reverse()) {
+    const same = knownKeys.slice(0, place).lastIndexOf(keys[index] as string);
+    const others = keys.toSpliced(index, end - index);
+    const isChanged = known[place - 1]?.getType() === message.getType() && !others.includes(knownKeys[place - 1] ?? "");
+    if (same < 0 && !isChanged) continue;
+    place = same < 0 ? place - 1 : same;
+    message.id = known[place]?.id as string;
+  }
+}
+
+const isUsers = (message: BaseMessage): boolean => message.getType() === "human";
+
+const keyOf = (message: BaseMessage): string => `${message.getType()}: ${spokenText(withReferences(message))}`;
+
+/** The turn of `placed` with what the model answered. */
+export function turnOf(placed: readonly Placed[], step: Step): BaseMessage[] {
+  const messages = placed.map(({ message }) => message);
   const answer = assistantMessage(step);
-  withId(answer, said.at(-1)?.id ?? "");
-  return [...said, answer];
+  answer.id = idAfter(messages.at(-1)?.id ?? "", answer);
+  return [...messages.slice(messages.findLastIndex(isUsers)), answer];
 }
 
 /** A step's answer comes back in the prompt of the next one, in another form. */
-function withId(message: BaseMessage, before: string): string {
-  message.id = digestOf(before, [message.getType(), message.content, (message as AIMessage).tool_calls]);
-  return message.id;
+function idAfter(before: string, message: BaseMessage): string {
+  const said = JSON.stringify([message.getType(), message.content, (message as AIMessage).tool_calls]);
+  return createHash("sha256").update(`${before}${said}`).digest("hex").slice(0, 32);
 }
 
 /** `prompt` as memory has it: a summary for its oldest messages, earlier ones that it lacks, and what each turn added. */
-export function promptWithMemory(prompt: Prompt, recalled: Recalled): Prompt {
-  const placed = placedMessages(prompt);
+export function promptWithMemory(prompt: Prompt, placed: readonly Placed[], recalled: Recalled): Prompt {
   const own = new Map(placed.map((each) => [each.message.id, each]));
   const view = turnMessages(
     placed.map(({ message }) => message),
@@ -127,20 +158,13 @@ function textOf(parts: readonly { readonly type: string; readonly text?: unknown
 
 /** Text where there are no files: the ids of recorded messages depend on it. */
 function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
-  const kept = parts.flatMap((part): ContentBlock | ContentBlock[] => {
-    if (part.type === "text") return part.text === "" ? [] : (part as ContentBlock);
-    return attachmentOf(part) ?? [];
+  const kept = parts.flatMap(({ ...part }): ContentBlock | ContentBlock[] => {
+    if (part.type !== "text") return attachmentOf(part) ?? [];
+    return typeof part.text !== "string" || part.text === "" ? [] : { type: "text", text: part.text };
   });
-  return kept.some(({ type }) => type !== "text") ? kept : textOf(parts);
+  return kept.some(({ type }) => type !== "text") ? kept : textOf(kept);
 }
 
 function asText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-}
-
-function digestOf(before: string, value: unknown): string {
-  return createHash("sha256")
-    .update(`${before}${JSON.stringify(value)}`)
-    .digest("hex")
-    .slice(0, 32);
 }

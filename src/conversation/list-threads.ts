@@ -6,7 +6,7 @@ import { asListed } from "../postgres/isolation.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import { delegatedMark, nobody, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
-import { pageRowsField, storableDate } from "../text/parse-input.js";
+import { dateOrMoment, pageRowsField, storableDate } from "../text/parse-input.js";
 
 export const threadStates = ["open", "ended", "failed"] as const;
 
@@ -122,7 +122,7 @@ function parsePage(input: ListThreads | undefined) {
   const { after, ...page } = parseListed(pageSchema, input, "page of threads");
   if (after === undefined) return { ...page, after: null };
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
-  if (!Number.isNaN(Date.parse(activeAt))) return { ...page, after: { activeAt, ref } };
+  if (dateOrMoment.safeParse(activeAt).success) return { ...page, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }
 

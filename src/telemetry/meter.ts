@@ -1,7 +1,8 @@
 import type { TokenUsage } from "../models/token-usage.js";
+import { attempt } from "../text/plain-json.js";
 
 type Api = typeof import("@opentelemetry/api");
-type Instruments = ReturnType<typeof createInstruments>;
+type Instruments = ReturnType<typeof createInstruments> | undefined;
 
 /** Undefined before the first use; null without the optional package. */
 let api: Api | null | undefined;
@@ -34,12 +35,12 @@ export function addLevels(read: () => Promise<Levels>): () => void {
 
 let made: { readonly provider: object; readonly instruments: Instruments } | undefined;
 
-/** Those of the registered provider, which do nothing if there is none. */
-function instruments(): Instruments | undefined {
+/** Those of the registered provider, which do nothing if there is none; undefined if it makes none. */
+function instruments(): Instruments {
   if (!api) return undefined;
   const provider = api.metrics.getMeterProvider();
   if (made?.provider !== provider) {
-    made = { provider, instruments: createInstruments(provider.getMeter("mnemograph")) };
+    made = { provider, instruments: attempt(() => createInstruments(provider.getMeter("mnemograph"))) };
   }
   return made.instruments;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { BaseMessage, ContentBlock, MessageContent } from "@langchain/core/messages";
 import { estimateTokens } from "./estimate-tokens.js";
 import { contentParts, withFields } from "./message-text.js";
-import { attempt, bytesOf, jsonReader } from "./plain-json.js";
+import { attempt, bytesOf, isJsonObject, jsonReader } from "./plain-json.js";
 import { clipped, headOf, onOneLine } from "./storable-text.js";
 
 /** `data` is base64. */
@@ -33,11 +33,12 @@ const isHint = (key: string) => holder.test(key) && fileType.test(key);
 type Leaf = readonly [key: string, value: string | Buffer];
 
 /** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
-export const attachmentOf = (part: unknown): Attachment | null => attempt(() => readPart(part)) ?? null;
+export const attachmentOf = (part: unknown): Attachment | null =>
+  attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ?? null;
 
 /** @param at the key where it was found. @default its own first one that tells of a file */
 function readPart(part: unknown, at?: string): Attachment | null {
-  if (!isRecord(part)) return null;
+  if (!isJsonObject(part)) return null;
   const key = at ?? Object.keys(part).find(isHint) ?? "";
   const type = typeof part.type === "string" ? part.type : isHint(key) ? key : "";
   const isFile = fileType.test(type);
@@ -74,13 +75,13 @@ function leavesOf(part: object, isFile: boolean, depth = 0): Leaf[] {
   return Object.entries(part).flatMap(([key, value]): Leaf[] => {
     const leaf: unknown = value instanceof URL ? value.href : (bytesOf(value) ?? value);
     if (typeof leaf === "string" || leaf instanceof Buffer) return [[key, leaf]];
-    return isFile && isRecord(value) && holder.test(key) && depth < 3 ? leavesOf(value, true, depth + 1) : [];
+    return isFile && isJsonObject(value) && holder.test(key) && depth < 3 ? leavesOf(value, true, depth + 1) : [];
   });
 }
 
 function sourceIn(key: string, value: string | Buffer): Source | undefined {
   if (typeof value !== "string") return { data: value.toString("base64") };
-  const [head, mimeType, base64] = /^data:([^;,]*)[^,]{0,200}?(;base64)?,/i.exec(value) ?? [];
+  const [head, mimeType, base64] = /^data:([^;,]{0,200})[^,]{0,200}?(;base64)?,/i.exec(value) ?? [];
   if (head !== undefined) {
     const body = value.slice(head.length);
     const data = base64 ? body : Buffer.from(attempt(() => decodeURIComponent(body)) ?? body).toString("base64");
@@ -143,7 +144,7 @@ export function withReferences(message: BaseMessage, captionOf: CaptionOf = () =
   };
   const said = attempt(() => withLines(message.content, lineOf)) ?? message.content;
   const known = lines.size;
-  const fields = ["additional_kwargs", "response_metadata", "artifact"].flatMap((name) => {
+  const fields = ["additional_kwargs", "response_metadata", "artifact", "metadata"].flatMap((name) => {
     const value = attempt((): unknown => Reflect.get(message, name));
     const rest = withoutFiles(value, lineOf);
     return rest === value ? [] : [[name, rest]];
@@ -158,35 +159,40 @@ export function withReferences(message: BaseMessage, captionOf: CaptionOf = () =
 
 /** On lines of their own: LangChain joins texts without a space. */
 function withLines(said: MessageContent, lineOf: (file: Attachment) => string): MessageContent {
-  if (!Array.isArray(said)) return isRecord(said) ? withLines([said as never], lineOf) : said;
+  if (!Array.isArray(said)) return isJsonObject(said) ? withLines([said as never], lineOf) : said;
   const files = said.map(attachmentOf);
   const parts = said.map((part, place) => {
     const [file, next] = files.slice(place, place + 2);
     const end = next === null ? "\n" : "";
     if (file) return { type: "text", text: `${place === 0 ? "" : "\n"}${lineOf(file)}${end}` };
-    const inner = isRecord(part) ? part.content : undefined;
-    const kept = Array.isArray(inner) ? withLines(inner, lineOf) : inner;
+    const inner = isJsonObject(part) ? part.content : undefined;
+    const kept = Array.isArray(inner) ? withLines(inner as never, lineOf) : inner;
     return kept === inner ? part : { ...part, content: kept };
   });
   return parts.every((part, place) => part === said[place]) ? said : (parts as MessageContent);
 }
 
-/** `value` without files in base64: generated images and recordings, and artifacts of tools. */
+/** `value` without bytes, and without files in base64: generated images and recordings, and artifacts of tools. */
 function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
-  const json = JSON.stringify(jsonReader()(value)) ?? "";
-  if (!longBase64.test(json)) return value;
   let taken = 0;
-  const rest: unknown = JSON.parse(json, (key, inner: unknown) => {
-    const file = readPart(inner, key);
-    const isBinary = file?.type !== "file" || file.mimeType?.startsWith("application/");
-    if (!file?.data || !isBinary || !longBase64.test(file.data)) return withoutHoles(inner);
-    take(file);
-    taken++;
-  });
-  return taken > 0 ? rest : value;
+  const rest = (inner: unknown, key: string): unknown => {
+    const bytes = typeof inner === "string" && inner.startsWith(bytesPrefix) ? inner.slice(bytesPrefix.length) : null;
+    const file: Attachment | null = bytes === null ? readPart(inner, key) : { type: "file", data: bytes };
+    const isBinary = bytes !== null || file?.type !== "file" || file.mimeType?.startsWith("application/");
+    if (file?.data && isBinary && (bytes !== null || longBase64.test(file.data))) {
+      taken++;
+      take(file);
+      return undefined;
+    }
+    if (Array.isArray(inner)) return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
+    if (!isJsonObject(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, rest(each, name)]));
+  };
+  const kept = rest(jsonReader(bytesPrefix)(value), "");
+  return taken > 0 ? kept : value;
 }
 
-const withoutHoles = (value: unknown) => (Array.isArray(value) ? value.flat(0) : value);
+const bytesPrefix = "data:;base64,";
 
 /** Anthropic's maximum for an image. */
 const fileTokens = 1_600;
@@ -194,10 +200,7 @@ const fileTokens = 1_600;
 /** Of the parts that are no text, without the base64 in files. */
 export function otherTokens(content: MessageContent): number {
   const parts: unknown[] = Array.isArray(content) ? content : [];
-  const others = parts.filter((part) => isRecord(part) && typeof part.text !== "string");
+  const others = parts.filter((part) => isJsonObject(part) && typeof part.text !== "string");
   const tokensOf = (part: unknown) => (attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part)));
   return others.reduce((tokens: number, part) => tokens + tokensOf(part), 0);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

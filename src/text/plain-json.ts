@@ -51,8 +51,9 @@ const valueCharacters = 64;
 /**
  * Converts any value to JSON, up to 16,000,000 characters; a note replaces the rest. Never throws, constructs nothing.
  * Maps and sets become arrays, bytes base64, large integers and errors text; values that JSON omits stay undefined.
+ * @param bytesPrefix precedes the base64. @default none
  */
-export function jsonReader(): (value: unknown) => Json | undefined {
+export function jsonReader(bytesPrefix = ""): (value: unknown) => Json | undefined {
   let remaining = mostCharacters;
   const around = new Set<object>();
 
@@ -84,7 +85,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
   const readWithin = (object: object): Json | undefined => {
     const bytes = bytesOf(object);
-    if (bytes) return readText(bytes.subarray(0, remaining).toString("base64"));
+    if (bytes) return readText(bytesPrefix + bytes.subarray(0, remaining).toString("base64"));
     if (Array.isArray(object) || ArrayBuffer.isView(object)) return readItems(object as unknown[]);
     if (object instanceof Map || object instanceof Set) return readItems(object);
     const { toJSON } = object as { toJSON?: unknown };

@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { ShownContext } from "../conversation/shown-turns.js";
-import { parseInput } from "../text/parse-input.js";
+import { nonBlank, parseInput } from "../text/parse-input.js";
 import { memoryBlock, shownBy } from "./memory-block.js";
 import type { RecallInput } from "./recall.js";
 import type { Recalled } from "./recalled.js";
@@ -25,7 +25,7 @@ export interface MemoryPrompt {
   readonly shown: ShownContext;
 }
 
-const inputSchema = z.looseObject({ query: z.string().min(1) });
+const inputSchema = z.looseObject({ query: nonBlank });
 
 /** Refuses a prompt without a question, before anything is read. @throws MemoryError `INVALID_INPUT` */
 export function parsePromptInput(input: PromptInput): RecallInput {

@@ -174,3 +174,66 @@ it.each(["whole", "last"])(
     ]);
   },
 );
+
+const textOf = ({ content }: { content: unknown }) =>
+  (content as { text?: string; type: string }[]).map(({ text, type }) => text ?? type).join("|");
+
+it.each<[string, (messages: ModelMessage[]) => ModelMessage[], shown: string]>([
+  ["the last message alone is sent", (messages) => messages.slice(-1), "yes 1 no 2 yes 3 bye"],
+  ["the last three messages are sent", (messages) => messages.slice(-3), "yes 1 no 2 yes 3 bye"],
+  ["an earlier message was edited", ([, ...rest]) => [{ role: "user", content: "hi" }, ...rest], "hi 1 no 2 yes 3 bye"],
+  ["a client adds a greeting", (all) => [{ role: "assistant", content: "hi" }, ...all], "hi yes 1 no 2 yes 3 bye"],
+])("no message is lost or doubled where %s", async (_, change, shown) => {
+  const memory = db.memory();
+  const of = address();
+  const mock = new MockLanguageModelV3({ doGenerate: ["1", "2", "3", "4"].map(said) });
+  const messages: ModelMessage[] = [];
+  for (const content of ["yes", "no", "yes", "bye"]) {
+    messages.push({ role: "user", content });
+    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+    const sent = content === "bye" || shown.startsWith("yes") ? change(messages) : messages;
+    messages.push(...(await generateText({ model, messages: sent })).response.messages);
+  }
+  expect(promptsOf(mock).at(-1)!.map(textOf).join(" ")).toBe(shown);
+  const recorded = (await memory.threads.messages(of)).map(({ text }) => text);
+  expect(recorded.join(" ")).toBe("yes 1 no 2 yes 3 bye 4");
+});
+
+const streamOf = (...parts: object[]) => ({ stream: convertArrayToReadableStream(parts as never[]) });
+const written = (id: string, delta: string) =>
+  ["text-start", "text-delta", "text-end"].map((type) => ({ type, id, ...(type === "text-delta" && { delta }) }));
+
+it("a step of several texts, marked for a provider's cache, is recorded once", async () => {
+  const memory = db.memory();
+  const of = address();
+  const call = { type: "tool-call", toolCallId: "c1", toolName: "now", input: "{}" };
+  const end = (reason: "stop" | "tool-calls") => ({ type: "finish", finishReason: finished(reason), usage });
+  const mock = new MockLanguageModelV3({
+    doStream: [
+      streamOf(...written("1", "One."), ...written("2", "Two."), call, end("tool-calls")),
+      streamOf(...written("1", "Noon."), end("stop")),
+    ],
+  });
+  const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  await streamText({
+    model: wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) }),
+    tools: { now: tool({ inputSchema: z.object({}), execute: () => "noon" }) },
+    messages: ["Hi", "Hello", "When?"].map((content, at) => ({ role: at === 1 ? "assistant" : "user", content })),
+    stopWhen: stepCountIs(3),
+    prepareStep: ({ messages }) => ({
+      messages: messages.map((message, at) => (at < messages.length - 2 ? message : { ...message, providerOptions })),
+    }),
+  }).consumeStream();
+  const steps = ["user: When?", "assistant: One.\nTwo.\n[calls now {}]", "tool: noon", "assistant: Noon."];
+  expect(await transcript(memory, of)).toEqual(steps);
+});
+
+it("a stream that fails records no half of an answer", async () => {
+  const memory = db.memory();
+  const of = address();
+  const stream = streamOf(...written("1", "Your cat is"), { type: "error", error: new Error("overloaded") });
+  const mock = new MockLanguageModelV3({ doStream: stream });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  await streamText({ model, prompt: "What is my cat called?", onError: () => {} }).consumeStream();
+  expect(await transcript(memory, of)).toEqual([]);
+});

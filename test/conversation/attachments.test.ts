@@ -51,6 +51,11 @@ const forms: [string, object, string][] = [
   ["LangChain's URL", { type: "video", url, mimeType: "video/mp4" }, `[video: video/mp4, ${shown}]`],
   ["LangChain's base64", picture, `[image: boat.png, image/png, ${bytes}]`],
   ["LangChain's bytes", { ...picture, data: Buffer.from(png, "base64") }, `[image: boat.png, image/png, ${bytes}]`],
+  [
+    "LangChain's block of a provider",
+    { type: "non_standard", value: { type: "image_generation_call", result: png } },
+    `[image: ${bytes}]`,
+  ],
   ["LangChain's file id", { type: "audio", fileId: "file-1" }, "[audio: file-1]"],
   [
     "LangChain's text",
@@ -148,6 +153,26 @@ it("files stand on lines of their own at their places, in messages of all roles"
   ]);
   expect((await memory.recall(at)).gap[2]).toMatchObject({ artifact: { rows: [1], shot: [] } });
   expect(await findEverywhere(db, png)).toEqual({});
+});
+
+it("bytes in what a tool returns beside its text are not kept, and what is beside them is", async () => {
+  const memory = db.memory();
+  const artifact = {
+    rows: [1],
+    screenshot: Buffer.from(png, "base64"),
+    all: [new Uint8Array(Buffer.from(png, "base64"))],
+  };
+  const at = address();
+  await memory.record({ ...at, messages: [new ToolMessage({ tool_call_id: "c", content: "Done.", artifact })] });
+  expect((await memory.threads.messages(at)).map(({ text }) => text)).toEqual([`Done.\n[file: ${bytes}]`]);
+  expect((await memory.recall(at)).gap).toMatchObject([{ artifact: { rows: [1], all: [] } }]);
+  expect(await findEverywhere(db, png)).toEqual({});
+});
+
+it("a data URL that never ends takes no second", () => {
+  const startedAt = performance.now();
+  expect(attachmentOf({ type: "image_url", image_url: `data:${"A".repeat(4_000_000)}` })?.type).toBe("image");
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
 it("an image that a model generated leaves its provider's fields, and is told of in the answer", async () => {

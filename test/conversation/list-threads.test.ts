@@ -164,9 +164,14 @@ describe("threads.list", () => {
     ["since", "yesterday"],
     ["until", Number.NaN],
     ["state", "closed"],
-    ...["", "x", "2030-01-01", "2030-01-01T10:00:00.123Z/1", "2030-01-01T10:00:00.123000Z/1; drop table thread"].map(
-      (after): [string, unknown] => ["after", after],
-    ),
+    ...[
+      "",
+      "x",
+      "2030-01-01",
+      "2030-01-01T10:00:00.123Z/1",
+      "2030-02-30T10:00:00.123000Z/1",
+      "2030-01-01T10:00:00.123000Z/1; drop table thread",
+    ].map((after): [string, unknown] => ["after", after]),
   ])("refuses %s %j", async (name, value) => {
     const listing = db.memory().threads.list({ scope: { userId: "ana" }, [name]: value });
     await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));

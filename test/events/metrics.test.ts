@@ -149,6 +149,11 @@ describe("metrics", () => {
     expect(found["mnemograph.failures"]).toMatchObject([{ attributes: { "error.type": "SETUP_REQUIRED" } }]);
     expect(found["mnemograph.work.due"] ?? []).not.toContainEqual(expect.objectContaining({ attributes }));
   });
+
+  it("of a provider that fails are missing, and the turn goes on", async () => {
+    metrics.setGlobalMeterProvider({ getMeter: () => ({}) } as never);
+    expect(await open().recall({ ...newAddress(), query: "Hello" })).toMatchObject({ recent: [] });
+  });
 });
 
 describe.skipIf(!onServer())("gauges with row-level security (server only)", () => {

@@ -1,8 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { type BaseStore, MemorySaver } from "@langchain/langgraph";
-import { createAgent, createMiddleware, type ToolRuntime } from "langchain";
-import { expect, it } from "vitest";
+import { type BaseStore, InMemoryStore, MemorySaver } from "@langchain/langgraph";
+import { type AgentMiddleware, createAgent, createMiddleware, type ToolRuntime, toolRetryMiddleware } from "langchain";
+import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
@@ -111,14 +111,31 @@ it("with store: true a failed tool is answered as without it", async () => {
     schema: z.object({}),
   });
   const outcomes = [];
-  for (const store of [false, true]) {
+  for (const [store, own] of [[false], [true], [true, new InMemoryStore()]] as const) {
     const { userId, thread } = newRun();
     const middleware = [memoryMiddleware(memory, { store })];
-    const agent = createAgent({ model: calling("print", {}), tools: [fail], middleware });
+    const options = { model: calling("print", {}), tools: [fail], middleware };
+    const agent = createAgent({ ...options, ...(own && { store: own }) });
     const run = agent.invoke(said("Print"), { ...thread, context: { userId } });
     outcomes.push(await run.then(({ messages }) => messages.map(({ text }) => text), String));
   }
-  expect(outcomes[1]).toEqual(outcomes[0]);
+  expect(outcomes.slice(1)).toEqual([outcomes[0], outcomes[0]]);
+});
+
+it("with store: true a middleware listed before it still tries a failed tool again", async () => {
+  const memory = database.memory();
+  const print = vi.fn(() => Promise.reject(new Error("out of paper")));
+  const { userId, thread } = newRun();
+  const agent = createAgent({
+    model: calling("print", {}),
+    tools: [tool(print, { name: "print", description: "Prints.", schema: z.object({}) })],
+    middleware: [
+      toolRetryMiddleware({ maxRetries: 2, initialDelayMs: 1 }) as unknown as AgentMiddleware,
+      memoryMiddleware(memory, { store: true }),
+    ],
+  });
+  const { messages } = await agent.invoke(said("Print"), { ...thread, context: { userId } });
+  expect([print.mock.calls.length, messages[2]!.text]).toEqual([3, expect.stringContaining("after 3 attempts")]);
 });
 
 it.each([true, false])(

@@ -78,8 +78,12 @@ function withoutUpkeep(config: TestOptions["config"] = {}): TestConfig | string 
 
 async function open() {
   const embedded = inject("embedded");
-  const setUp = ({ pool, schema }: WorkerDatabase) =>
-    createTestMemory({ database: pool, schema, logger: silentLogger }).setup();
+  const setUp = async ({ pool, schema }: WorkerDatabase) => {
+    const memory = createTestMemory({ database: pool, schema, logger: silentLogger });
+    await memory.setup();
+    // Metrics of the process tell of open memories.
+    await memory.close();
+  };
   if (embedded) {
     const taken = await takeWorkerDatabase(embedded.dump, setUp);
     const { pool, schema } = taken;

@@ -50,7 +50,7 @@ it("nothing is known: the question alone, and no text", async () => {
   expect({ messages, text }).toEqual({ messages: [{ role: "user", content: "Hello" }], text: null });
 });
 
-it.each([{ query: "" }, {}, { query: 7 }, { query: "Hello", state: 1 }, { query: "Hello", threadid: "t" }])(
+it.each([{ query: " \n" }, {}, { query: 7 }, { query: "Hello", state: 1 }, { query: "Hello", threadid: "t" }])(
   "a prompt for %j is refused",
   async (input) => {
     const { memory, address } = conversation();

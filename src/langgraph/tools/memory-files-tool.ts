@@ -100,7 +100,8 @@ async function runOnStore({ memory, scope, input, mayUse }: Call): Promise<strin
   const now = new Date().toISOString();
   const writes = changes.map(async ([path, content]) => {
     const former = files.get(path);
-    await screen(memory, former?.text ?? "", content ?? "");
+    // Views list paths.
+    await screen(memory, former?.text ?? "", former ? (content ?? "") : `${path}\n${content}`);
     const value = content === null ? null : { created_at: now, ...former?.value, content, modified_at: now };
     const file = { namespace, key: path.slice(root.length), value, options: { ifValue: former?.value ?? null } };
     if (former === undefined || input.command === "rename") return [file];

@@ -1,4 +1,4 @@
-import { type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
@@ -99,7 +99,6 @@ interface ModelRequest extends AgentState {
 
 interface ToolRequest {
   readonly runtime: HookRuntime;
-  readonly toolCall: { readonly id?: string; readonly name: string };
   // biome-ignore lint/suspicious/noExplicitAny: tools of all kinds.
   readonly tool?: any;
 }
@@ -184,9 +183,9 @@ function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
 
 function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]> {
   return async (request, handler) => {
-    const { toolCall, tool, runtime } = request;
-    if (!tool || runtime.store) return handler(request);
-    const store = memory.store({ scope: runScope(configOf(runtime), memory) });
+    const { tool, runtime } = request;
+    if (!tool) return handler(request);
+    const store = runtime.store ?? memory.store({ scope: runScope(configOf(runtime), memory) });
     let failure: unknown;
     const invoke = async (input: unknown, config: object) => {
       try {
@@ -199,13 +198,10 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
     try {
       return await handler({ ...request, tool: Object.assign(Object.create(tool), { invoke }) });
     } catch (error) {
-      // LangChain answers the model with a tool's error, but lets one through that passed a middleware.
+      // LangChain answers the model with a tool's error, but lets one through that passed a middleware, unless so marked.
       if (error !== failure || isGraphBubbleUp(error) || runtime.signal?.aborted) throw error;
-      const { id = "", name } = toolCall;
-      const content = `${error}\n Please fix your mistakes.`;
-      return new ToolMessage({ content, tool_call_id: id, name, status: "error" }) as Awaited<
-        ReturnType<typeof handler>
-      >;
+      const answer = new Error(`${error}\n Please fix your mistakes.`, { cause: error });
+      throw Object.assign(answer, { "~brand": "ToolInvocationError" });
     }
   };
 }
@@ -230,8 +226,8 @@ function recordedAnswers(memory: Memory) {
       if (isTold || !answer || messageText(answer) === recorded?.text) return;
       isTold = true;
       internalApi(memory).warn(
-        "An answer was changed after memory recorded it: put memoryMiddleware first in `middleware`, so that it " +
-          "records what the others leave.",
+        "An answer was changed after memory recorded it. If a middleware did, put memoryMiddleware first in " +
+          "`middleware`, so that it records what the others leave.",
       );
     },
   };
