@@ -78,7 +78,7 @@ export const abortSignal = z.custom<AbortSignal>(
 
 /** Explains wrong input. Options are strict: an ignored misspelt filter would select more. */
 export const explainIssue: z.core.$ZodErrorMap = (issue) => {
-  const { shape = {}, element }: { shape?: object; element?: unknown } = issue.inst?._zod.def ?? {};
+  const { shape = {}, element } = (issue.inst?._zod.def ?? {}) as { shape?: object; element?: unknown };
   const known = Object.keys(shape);
   if (issue.code === "invalid_type" && issue.expected === "array" && element instanceof z.ZodEnum) {
     return `must be a list of these: ${element.options.map((name) => JSON.stringify(name)).join(", ")}`;
