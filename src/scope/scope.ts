@@ -106,7 +106,8 @@ export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
     "INVALID_INPUT",
-    `${inspect(input)} cannot be a thread id: it must be text, not blank, without NUL characters or halves of surrogate pairs. Pass { configurable: { thread_id: … } } to a graph, threadId to a call.`,
+    `${inspect(input)} cannot be a thread id: it must be text, not blank, without NUL characters or halves of surrogate pairs. ` +
+      "Pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
   );
 }
 
