@@ -64,7 +64,9 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   const { option } = chosen;
   if (typeof option !== "object" || !("dataDir" in option)) return chosen;
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
-  throw new MemoryError("SETUP_REQUIRED", `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`);
+  const { dataDir } = option;
+  const command = `npx mnemograph migrate --data-dir ${dataDir}`;
+  throw new MemoryError("SETUP_REQUIRED", `There is no database in ${dataDir}. Run \`${command}\` once.`);
 }
 
 /** Opens a database without prepared statements, runs `work`, and closes it. */

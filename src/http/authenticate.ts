@@ -29,7 +29,7 @@ export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authent
     if (token.length >= fewestCharacters) return { digest: digest(token), caller: parseCaller(caller) };
     throw new MemoryError(
       "INVALID_INPUT",
-      `A bearer token has fewer than ${fewestCharacters} characters: make one with \`openssl rand -hex 32\`.`,
+      `A bearer token has fewer than ${fewestCharacters} characters: make one with \`openssl rand -hex 32\`, and check that its environment variable is set.`,
     );
   });
   return (request) => {

@@ -1,9 +1,15 @@
-import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import type { JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Caller } from "../operations/caller.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
+
+/** What a token says: jose's `JWTPayload`, declared here because `jose` need not be installed. */
+export interface JwtClaims {
+  readonly sub?: string;
+  readonly [claim: string]: unknown;
+}
 
 export interface JwtScopes {
   /** Address of the issuer's keys: "https://auth.example.com/.well-known/jwks.json". */
@@ -19,7 +25,7 @@ export interface JwtScopes {
   /** How far clocks may differ, in seconds. @default 5 */
   readonly clockToleranceSeconds?: number;
   /** Maps claims to a caller; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
-  readonly caller?: (claims: JWTPayload) => Caller | null | Promise<Caller | null>;
+  readonly caller?: (claims: JwtClaims) => Caller | null | Promise<Caller | null>;
 }
 
 /**
@@ -78,7 +84,7 @@ const optionsSchema = z
   })
   .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
 
-function userOfSubject({ sub }: JWTPayload): Caller | null {
+function userOfSubject({ sub }: JwtClaims): Caller | null {
   return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
 }
 

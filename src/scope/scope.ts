@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { explainIssue, parseInput } from "../text/parse-input.js";
@@ -105,7 +106,8 @@ export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
     "INVALID_INPUT",
-    "Memory needs a thread id that is text and not blank: pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
+    `${inspect(input)} cannot be a thread id: it must be text, not blank, without NUL characters or halves of surrogate pairs. ` +
+      "Pass { configurable: { thread_id: … } } to a graph, threadId to a call.",
   );
 }
 

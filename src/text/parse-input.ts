@@ -78,8 +78,11 @@ export const abortSignal = z.custom<AbortSignal>(
 
 /** Explains wrong input. Options are strict: an ignored misspelt filter would select more. */
 export const explainIssue: z.core.$ZodErrorMap = (issue) => {
-  const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
+  const { shape = {}, element } = (issue.inst?._zod.def ?? {}) as { shape?: object; element?: unknown };
   const known = Object.keys(shape);
+  if (issue.code === "invalid_type" && issue.expected === "array" && element instanceof z.ZodEnum) {
+    return `must be a list of these: ${element.options.map((name) => JSON.stringify(name)).join(", ")}`;
+  }
   if (issue.code === "invalid_type" && issue.expected === "object" && known.length > 0) {
     return `must be an object, with keys of these: ${known.join(", ")}`;
   }

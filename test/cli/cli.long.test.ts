@@ -55,7 +55,11 @@ describe("mnemograph", () => {
   it.concurrent.each<[string, number, RegExp, string?]>([
     ["merge", 2, /^error: unknown command 'merge'/],
     ["doctor --verbose", 2, /^error: unknown option '--verbose'/],
-    ["upkeep", 1, /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/],
+    [
+      "upkeep",
+      1,
+      /^mnemograph: There is no database in .*\.mnemograph\. Run `npx mnemograph migrate --data-dir .*\.mnemograph` once\.$/,
+    ],
     ["migrate --database postgresql://h/d --data-dir d", 2, /--database and --data-dir name two/],
     ["migrate", 2, /^mnemograph: .*must start with postgresql:/, "localhost"],
     ["upkeep", 1, /^mnemograph: The database does not answer/, "postgresql://ana:secret@127.0.0.1:1/db"],

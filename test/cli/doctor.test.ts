@@ -158,7 +158,10 @@ describe("doctor", () => {
 describe("doctor, where nothing answers", () => {
   it.each<[Partial<DoctorFlags>, RegExp]>([
     [{ database: "postgresql://ana:secret@127.0.0.1:1/db" }, /^bad database: The database does not answer \(/],
-    [{ dataDir: "/nowhere/at-all" }, /^bad database: There is no database in .* Run `mnemograph migrate`\./],
+    [
+      { dataDir: "/nowhere/at-all" },
+      /^bad database: There is no database in .* Run `npx mnemograph migrate --data-dir \/nowhere\/at-all` once\./,
+    ],
   ])("says why: %j", async (place, line) => {
     const { checks } = await diagnose(flags(place));
     expect(wrong(checks)).toEqual([expect.stringMatching(line)]);

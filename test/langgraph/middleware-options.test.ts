@@ -63,6 +63,7 @@ it("the tools that the middleware brings are offered to the model and answer it"
   const { messages } = await agent.invoke(said("Cat?"), { ...thread, context: { userId } });
   expect(messages.find((message) => message.getType() === "tool")!.text).toContain("Zerberus");
   expect(() => memoryMiddleware(memory, { tools: ["search"] as never })).toThrow(/tools/);
+  expect(() => memoryMiddleware(memory, { tools: true as never })).toThrow(/must be a list of these: "query", /);
 });
 
 it("store: true gives tools a store whose items belong to the run's user, and leaves an agent's own alone", async () => {

@@ -34,13 +34,18 @@ describe("a program that uses the package", () => {
     expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([7, 8, 9]);
   });
 
-  it("finds every imported declaration among the dependencies and required peers", () => {
+  it.each([
+    [["src/index.ts", "src/testing/index.ts"], []],
+    [["src/http/index.ts"], ["hono"]],
+    [["src/mcp/index.ts"], ["@modelcontextprotocol/server"]],
+    [["src/ai-sdk/index.ts"], ["ai"]],
+  ])("finds every declaration that %j imports among the dependencies, required peers and %j", (entries, optional) => {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const required = Object.keys(manifest.peerDependencies).filter(
       (name) => !manifest.peerDependenciesMeta[name]?.optional,
     );
-    const installed = new Set([...Object.keys(manifest.dependencies), ...required]);
-    const declared = declarations(["src/index.ts", "src/testing/index.ts"]);
+    const installed = new Set([...Object.keys(manifest.dependencies), ...required, ...optional]);
+    const declared = declarations(entries);
     const used = new Map<string, string>();
     const seen = new Set<string>();
     const visit = (path: string): void => {
@@ -51,8 +56,7 @@ describe("a program that uses the package", () => {
         else if (!name.startsWith("node:")) used.set(packageOf(name), path);
       }
     };
-    visit("src/index.d.ts");
-    visit("src/testing/index.d.ts");
+    for (const entry of entries) visit(entry.replace(/\.ts$/, ".d.ts"));
     expect([...used].filter(([name]) => !installed.has(name))).toEqual([]);
     // pg is plain JavaScript; its declarations are a package of their own.
     if (used.has("pg")) expect(installed).toContain("@types/pg");

@@ -194,7 +194,7 @@ describe("the package as it is published", () => {
 
       // users Low: both packages at once, and in the README.
       const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(({ stderr }) => stderr);
-      expect(await inspecting).toContain("npm install hono @hono/node-server (");
+      expect(await inspecting).toContain(": npm install hono @hono/node-server ");
       expect(others).toContain("hono @hono/node-server");
 
       const embeddings = new HashingEmbeddings();

@@ -42,7 +42,7 @@ export async function newProject(): Promise<string> {
     if (!name.startsWith(".")) symlinkSync(join(repository, "node_modules", name), join(installed, name));
   }
   cpSync(await packed(), join(installed, "mnemograph"), { recursive: true });
-  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(project, "package.json"), "{}"); // as `npm install` makes it: without a type of module
   return project;
 }
 
@@ -53,18 +53,24 @@ export function firstProgram(page: string): { readonly code: string; readonly ou
   return example;
 }
 
-/** What the first program of a page prints in an empty project, on the embedded database. */
+/** What the first program of a page prints in an empty project under the page's name for it, on the embedded database. */
 export async function printedBy(page: string): Promise<string> {
   const project = await newProject();
-  writeFileSync(join(project, "page.ts"), firstProgram(page).code);
+  const { text = "" } = docPages().find(({ path }) => path === `docs/${page}.md`) ?? {};
+  const [, file = ""] = /`npx tsx ([^`]+)`/.exec(text) ?? [];
+  writeFileSync(join(project, file), firstProgram(page).code);
   const { DATABASE_URL: _, ...env } = process.env;
-  const child = spawn(process.execPath, [...briefly, "--import", import.meta.resolve("tsx"), "page.ts"], {
+  const child = spawn(process.execPath, [...briefly, "--import", import.meta.resolve("tsx"), file], {
     cwd: project,
     env,
   });
   let [output, errors] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => void (output += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => void (errors += text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
   const code = await new Promise((resolve) => child.once("close", resolve));
   return code === 0 ? output : `${output}\n${errors}`;
 }

@@ -51,7 +51,10 @@ export interface MemoryMiddlewareOptions extends TurnOptions {
    * when the user asks; "files" are notes that the model keeps. @default none
    */
   readonly tools?: readonly (keyof typeof toolsByName)[] | undefined;
-  /** Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins. @default false */
+  /**
+   * Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins. Write
+   * `runtime.store as BaseStore | null`, of `@langchain/langgraph`: langchain's type has no `put`. @default false
+   */
   readonly store?: boolean | undefined;
 }
 
