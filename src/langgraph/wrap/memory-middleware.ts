@@ -209,7 +209,6 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
   };
 }
 
-/** Threads whose last answer is known. */
 const mostThreads = 1_000;
 
 /** Sees in the next run whether an answer was changed after it was recorded: then another middleware stands first. */
