@@ -179,7 +179,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       const peanuts = facts(candidate("The user is allergic to peanuts.", "I am allergic to peanuts")) as StubBehaviour;
       stub.enqueue(
         ...[{ text: "Noted." }, peanuts],
-        ...[{ structured: { query: "allergic" } }, { text: "Peanuts." }, noFacts],
+        ...[{ structured: { query: "allergic" }, tool: "memory_query" }, { text: "Peanuts." }, noFacts],
         ...[{ text: "I will." }, noFacts],
       );
       const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };

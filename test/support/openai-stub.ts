@@ -7,7 +7,7 @@ import { listen } from "./free-port.js";
  * How the stub treats one request.
  *
  * - `{ text }`: an answer.
- * - `{ structured }`: an answer that fits the request: a call of the demanded tool, else JSON as content.
+ * - `{ structured }`: an answer that fits the request: a call of the demanded tool, of `tool` or the first one, else JSON as content.
  * - `{ written, finish }`: the same with the text of the JSON, and why the model stopped; or `{ refusal }`.
  * - `{ status }`: an error; `retryAfterSeconds` becomes the `retry-after` header.
  * - `"malformed"`: status 200 and a body that is not JSON.
@@ -16,7 +16,7 @@ import { listen } from "./free-port.js";
  */
 export type StubBehaviour =
   | { text: string }
-  | { structured: Record<string, unknown> }
+  | { structured: Record<string, unknown>; tool?: string }
   | { written: string; finish?: string }
   | { refusal: string }
   | { status: number; retryAfterSeconds?: number }
@@ -163,8 +163,8 @@ function messageFor(
   if ("refusal" in behaviour) return { content: null, refusal: behaviour.refusal };
   const json = "written" in behaviour ? behaviour.written : JSON.stringify(behaviour.structured);
   const finish = "written" in behaviour ? behaviour.finish : undefined;
-  const demanded =
-    typeof body.tool_choice === "object" ? body.tool_choice.function.name : body.tools?.[0]?.function.name;
+  const chosen = "tool" in behaviour ? behaviour.tool : body.tools?.[0]?.function.name;
+  const demanded = typeof body.tool_choice === "object" ? body.tool_choice.function.name : chosen;
   if (body.response_format !== undefined || demanded === undefined) return { content: json, finish };
   return {
     finish,
