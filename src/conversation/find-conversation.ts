@@ -28,7 +28,7 @@ export interface Conversation {
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
-  /** End of the newest summary, which a later turn shows. */
+  /** End of the newest summary, shown or not. */
   readonly summarisedId: string | null;
   readonly lastMessageId: string | null;
   /** −1 before the first message. */
@@ -38,7 +38,7 @@ export interface Conversation {
   readonly gap: TranscriptMessage[];
   /** The oldest gap messages if there are too many to show. */
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
-  /** The last messages that the summary covers, from a turn's start; long turns and results are cut. */
+  /** The last messages that the summary covers, from a turn's start; long results and a long turn's middle are left out. */
   readonly recent: TranscriptMessage[];
   /** The turn at the summary's end, if the gap has no user's message; of a long one the question. */
   readonly lastTurn: TranscriptMessage[];

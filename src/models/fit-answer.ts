@@ -10,7 +10,7 @@ type Fit = FittedAnswer<unknown> | null;
 
 /**
  * Reads `answer` by the schema, in any shape that models produce; null if it does not fit. Drops unreadable list items
- * unless all are. A missing value becomes the default, or null if allowed.
+ * unless all are. A missing or unreadable one becomes its default or null.
  */
 export function fitAnswer<Output>(schema: z.ZodObject, answer: unknown): FittedAnswer<Output> | null {
   return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
@@ -113,7 +113,7 @@ function textOf(given: unknown): unknown {
   return texts.length === 1 ? texts[0] : given;
 }
 
-/** "4", " 0.9", "0,9", "90%", "#2". */
+/** "4", "0.9", "0,9", "90%", "#2". */
 function numberIn(text: string): number | undefined {
   const [, digits, percent] = /^#?(-?\d{1,15}(?:[.,]\d{1,15})?)(%?)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;

@@ -10,7 +10,7 @@ const mostDepth = 500;
 /** JSON's escapes of NUL and of half surrogate pairs, which PostgreSQL cannot store. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** Copies a value by JSON. @throws MemoryError `INVALID_INPUT` if JSON or PostgreSQL cannot represent it */
+/** Copies a value as `JSON.stringify` would. @throws MemoryError `INVALID_INPUT` if it cannot be stored */
 export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);
   if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);

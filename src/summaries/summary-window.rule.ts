@@ -5,7 +5,7 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 export const summaryConstants = {
   /** Messages that a summary covers: seven plain turns. Null: all. */
   windowMessages: 14 as number | null,
-  /** First seq after which a turn's end starts a summary: three turns of plain chat. */
+  /** A thread's first summary needs more messages than this: three plain turns. */
   afterSeq: 5,
   /** Unsummarised messages that start the next summary: every turn. */
   everyMessages: 2,

@@ -90,9 +90,13 @@ describe("metrics", () => {
       [thread.threadId],
     );
     const found = await read();
-    const count = (name: string) =>
-      found[name]?.map(({ attributes, value }) => [attributes, (value as { count?: number }).count ?? value]);
     const namespace = { "db.namespace": db.schema };
+    // Gauges also show memories that other tests left open.
+    const isOwn = ({ attributes }: Point) => ({ ...namespace, ...attributes })["db.namespace"] === db.schema;
+    const count = (name: string) =>
+      found[name]
+        ?.filter(isOwn)
+        .map(({ attributes, value }) => [attributes, (value as { count?: number }).count ?? value]);
     expect(count("mnemograph.recall.duration")).toEqual([
       [{}, 1],
       [{ "error.type": "SCOPE_REQUIRED" }, 1],

@@ -13,7 +13,7 @@ import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/
 export interface CheckpointPlace extends Asked {
   /** The thread id in `PostgresSaver`'s tables. */
   readonly name: string;
-  /** Null for a thread without a row, which is only read. */
+  /** Null without a row: only read or deleted. */
   readonly threadRef: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface Asked {
   readonly threadId: string;
 }
 
-/** Each retry follows another process that named or forgot the thread. */
+/** Each retry follows a process that forgot the thread. */
 const mostTries = 5;
 
 /** Claims an unowned thread. @throws MemoryError `THREAD_FORBIDDEN` */
@@ -42,7 +42,7 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   });
 }
 
-/** Claims nothing; null if the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Claims nothing; null if none can be the asker's. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function findPlace(db: Database, asked: Asked): Promise<CheckpointPlace | null> {
   const { threadId, scope } = asked;
   const asker = scope ?? nobody;

@@ -41,7 +41,7 @@ const argumentsSchema = z
 
 /**
  * The tool `memory.query`. Binding and run fix the agent and the scope; a model cannot widen either. Refusals are
- * messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
+ * messages for the model. Hits are JSON: `[{ id, category, similarity, text, … }]`.
  * @param options.agent limits the search to this agent's allowlist. @default no limit
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "memory_query"

@@ -11,7 +11,7 @@ export function wordsOf(text: string): string[] {
   return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Unstemmed; the single letters are what apostrophes leave. */
+/** Unstemmed, with what apostrophes leave. */
 const stopWords = new Set(
   (
     "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
