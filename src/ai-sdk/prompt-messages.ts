@@ -50,9 +50,10 @@ function takeIds(messages: readonly BaseMessage[], end: number, known: readonly 
   let place = known.length;
   for (const [index, message] of [...messages.slice(0, end).entries()].reverse()) {
     const same = knownKeys.slice(0, place).lastIndexOf(keys[index] as string);
-    const others = keys.toSpliced(index, end - index);
-    const isChanged = known[place - 1]?.getType() === message.getType() && !others.includes(knownKeys[place - 1] ?? "");
-    if (same < 0 && !isChanged) continue;
+    const isChanged = () =>
+      known[place - 1]?.getType() === message.getType() &&
+      !keys.toSpliced(index, end - index).includes(knownKeys[place - 1] ?? "");
+    if (same < 0 && !isChanged()) continue;
     place = same < 0 ? place - 1 : same;
     message.id = known[place]?.id as string;
   }

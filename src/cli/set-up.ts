@@ -1,4 +1,3 @@
-import type { ClientBase } from "pg";
 import { setUpCheckpointer } from "../langgraph/checkpointer/set-up-checkpointer.js";
 import type { Database } from "../postgres/database.js";
 import { migrate } from "../postgres/migrate.js";
@@ -11,8 +10,7 @@ type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
 /** @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
   const { option, place } = chooseDatabase(flags);
-  const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
-  const run = (db: Database) => migrate(db, { ...parts, upgrade: true, also });
+  const run = (db: Database) => migrate(db, { ...parts, upgrade: true, also: setUpCheckpointer });
   return { place, applied: await onDatabase(option, { schemaName: flags.schema }, run) };
 }
 
