@@ -1,9 +1,12 @@
 /**
- * Who may import whom. Imports go one way: foundations, then capabilities, then turns, then the ways in. To add a
- * capability, add its folder and one line here.
+ * Who may import whom. Imports go one way: foundations, then capabilities, then turns, then the
+ * ways in. To add a capability, add its folder and one line here.
  */
 
-/** Folder of src → folders it may import besides itself. Folders that are missing here may import nothing. */
+/**
+ * Folder of src → folders it may import besides itself. Folders that are missing here may import
+ * nothing.
+ */
 const mayImport = {
   // Foundations.
   text: [],
@@ -75,7 +78,14 @@ const mayImport = {
   ],
   transfer: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "summaries", "store"],
+    ...[
+      "memories/item",
+      "memories/changes",
+      "memories/guard",
+      "memories/write",
+      "summaries",
+      "store",
+    ],
   ],
   owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
   turns: [
@@ -93,11 +103,29 @@ const mayImport = {
   "langgraph/run": ["text", "scope", "events", "search", "turns"],
   "langgraph/checkpointer": ["text", "postgres", "scope", "conversation", "langgraph/run"],
   "langgraph/nodes": [
-    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search", "turns"],
+    ...[
+      "text",
+      "scope",
+      "conversation",
+      "memories/item",
+      "memories/guard",
+      "consents",
+      "search",
+      "turns",
+    ],
     ...["langgraph/run", "langgraph/checkpointer"],
   ],
   "langgraph/tools": [
-    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "consents", "search"],
+    ...[
+      "text",
+      "scope",
+      "events",
+      "conversation",
+      "memories/item",
+      "memories/guard",
+      "consents",
+      "search",
+    ],
     ...["langgraph/run", "langgraph/nodes"],
   ],
   "langgraph/wrap": [
@@ -107,7 +135,16 @@ const mayImport = {
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   // Their one list: what ways in for programs elsewhere are made from.
   operations: [
-    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "turns"],
+    ...[
+      "text",
+      "scope",
+      "events",
+      "conversation",
+      "memories/item",
+      "memories/guard",
+      "search",
+      "turns",
+    ],
     ...["transfer", "jobs"],
   ],
   "http/inspector": ["http", "operations"],
@@ -123,7 +160,10 @@ const mayImport = {
   "testing/offline": [],
 };
 
-/** Files of src itself that every folder may import: errors, the clock, the logger, and what a memory runs on. */
+/**
+ * Files of src itself that every folder may import: errors, the clock, the logger, and what a
+ * memory runs on.
+ */
 const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
@@ -181,7 +221,8 @@ export default {
     },
     {
       name: "top-is-for-the-top",
-      comment: "Only ways in know the contract; nobody but the entry and the command line makes a memory.",
+      comment:
+        "Only ways in know the contract; nobody but the entry and the command line makes a memory.",
       severity: "error",
       from: { path: "^src/.+/", pathNot: knowTheContract },
       to: { path: "^src/[^/]+\\.ts$", pathNot: everywhere },
@@ -205,7 +246,10 @@ export default {
       severity: "error",
       from: { path: rules },
       to: {
-        path: [...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+", "p-queue"), "^(node:)?(fs|net|http)"],
+        path: [
+          ...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+", "p-queue"),
+          "^(node:)?(fs|net|http)",
+        ],
         dependencyTypesNot: ["type-only"],
       },
     },
@@ -232,7 +276,8 @@ export default {
     },
     {
       name: "langgraph-where-graphs-are",
-      comment: "LangGraph belongs to src/langgraph, and to src/jobs, where the graphs of background work are built.",
+      comment:
+        "LangGraph belongs to src/langgraph, and to src/jobs, where the graphs of background work are built.",
       severity: "error",
       from: {
         path: "^src/",

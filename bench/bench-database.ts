@@ -9,7 +9,10 @@ export interface BenchDatabase {
   /** What it is, with its version and that of pgvector. */
   readonly name: string;
   readonly pool: pg.Pool;
-  /** What `createMemory` is given: a connection string where there is one, because pools made by the library keep plans. */
+  /**
+   * What `createMemory` is given: a connection string where there is one, because pools made by the
+   * library keep plans.
+   */
   readonly source: pg.Pool | string;
   /** The run's schema; others of the run have names that begin with it and "_". */
   readonly schema: string;
@@ -68,7 +71,10 @@ async function versions(pool: pg.Pool): Promise<string> {
   return `${rows[0]?.server.split(" ")[0]}, pgvector ${rows[0]?.vector ?? "not there"}`;
 }
 
-/** Reads the dead rows out and counts the rows again, in every table of `schema`: as autovacuum does in time. */
+/**
+ * Reads the dead rows out and counts the rows again, in every table of `schema`: as autovacuum does
+ * in time.
+ */
 export async function vacuumSchema(pool: pg.Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ tables: string | null }>(
     "select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables where schemaname = $1",

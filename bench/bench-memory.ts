@@ -12,7 +12,9 @@ export interface ThreadPlace {
 /** What a user and the agent say in one turn. */
 export type Round = readonly [user: string, agent: string];
 
-/** A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. */
+/**
+ * A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made.
+ */
 export async function openBenchMemory(
   options: MemoryOptions,
   {
@@ -39,12 +41,18 @@ export async function openBenchMemory(
 const roundsEach = 100;
 
 /** Appends `said` to `thread`, and throws unless every message is new to it. */
-export async function recordTurns(memory: Memory, thread: ThreadPlace, said: readonly Round[]): Promise<void> {
+export async function recordTurns(
+  memory: Memory,
+  thread: ThreadPlace,
+  said: readonly Round[],
+): Promise<void> {
   for (let start = 0; start < said.length; start += roundsEach) {
     const messages = said.slice(start, start + roundsEach).flatMap(messagesOf);
     const { recorded } = await memory.record({ ...thread, messages });
     if (recorded !== messages.length) {
-      throw new Error(`${recorded} of ${messages.length} messages were recorded in ${thread.threadId}.`);
+      throw new Error(
+        `${recorded} of ${messages.length} messages were recorded in ${thread.threadId}.`,
+      );
     }
   }
 }
@@ -64,6 +72,8 @@ export async function addMemories(
   const outcomes = await memory.memories.add(drafts, { scope });
   for (const [index, { outcome, problems }] of outcomes.entries()) {
     if (outcome === "created") continue;
-    throw new Error(`"${texts[index]?.text}" was ${outcome} (${problems.join(", ") || "no problems"}).`);
+    throw new Error(
+      `"${texts[index]?.text}" was ${outcome} (${problems.join(", ") || "no problems"}).`,
+    );
   }
 }

@@ -1,5 +1,12 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { END, MessagesAnnotation, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import {
+  END,
+  MessagesAnnotation,
+  MessagesDeltaValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import { type Memory, withMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import type { BenchDatabase } from "./bench-database.js";
@@ -45,8 +52,8 @@ export interface CheckpointGrowth {
 }
 
 /**
- * The same chat of 400 turns on a plain graph and on `withMemory`, full and bounded, each with and without a delta channel,
- * all on `memory.checkpointer()`. They take turns.
+ * The same chat of 400 turns on a plain graph and on `withMemory`, full and bounded, each with and
+ * without a delta channel, all on `memory.checkpointer()`. They take turns.
  */
 export async function checkpointGrowth(database: BenchDatabase): Promise<CheckpointGrowth> {
   const { pool, schema } = database;
@@ -93,7 +100,9 @@ function openChat(memory: Memory, { pool, schema }: BenchDatabase, variant: Vari
   const agent = new StateGraph(isDelta ? deltaState : MessagesAnnotation)
     .addNode("chat", (state) => {
       promptCharacters = characters(state.messages);
-      return { messages: [new AIMessage(line("The answer", state.messages.length, messageCharacters))] };
+      return {
+        messages: [new AIMessage(line("The answer", state.messages.length, messageCharacters))],
+      };
     })
     .addEdge(START, "chat")
     .addEdge("chat", END);
@@ -110,7 +119,10 @@ function openChat(memory: Memory, { pool, schema }: BenchDatabase, variant: Vari
   const say = async (turn: number) => {
     const message = new HumanMessage(line(`Question ${turn}`, turn, messageCharacters));
     const startedAt = performance.now();
-    await graph.invoke({ messages: [message] }, { configurable: { thread_id: threadId, user_id: "bench" } });
+    await graph.invoke(
+      { messages: [message] },
+      { configurable: { thread_id: threadId, user_id: "bench" } },
+    );
     took.push(performance.now() - startedAt);
     await memory.idle();
     if (!marks.includes(turn)) return;
@@ -126,8 +138,15 @@ function openChat(memory: Memory, { pool, schema }: BenchDatabase, variant: Vari
     const blobBytes = rows[0]?.bytes ?? 0;
     const whole = (2 * turn - 1) * messageCharacters;
     if (blobBytes === 0 || promptCharacters === 0 || (isPlain && promptCharacters !== whole))
-      throw new Error(`After ${turn} turns of ${variant}: ${blobBytes} bytes, ${promptCharacters} characters.`);
-    reached.push({ turns: turn, blobBytes, promptCharacters, turnMs: timing(took.slice(-lastTurns)).p50 });
+      throw new Error(
+        `After ${turn} turns of ${variant}: ${blobBytes} bytes, ${promptCharacters} characters.`,
+      );
+    reached.push({
+      turns: turn,
+      blobBytes,
+      promptCharacters,
+      turnMs: timing(took.slice(-lastTurns)).p50,
+    });
   };
   return { reached, say };
 }

@@ -23,12 +23,15 @@ try {
   printLoad();
   printResult(result);
   const { duplicatesBefore, duplicatesAfter, wrongMerges, secondRunCalls } = result;
-  if (duplicatesAfter > mostLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0) process.exitCode = 1;
+  if (duplicatesAfter > mostLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0)
+    process.exitCode = 1;
 } finally {
   await database.close();
 }
 
-/** One owner's 500 memories, consolidated at once by a judge that is sometimes wrong, and once more. */
+/**
+ * One owner's 500 memories, consolidated at once by a judge that is sometimes wrong, and once more.
+ */
 async function consolidatePlanted() {
   const memories = plantMemories(seed);
   const { model, asked } = scriptedJudge(memories, { right, seed });
@@ -64,14 +67,25 @@ async function consolidatePlanted() {
       { about: "strangers", votes: asked.strangers },
       { about: "of these wrong", votes: asked.wrong },
     ]);
-    return { duplicatesBefore, duplicatesAfter, wrongMerges, ...done, secondRunCalls: second.calls, runMs };
+    return {
+      duplicatesBefore,
+      duplicatesAfter,
+      wrongMerges,
+      ...done,
+      secondRunCalls: second.calls,
+      runMs,
+    };
   } finally {
     await memory.close();
   }
 }
 
 /** All memories of `scope` in one state. */
-async function all(memory: Memory, scope: Scope, state: MemoryItem["state"]): Promise<MemoryItem[]> {
+async function all(
+  memory: Memory,
+  scope: Scope,
+  state: MemoryItem["state"],
+): Promise<MemoryItem[]> {
   return memory.memories.list({ scope, states: [state], limit: 1_000 });
 }
 
@@ -82,7 +96,11 @@ function doubles(memories: readonly PlantedMemory[], active: readonly MemoryItem
 }
 
 /** How many memories were hidden for one that tells another fact. */
-async function wronglyHidden(memory: Memory, scope: Scope, memories: readonly PlantedMemory[]): Promise<number> {
+async function wronglyHidden(
+  memory: Memory,
+  scope: Scope,
+  memories: readonly PlantedMemory[],
+): Promise<number> {
   const factOf = new Map(memories.map(({ text, fact }) => [text, fact]));
   const states = ["active", "merged", "superseded"] as const;
   const known = (await Promise.all(states.map((state) => all(memory, scope, state)))).flat();

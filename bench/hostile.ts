@@ -35,7 +35,11 @@ try {
 }
 if (all.length + blocks.length === 0) throw new Error(`Nothing has "${only}" in its name.`);
 
-const table = <Of extends Measured>(title: string, of: readonly Of[], columns: (slowest: Of) => Row) => {
+const table = <Of extends Measured>(
+  title: string,
+  of: readonly Of[],
+  columns: (slowest: Of) => Row,
+) => {
   const rows = [...new Set(of.map(({ what }) => what))].map((what) => {
     const measured = of.filter((each) => each.what === what);
     const slowest = worst(measured, ({ longMs }) => longMs);
@@ -52,7 +56,10 @@ const table = <Of extends Measured>(title: string, of: readonly Of[], columns: (
   if (rows.length > 0) printTable(title, rows);
 };
 type Row = Readonly<Record<string, string | number>>;
-table("Worst of each rule, in ms", all, ({ shortMs, longMs }) => ({ "10 kB": shortMs, "100 kB": longMs }));
+table("Worst of each rule, in ms", all, ({ shortMs, longMs }) => ({
+  "10 kB": shortMs,
+  "100 kB": longMs,
+}));
 table("Longest block of each call, in ms", blocks, ({ shortMs, longMs, longestMs }) => {
   return { "100 kB": shortMs, "1 MB": longMs, "4 MB": longestMs };
 });

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// How much longer a program takes to load with the package than with what it is built on alone: fresh processes in turn.
-// `npm run build`, then `npm run bench:import [-- ROUNDS]`.
+// How much longer a program takes to load with the package than with what it is built on alone:
+// fresh processes in turn. `npm run build`, then `npm run bench:import [-- ROUNDS]`.
 
 const built = resolve(import.meta.dirname, "../dist/index.js");
 if (!existsSync(built)) throw new Error("There is no dist/: run `npm run build` first.");
@@ -30,10 +30,13 @@ function importMs(modules: readonly [module: string, name: string][]): number {
     }
     console.log(ms);`;
   const options = ["--input-type=module", "--eval", program];
-  return Number(execFileSync(process.execPath, options, { cwd: resolve(import.meta.dirname, "..") }));
+  return Number(
+    execFileSync(process.execPath, options, { cwd: resolve(import.meta.dirname, "..") }),
+  );
 }
 
-const median = (values: number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] as number;
+const median = (values: number[]) =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] as number;
 
 const [own, base]: [number[], number[]] = [[], []];
 for (let round = 0; round < rounds; round++) {

@@ -21,7 +21,12 @@ try {
     "App memories",
     Object.entries(limits).map(([what, most]) => {
       const value = measured[what as keyof typeof limits];
-      return { what, measured: value.toPrecision(3), "at most": most, met: value <= most ? "yes" : "no" };
+      return {
+        what,
+        measured: value.toPrecision(3),
+        "at most": most,
+        met: value <= most ? "yes" : "no",
+      };
     }),
   );
   printLoad();

@@ -13,7 +13,8 @@ import { costOf, type PromptLog, readable } from "./prompt/prompt-log.js";
 import { usersWords } from "./prompt/words.js";
 import { printEnvironment, printLoad, printResult, printTable } from "./report.js";
 
-// What an agent's prompts cost where prefixes are cached: with memory, and as LangChain's own means have it.
+// What an agent's prompts cost where prefixes are cached: with memory, and as LangChain's own means
+// have it.
 //   npm run bench:prompt [-- --small] [--preset=NAME] [--show=TURN]
 // --small only shows that it works; --preset is given to Mnemograph; --show prints its prompts of a turn.
 
@@ -42,7 +43,8 @@ try {
   for (const [length, tokens] of Object.entries(answerTokens)) {
     const logs: Record<string, PromptLog> = {};
     const setting = (memories: number) => settingOf(`${length}_${memories}`, tokens, memories);
-    for (const memories of memoryCounts) logs[nameOf(memories)] = await withMnemograph(setting(memories));
+    for (const memories of memoryCounts)
+      logs[nameOf(memories)] = await withMnemograph(setting(memories));
     for (const name of peerNames) logs[name] = await withPeer(name, setting(0));
     printCosts(`Answers of ${tokens} tokens`, logs);
     results[length] = logs;
@@ -52,13 +54,18 @@ try {
   printShown(long);
   printLoad();
   const figures = (figure: (measured: ReturnType<typeof measure>) => number, peer?: Peer) =>
-    byTurnsAndMemories((turns, memories) => figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)));
+    byTurnsAndMemories((turns, memories) =>
+      figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)),
+    );
   printResult({
     cost: figures(({ agent }) => agent.cost),
     costWithSummaries: figures(({ costWithSummaries }) => costWithSummaries),
     fullHistory: figures(({ agent }) => agent.cost, "fullHistory"),
     summarization: figures(({ agent }) => agent.cost, "summarizationMiddleware"),
-    summarizationWithSummaries: figures((peer) => peer.costWithSummaries, "summarizationMiddleware"),
+    summarizationWithSummaries: figures(
+      (peer) => peer.costWithSummaries,
+      "summarizationMiddleware",
+    ),
     sharedPrefix: figures(({ agent }) => agent.sharedPrefix),
     lastPromptTokens: figures(({ agent }) => agent.lastTokens),
     backgroundTokens: figures(({ background }) => background.tokens),
@@ -118,7 +125,10 @@ function printBackground(logs: Readonly<Record<string, PromptLog>>): void {
       return { variant, kind, calls, tokens: whole(tokens), cost: whole(cost) };
     });
   });
-  printTable(`Background calls in ${words.length} turns, answers of ${answerTokens.long} tokens`, rows);
+  printTable(
+    `Background calls in ${words.length} turns, answers of ${answerTokens.long} tokens`,
+    rows,
+  );
 }
 
 function whole(tokens: number): number {

@@ -8,7 +8,9 @@ import { fullSizes, smallSizes } from "./recall/sizes.js";
 import { compareWrites, measureLinks } from "./recall/write-cost.js";
 import { printEnvironment, printLoad, printResult } from "./report.js";
 
-/** `npm run bench:recall -- --small` only shows that the benchmark works: its numbers mean nothing. */
+/**
+ * `npm run bench:recall -- --small` only shows that the benchmark works: its numbers mean nothing.
+ */
 const sizes = process.argv.includes("--small") ? smallSizes : fullSizes;
 
 const database = await openBenchDatabase();
@@ -30,7 +32,9 @@ try {
   await bench.memory.close();
 
   if (database.server === null)
-    console.log("\nDATABASE_URL is not set: LangGraph's stores and the growth of the table are left out.");
+    console.log(
+      "\nDATABASE_URL is not set: LangGraph's stores and the growth of the table are left out.",
+    );
   printLoad();
   printResult({
     speedup,

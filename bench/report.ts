@@ -9,7 +9,9 @@ const packages = [
   "@langchain/langgraph-checkpoint-postgres",
 ];
 
-/** Prints what the numbers below it were measured on: date, versions, and how busy the machine is. */
+/**
+ * Prints what the numbers below it were measured on: date, versions, and how busy the machine is.
+ */
 export function printEnvironment(database: BenchDatabase): void {
   const versions = packages.map((name) => `${name} ${versionOf(name)}`);
   console.log(new Date().toISOString().slice(0, 10));
@@ -20,12 +22,18 @@ export function printEnvironment(database: BenchDatabase): void {
 /** Prints how busy the machine is: what others do on it slows whatever is measured. */
 export function printLoad(): void {
   const [minute = 0, minutes = 0] = loadavg();
-  console.log(`Load of the machine: ${minute.toFixed(1)} (1 minute), ${minutes.toFixed(1)} (5 minutes)`);
+  console.log(
+    `Load of the machine: ${minute.toFixed(1)} (1 minute), ${minutes.toFixed(1)} (5 minutes)`,
+  );
 }
 
-/** Prints what a benchmark found as one line of JSON, for programs to read: numbers with four digits. */
+/**
+ * Prints what a benchmark found as one line of JSON, for programs to read: numbers with four
+ * digits.
+ */
 export function printResult(result: object): void {
-  const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(4)) : value);
+  const rounded = (_: string, value: unknown) =>
+    typeof value === "number" ? Number(value.toPrecision(4)) : value;
   console.log(`\n${JSON.stringify(result, rounded)}`);
 }
 
@@ -33,12 +41,16 @@ export function printResult(result: object): void {
 export function printTable(title: string, rows: readonly Record<string, string | number>[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const cells = [columns, ...rows.map((row) => columns.map((column) => format(row[column] ?? "")))];
-  const widths = columns.map((_, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((line) => line[index]?.length ?? 0)),
+  );
   console.log(`\n${title}`);
   for (const line of cells) {
     console.log(
       line
-        .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
+        .map((cell, index) =>
+          index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0),
+        )
         .join("  "),
     );
   }

@@ -18,7 +18,9 @@ export async function backendsOf(server: string, applicationName: string): Promi
 /** Time on a processor, by Linux; null where the server runs elsewhere. */
 export function cpuMs(pids: readonly number[]): number | null {
   try {
-    const times = pids.map((pid) => Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]));
+    const times = pids.map((pid) =>
+      Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]),
+    );
     return times.reduce((sum, time) => sum + time, 0) / 1e6;
   } catch {
     return null;

@@ -19,7 +19,8 @@ export interface Rounds {
 /**
  * Times `run`.
  *
- * @param check looks at what came of it, after the clock has stopped, and throws when that is not what is measured.
+ * @param check looks at what came of it, after the clock has stopped, and throws when that is not
+ * what is measured.
  */
 export function timed<Result>(
   run: (round: number) => Promise<Result>,
@@ -35,14 +36,18 @@ export function timed<Result>(
 }
 
 /**
- * Times contestants in turns, another one first in each round, so that whatever else the machine does meets them all.
- * Throws when a contestant's check does.
+ * Times contestants in turns, another one first in each round, so that whatever else the machine
+ * does meets them all. Throws when a contestant's check does.
  */
 export async function timeInTurns<Contestants extends Readonly<Record<string, Timed>>>(
   contestants: Contestants,
   { rounds, warmUps }: Rounds,
 ): Promise<{ [Name in keyof Contestants]: Timing }> {
-  const entries = Object.entries(contestants).map(([name, run]) => ({ name, run, ms: [] as number[] }));
+  const entries = Object.entries(contestants).map(([name, run]) => ({
+    name,
+    run,
+    ms: [] as number[],
+  }));
   for (let round = 0; round < warmUps + rounds; round++) {
     for (const { run, ms } of inTurn(entries, round)) {
       const took = await run(round);
@@ -63,7 +68,12 @@ export function inTurn<Item>(items: readonly Item[], round: number): Item[] {
 export function printTimings(title: string, timings: Readonly<Record<string, Timing>>): void {
   printTable(
     title,
-    Object.entries(timings).map(([what, { n, p50, p95 }]) => ({ what, n, "p50 ms": p50, "p95 ms": p95 })),
+    Object.entries(timings).map(([what, { n, p50, p95 }]) => ({
+      what,
+      n,
+      "p50 ms": p50,
+      "p95 ms": p95,
+    })),
   );
 }
 

@@ -41,11 +41,13 @@ export async function turnCost({ pool, schema }: BenchDatabase): Promise<TurnCos
       recall: timed(
         () => counting("recall", () => memory.recall(thread)),
         ({ lastSeq, gap, summary }) => {
-          if (lastSeq >= 0 && gap.length === 0 && summary === null) throw new Error("Nothing was recalled.");
+          if (lastSeq >= 0 && gap.length === 0 && summary === null)
+            throw new Error("Nothing was recalled.");
         },
       ),
       remember: timed(
-        (turn) => counting("remember", () => memory.remember({ ...thread, messages: messagesAt(turn) })),
+        (turn) =>
+          counting("remember", () => memory.remember({ ...thread, messages: messagesAt(turn) })),
         async ({ recorded }) => {
           if (recorded !== 2) throw new Error(`${recorded} messages were recorded, not 2.`);
           // The summary that it started is not the next call's cost.

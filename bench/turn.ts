@@ -21,7 +21,8 @@ import { printEnvironment, printLoad, printResult, printTable } from "./report.j
 import { backendsOf, cpuMs } from "./server-cpu.js";
 import { timing } from "./timing.js";
 
-// What a whole turn costs: statements, time and processor time of graphs with and without memory, in one run.
+// What a whole turn costs: statements, time and processor time of graphs with and without memory,
+// in one run.
 //   npm run bench:turn [-- --small]    --small: only shows that it works
 
 const isSmall = process.argv.includes("--small");
@@ -35,7 +36,10 @@ const applicationName = "mnemograph_bench_turn";
 
 /** A graph as its users run it. */
 interface Runnable {
-  invoke(input: { messages: HumanMessage[] }, config: object): Promise<{ messages: { text: string }[] }>;
+  invoke(
+    input: { messages: HumanMessage[] },
+    config: object,
+  ): Promise<{ messages: { text: string }[] }>;
   stream(input: { messages: HumanMessage[] }, config: object): Promise<AsyncIterable<unknown>>;
 }
 
@@ -55,7 +59,9 @@ try {
   for (const name of shuffled(Object.keys(variants) as (keyof typeof variants)[])) {
     results[name] = await measure(memory, name, variants[name], slow[name]);
   }
-  const ordered = Object.fromEntries(Object.keys(variants).map((name) => [name, results[name] ?? {}]));
+  const ordered = Object.fromEntries(
+    Object.keys(variants).map((name) => [name, results[name] ?? {}]),
+  );
   printTable(
     "A turn",
     Object.entries(ordered).map(([variant, measured]) => ({ variant, ...measured })),
@@ -69,17 +75,23 @@ try {
 }
 
 function variantsOf(memory: Memory, latency: number) {
-  const model = new ScriptedChatModel({ replies: () => "That depends on the weather.", latencyMs: latency });
+  const model = new ScriptedChatModel({
+    replies: () => "That depends on the weather.",
+    latencyMs: latency,
+  });
   const theirs = new PostgresSaver(pool, undefined, { schema: database.schema });
   const ours = memory.checkpointer();
   const chat = async ({ messages }: typeof MessagesAnnotation.State) => ({
     messages: [await model.invoke(messages)],
   });
-  const agent = () => new StateGraph(MessagesAnnotation).addNode("chat", chat).addEdge(START, "chat");
+  const agent = () =>
+    new StateGraph(MessagesAnnotation).addNode("chat", chat).addEdge(START, "chat");
   const State = Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec });
   const nodes = new StateGraph(State)
     .addNode("recall", recallNode(memory))
-    .addNode("chat", async ({ messages, mnemograph }) => chat({ messages: modelView(messages, mnemograph) }))
+    .addNode("chat", async ({ messages, mnemograph }) =>
+      chat({ messages: modelView(messages, mnemograph) }),
+    )
     .addNode("remember", rememberNode(memory))
     .addEdge(START, "recall")
     .addEdge("recall", "chat")
@@ -89,7 +101,12 @@ function variantsOf(memory: Memory, latency: number) {
     plainOnOurs: agent().compile({ checkpointer: ours }),
     createAgent: createAgent({ model, tools: [], checkpointer: theirs }),
     nodes: nodes.compile({ checkpointer: ours }),
-    middleware: createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer: ours }),
+    middleware: createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory)],
+      checkpointer: ours,
+    }),
     withMemory: withMemory(agent().compile(), memory).compile({ checkpointer: ours }),
   };
   return made as unknown as { readonly [Name in keyof typeof made]: Runnable };
@@ -108,7 +125,8 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
     const startedAt = performance.now();
     const { messages } = await of.invoke(ask(), run);
     const ms = performance.now() - startedAt;
-    if (messages.at(-1)?.text !== "That depends on the weather.") throw new Error(`${name} gave no answer.`);
+    if (messages.at(-1)?.text !== "That depends on the weather.")
+      throw new Error(`${name} gave no answer.`);
     return ms;
   };
   for (const { configurable } of runs) {
@@ -118,7 +136,8 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
       facts.map((text) => ({ text })),
     );
   }
-  for (let earlier = 0; earlier < earlierTurns; earlier++) await Promise.all(runs.map((run) => turn(graph, run)));
+  for (let earlier = 0; earlier < earlierTurns; earlier++)
+    await Promise.all(runs.map((run) => turn(graph, run)));
   const [one = {}] = runs;
   const times = async (of: Runnable) => {
     const ms: number[] = [];
@@ -131,7 +150,8 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   const statements = counted.stop();
   const p50 = await times(graph);
   const firstTokens: number[] = [];
-  for (let round = 0; round < rounds; round++) firstTokens.push(await firstTokenOf(graph, ask(), one));
+  for (let round = 0; round < rounds; round++)
+    firstTokens.push(await firstTokenOf(graph, ask(), one));
 
   const pids = await backendsOf(url.href, applicationName);
   const before = { server: cpuMs(pids), client: process.cpuUsage() };
@@ -142,7 +162,8 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   const statementsOf50 = countedOfAll.stop() / all.length;
   const client = process.cpuUsage(before.client);
   const serverMs = (cpuMs(pids) ?? 0) - (before.server ?? 0);
-  if (serverMs <= 0) throw new Error("This is measured on the server's machine, whose processor time it reads.");
+  if (serverMs <= 0)
+    throw new Error("This is measured on the server's machine, whose processor time it reads.");
   return {
     statements,
     statementsOf50,
@@ -155,7 +176,11 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   };
 }
 
-async function firstTokenOf(graph: Runnable, input: { messages: HumanMessage[] }, run: object): Promise<number> {
+async function firstTokenOf(
+  graph: Runnable,
+  input: { messages: HumanMessage[] },
+  run: object,
+): Promise<number> {
   const startedAt = performance.now();
   let first: number | undefined;
   for await (const _ of await graph.stream(input, { ...run, streamMode: "messages" })) {

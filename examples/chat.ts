@@ -1,13 +1,13 @@
 import { openTerminal } from "./chat/terminal.js";
 
-// Talk to a supervisor with memory: at the terminal, or with lines piped in. "/help" lists the commands.
+// Talk to a supervisor with memory: at the terminal, or with lines piped in. "/help" lists the
+// commands.
 //
-// OPENAI_API_KEY, OPENAI_BASE_URL     any OpenAI-compatible endpoint; without a key an offline stand-in
-// MNEMOGRAPH_CHAT_MODEL, MNEMOGRAPH_SUMMARY_MODEL     default gpt-4.1-mini
-// DATABASE_URL                        default: an embedded database in ./.mnemograph
-// MNEMOGRAPH_CONFIG                   a YAML file with settings of the memory, like ./demo/memory.yaml
-// MNEMOGRAPH_THREAD, MNEMOGRAPH_USER  default "chat", "me"
-// NO_COLOR, FORCE_COLOR               whether there are colours; by default where the terminal shows them
+// OPENAI_API_KEY, OPENAI_BASE_URL any OpenAI-compatible endpoint; without a key an offline stand-in
+// MNEMOGRAPH_CHAT_MODEL, MNEMOGRAPH_SUMMARY_MODEL default gpt-4.1-mini DATABASE_URL default: an
+// embedded database in ./.mnemograph MNEMOGRAPH_CONFIG a YAML file with settings of the memory,
+// like ./demo/memory.yaml MNEMOGRAPH_THREAD, MNEMOGRAPH_USER default "chat", "me" NO_COLOR,
+// FORCE_COLOR whether there are colours; by default where the terminal shows them
 
 let ending = false;
 let round = new AbortController();
@@ -33,7 +33,8 @@ try {
       try {
         if ((await say(line, round.signal)) === "exit") break;
       } catch (error) {
-        if (ending) terminal.note("· Interrupted: what you said is kept, an unfinished answer is not.");
+        if (ending)
+          terminal.note("· Interrupted: what you said is kept, an unfinished answer is not.");
         else terminal.print(explainError(error), "red");
       }
     }

@@ -6,8 +6,9 @@ import { createAgent, initChatModel } from "langchain";
 import { type ConsentAnswer, type ConsentQuestion, createMemory, withMemory } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// A chat over HTTP that asks the user before it remembers a city. A message is answered with 200; where memory has
-// something to ask first, with 202 and the question. The answer to it goes on with the message.
+// A chat over HTTP that asks the user before it remembers a city. A message is answered with 200;
+// where memory has something to ask first, with 202 and the question. The answer to it goes on with
+// the message.
 //
 // POST /threads/:id/messages   { "text": "…" }
 // POST /threads/:id/answers    { "decisions": [{ "id": "…", "decision": "approve" }] }
@@ -29,7 +30,10 @@ const graph = withMemory(agent, memory).compile({
 
 // Somebody new each time, so that this can be run again.
 const run = Date.now();
-/** Who has which key: your authentication. Whose memory it is never comes from the body of a request. */
+/**
+ * Who has which key: your authentication. Whose memory it is never comes from the body of a
+ * request.
+ */
 const users = new Map([["key-of-ana", `ana-${run}`]]);
 
 interface Reply {
@@ -40,8 +44,10 @@ interface Reply {
 async function handle(request: IncomingMessage): Promise<Reply> {
   const userId = users.get(request.headers.authorization?.replace("Bearer ", "") ?? "");
   if (userId === undefined) return { status: 401, body: { error: "Who are you?" } };
-  const [, threadId, what] = /^\/threads\/([\w-]{1,100})\/(messages|answers)$/.exec(request.url ?? "") ?? [];
-  if (request.method !== "POST" || threadId === undefined) return { status: 404, body: { error: "Not here." } };
+  const [, threadId, what] =
+    /^\/threads\/([\w-]{1,100})\/(messages|answers)$/.exec(request.url ?? "") ?? [];
+  if (request.method !== "POST" || threadId === undefined)
+    return { status: 404, body: { error: "Not here." } };
 
   const config = { configurable: { thread_id: threadId, user_id: userId } };
   const body = await readJson(request);
@@ -98,7 +104,9 @@ async function playConversation(): Promise<void> {
   await post(`/threads/monday-${run}/messages`, { text: "I live in Porto." });
   // Facts are extracted after the answer.
   await memory.idle();
-  const { question } = await post(`/threads/monday-${run}/messages`, { text: "Shall I take an umbrella?" });
+  const { question } = await post(`/threads/monday-${run}/messages`, {
+    text: "Shall I take an umbrella?",
+  });
   const [proposal] = question?.proposals ?? [];
   if (proposal) {
     const decisions = [{ id: proposal.id, decision: "approve" }];
@@ -115,7 +123,11 @@ async function post(path: string, body: object): Promise<{ question?: ConsentQue
   });
   const reply = (await response.json()) as { answer?: string; question?: ConsentQuestion };
   const { question } = reply;
-  const said = question ? `${question.question} ${question.proposals[0]?.proposal}` : JSON.stringify(reply);
-  console.log(`\nPOST ${path.replaceAll(`-${run}`, "")} ${JSON.stringify(body)}\n${response.status} ${said}`);
+  const said = question
+    ? `${question.question} ${question.proposals[0]?.proposal}`
+    : JSON.stringify(reply);
+  console.log(
+    `\nPOST ${path.replaceAll(`-${run}`, "")} ${JSON.stringify(body)}\n${response.status} ${said}`,
+  );
   return reply;
 }

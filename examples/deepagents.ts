@@ -3,8 +3,8 @@ import { initChatModel } from "langchain";
 import { createMemory, fromRun, memoryMiddleware } from "mnemograph";
 import { OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 
-// A deep agent that remembers: what users say becomes memories, and files in /memories/ outlive the conversation, for
-// each user apart. Its subagents get their task alone.
+// A deep agent that remembers: what users say becomes memories, and files in /memories/ outlive the
+// conversation, for each user apart. Its subagents get their task alone.
 //
 // npm install deepagents
 // npx tsx examples/deepagents.ts
@@ -20,7 +20,11 @@ await memory.setup();
 // Without MODEL, a script in place of a model.
 const script = new ScriptedChatModel({
   replies: [
-    { toolCalls: [{ name: "write_file", args: { file_path: "/memories/style.md", content: "Write short." } }] },
+    {
+      toolCalls: [
+        { name: "write_file", args: { file_path: "/memories/style.md", content: "Write short." } },
+      ],
+    },
     "I noted it.",
     { toolCalls: [{ name: "read_file", args: { file_path: "/memories/style.md" } }] },
     (messages) => `The file says: ${messages.at(-1)?.text}`,
@@ -48,8 +52,12 @@ const say = async (thread: string, content: string) => {
   await memory.idle();
   console.log(`${thread}> ${content}\n${messages.at(-1)?.text}\n`);
 };
-await say("monday", "I am allergic to peanuts. Note in /memories/style.md that I like short texts.");
+await say(
+  "monday",
+  "I am allergic to peanuts. Note in /memories/style.md that I like short texts.",
+);
 await say("tuesday", "How do I like my texts? Look it up.");
 
-for (const { text } of await memory.memories.list({ scope: { userId } })) console.log(`remembered: ${text}`);
+for (const { text } of await memory.memories.list({ scope: { userId } }))
+  console.log(`remembered: ${text}`);
 await memory.close();

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { heading, tell } from "./demo/story.js";
 
-// A supervisor with planner and executor over ten rounds, then another process on the same database, and an app.
-// Nothing but this repository is needed: no key, no server. `npm run chat` talks to a real model.
+// A supervisor with planner and executor over ten rounds, then another process on the same
+// database, and an app. Nothing but this repository is needed: no key, no server. `npm run chat`
+// talks to a real model.
 
 heading("Mnemograph: a supervisor, a planner and an executor that remember");
 tell(
@@ -30,7 +31,9 @@ await playFirstPart(folder);
 heading("2  Another process goes on");
 tell(`Process ${process.pid} has closed the database; another opens it.`);
 const program = fileURLToPath(new URL("./demo/continue.ts", import.meta.url));
-const { status } = spawnSync(process.execPath, [...process.execArgv, program, folder], { stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [...process.execArgv, program, folder], {
+  stdio: "inherit",
+});
 process.exitCode = status ?? 1;
 
 if (status === 0) {

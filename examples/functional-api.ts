@@ -1,7 +1,13 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { entrypoint, type LangGraphRunnableConfig, task } from "@langchain/langgraph";
 import { initChatModel } from "langchain";
-import { createMemory, modelView, type ShownContext, shownBy, type ThreadAddress } from "mnemograph";
+import {
+  createMemory,
+  modelView,
+  type ShownContext,
+  shownBy,
+  type ThreadAddress,
+} from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // LangGraph's functional API: an entrypoint that recalls, calls the model in a task, and remembers.
@@ -18,11 +24,15 @@ interface Answered {
   readonly shown: ShownContext;
 }
 
-// What a task gives back is kept in checkpoints. So recall is within it: what was recalled stays out of them, but for its ids.
-const answer = task("answer", async (asked: HumanMessage, whose: ThreadAddress): Promise<Answered> => {
-  const recalled = await memory.recall({ ...whose, query: asked.text });
-  return { said: await model.invoke(modelView([asked], recalled)), shown: shownBy(recalled) };
-});
+// What a task gives back is kept in checkpoints. So recall is within it: what was recalled stays
+// out of them, but for its ids.
+const answer = task(
+  "answer",
+  async (asked: HumanMessage, whose: ThreadAddress): Promise<Answered> => {
+    const recalled = await memory.recall({ ...whose, query: asked.text });
+    return { said: await model.invoke(modelView([asked], recalled)), shown: shownBy(recalled) };
+  },
+);
 
 const chat = entrypoint(
   { name: "chat", checkpointer: memory.checkpointer() },

@@ -3,8 +3,8 @@ import { createAgent, initChatModel } from "langchain";
 import { createMemory, type Memory, memoryMiddleware } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// A route of Next.js that streams the answer as text: copy it to app/api/chat/[thread]/route.ts. It uses nothing of
-// Next itself, so any server that speaks Request and Response runs it.
+// A route of Next.js that streams the answer as text: copy it to app/api/chat/[thread]/route.ts. It
+// uses nothing of Next itself, so any server that speaks Request and Response runs it.
 //
 // next.config.ts: serverExternalPackages: ["mnemograph"]
 
@@ -12,7 +12,9 @@ import { OfflineChatModel } from "mnemograph/testing";
 export const runtime = "nodejs";
 
 /** One for the process: in development Next loads this file anew whenever it changes. */
-const kept = globalThis as { chat?: Promise<{ memory: Memory; agent: ReturnType<typeof createChatAgent> }> };
+const kept = globalThis as {
+  chat?: Promise<{ memory: Memory; agent: ReturnType<typeof createChatAgent> }>;
+};
 
 async function openChat() {
   // Without MODEL ("openai:gpt-4.1-mini") a stand-in that follows rules.
@@ -22,17 +24,24 @@ async function openChat() {
   return { memory, agent: createChatAgent(model, memory) };
 }
 
-function createChatAgent(model: OfflineChatModel | Awaited<ReturnType<typeof initChatModel>>, memory: Memory) {
+function createChatAgent(
+  model: OfflineChatModel | Awaited<ReturnType<typeof initChatModel>>,
+  memory: Memory,
+) {
   const middleware = [memoryMiddleware(memory)];
   return createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() });
 }
 
 /** POST { "text": "…" } */
-export async function POST(request: Request, { params }: { params: Promise<{ thread: string }> }): Promise<Response> {
+export async function POST(
+  request: Request,
+  { params }: { params: Promise<{ thread: string }> },
+): Promise<Response> {
   const userId = userOf(request);
   if (userId === null) return new Response("Who are you?", { status: 401 });
   const { text } = (await request.json().catch(() => ({}))) as { text?: unknown };
-  if (typeof text !== "string" || text.trim() === "") return new Response("Say something.", { status: 400 });
+  if (typeof text !== "string" || text.trim() === "")
+    return new Response("Say something.", { status: 400 });
 
   kept.chat ??= openChat();
   const { memory, agent } = await kept.chat;
@@ -44,7 +53,9 @@ export async function POST(request: Request, { params }: { params: Promise<{ thr
       signal: request.signal,
     },
   );
-  return new Response(textOf(stream, memory), { headers: { "content-type": "text/plain; charset=utf-8" } });
+  return new Response(textOf(stream, memory), {
+    headers: { "content-type": "text/plain; charset=utf-8" },
+  });
 }
 
 /** Who asks: replace it by your session. A client must not be able to choose whose memory it is. */
@@ -53,7 +64,10 @@ function userOf(request: Request): string | null {
   return sessions.get(request.headers.get("cookie")?.match(/session=([\w-]+)/)?.[1] ?? "") ?? null;
 }
 
-function textOf(stream: AsyncIterable<readonly [unknown, unknown]>, memory: Memory): ReadableStream<Uint8Array> {
+function textOf(
+  stream: AsyncIterable<readonly [unknown, unknown]>,
+  memory: Memory,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async start(controller) {
@@ -61,7 +75,8 @@ function textOf(stream: AsyncIterable<readonly [unknown, unknown]>, memory: Memo
         for await (const [message] of stream) {
           if (AIMessageChunk.isInstance(message)) controller.enqueue(encoder.encode(message.text));
         }
-        // On a platform that freezes functions after the answer: `after(() => memory.idle())` of next/server, instead.
+        // On a platform that freezes functions after the answer: `after(() => memory.idle())` of
+        // next/server, instead.
         await memory.idle();
         controller.close();
       } catch (error) {

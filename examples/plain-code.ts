@@ -14,7 +14,9 @@ await memory.setup();
 // Somebody new each time, so that this can be run again.
 const scope = { userId: `ana-${Date.now()}` };
 
-/** One turn of a conversation, which need be kept nowhere else: the prompt has what was said before. */
+/**
+ * One turn of a conversation, which need be kept nowhere else: the prompt has what was said before.
+ */
 async function chat(threadId: string, query: string): Promise<string> {
   const { messages, shown } = await memory.promptFor({ scope, threadId, query });
   const { text } = await model.invoke(messages);

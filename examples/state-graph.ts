@@ -3,11 +3,19 @@ import { tool } from "@langchain/core/tools";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { initChatModel } from "langchain";
-import { createMemory, memoryAnnotation, memoryQueryTool, modelView, recallNode, rememberNode } from "mnemograph";
+import {
+  createMemory,
+  memoryAnnotation,
+  memoryQueryTool,
+  modelView,
+  recallNode,
+  rememberNode,
+} from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 import { z } from "zod";
 
-// A graph built by hand: nodes of its own between recall and remember, a loop of tools, and an allowlist.
+// A graph built by hand: nodes of its own between recall and remember, a loop of tools, and an
+// allowlist.
 //
 // npx tsx examples/state-graph.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/state-graph.ts
@@ -23,7 +31,8 @@ await memory.setup();
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
-  // Where recall leaves what it found, for the nodes that show it to a model. It is never checkpointed.
+  // Where recall leaves what it found, for the nodes that show it to a model. It is never
+  // checkpointed.
   ...memoryAnnotation.spec,
   tone: Annotation<"short" | "kind">(),
 });
@@ -43,7 +52,10 @@ const open = tool(({ editor }) => `${editor} is open.`, {
 const tools = [open, memoryQueryTool(memory, { agent: "writer" })];
 const bound = model.bindTools(tools);
 
-/** What the model sees: system messages, the memory block, then the messages with what each turn added. */
+/**
+ * What the model sees: system messages, the memory block, then the messages with what each turn
+ * added.
+ */
 async function answer({ messages, mnemograph }: State): Promise<{ messages: BaseMessage[] }> {
   return { messages: [await bound.invoke(modelView(messages, mnemograph))] };
 }
@@ -58,10 +70,11 @@ const graph = new StateGraph(State)
   .addEdge("recall", "chooseTone")
   .addEdge("chooseTone", "answer")
   // Tools lead back to the model, not to recall: a turn recalls once.
-  .addConditionalEdges("answer", (state) => (toolsCondition(state) === "tools" ? "tools" : "remember"), [
-    "tools",
-    "remember",
-  ])
+  .addConditionalEdges(
+    "answer",
+    (state) => (toolsCondition(state) === "tools" ? "tools" : "remember"),
+    ["tools", "remember"],
+  )
   .addEdge("tools", "answer")
   .addEdge("remember", END)
   .compile({ checkpointer: memory.checkpointer() });

@@ -5,8 +5,8 @@ import { createMemory, createMemorySupervisor } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 import { z } from "zod";
 
-// A supervisor that talks with the user, a planner and an executor. Each reads the categories of its own allowlist, and a
-// subagent sees its task alone.
+// A supervisor that talks with the user, a planner and an executor. Each reads the categories of
+// its own allowlist, and a subagent sees its task alone.
 //
 // npx tsx examples/supervisor.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/supervisor.ts

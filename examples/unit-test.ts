@@ -4,26 +4,32 @@ import { createAgent } from "langchain";
 import { createMemory, type Memory, memoryMiddleware } from "mnemograph";
 import { OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 
-// How to test an agent with memory: no key, no network, no server; models that say the same each time. The same works in
-// vitest and jest.
+// How to test an agent with memory: no key, no network, no server; models that say the same each
+// time. The same works in vitest and jest.
 //
 // npx tsx examples/unit-test.ts
 
 let memory: Memory;
 
 before(async () => {
-  // A database of this process alone. "inline": what background work makes is there when a turn returns.
+  // A database of this process alone. "inline": what background work makes is there when a turn
+  // returns.
   memory = createMemory({ database: ":memory:", model: new OfflineChatModel(), jobs: "inline" });
   await memory.setup();
 });
 after(() => memory.close());
 
-/** The agent under test; the model is given, so that tests can say what it answers and see what it was shown. */
+/**
+ * The agent under test; the model is given, so that tests can say what it answers and see what it
+ * was shown.
+ */
 function createCook(model: ScriptedChatModel | OfflineChatModel) {
   return createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
 }
 const say = (content: string) => ({ messages: [{ role: "user" as const, content }] });
-const of = (userId: string, threadId: string) => ({ configurable: { user_id: userId, thread_id: threadId } });
+const of = (userId: string, threadId: string) => ({
+  configurable: { user_id: userId, thread_id: threadId },
+});
 
 test("what a user says in one thread is shown to the model in another", async () => {
   const model = new ScriptedChatModel({ replies: ["Noted.", "Soup."] });

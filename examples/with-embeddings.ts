@@ -2,8 +2,8 @@ import type { Embeddings } from "@langchain/core/embeddings";
 import { createMemory } from "mnemograph";
 import { HashingEmbeddings } from "mnemograph/testing";
 
-// With embeddings, memories are found by what they mean and not by their words alone. On a server this needs pgvector,
-// on the embedded database @electric-sql/pglite-pgvector.
+// With embeddings, memories are found by what they mean and not by their words alone. On a server
+// this needs pgvector, on the embedded database @electric-sql/pglite-pgvector.
 //
 // npx tsx examples/with-embeddings.ts
 // OPENAI_API_KEY=… npx tsx examples/with-embeddings.ts      needs @langchain/openai
@@ -15,7 +15,10 @@ async function chooseEmbeddings(): Promise<Embeddings> {
   return new OpenAIEmbeddings({ model: "text-embedding-3-small" });
 }
 
-const memory = createMemory({ embeddings: await chooseEmbeddings(), database: process.env.DATABASE_URL });
+const memory = createMemory({
+  embeddings: await chooseEmbeddings(),
+  database: process.env.DATABASE_URL,
+});
 await memory.setup();
 
 // Somebody new each time, so that this can be run again.
@@ -29,7 +32,10 @@ await memory.memories.add(
   { scope },
 );
 
-for (const query of ["Any lighthouse photography lately?", "What are my sister and her friends called?"]) {
+for (const query of [
+  "Any lighthouse photography lately?",
+  "What are my sister and her friends called?",
+]) {
   const [hit] = await memory.query({ scope, query, topK: 1 });
   console.log(`${query}\n  ${hit?.memory.text} (${hit?.similarity.toFixed(2)}: ${hit?.reason})`);
 }

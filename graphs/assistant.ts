@@ -17,7 +17,7 @@ const agent = createAgent({
 });
 
 /**
- * An assistant with memory, which asks before it remembers a name, a city, pronouns or a language. The server that runs
- * it brings the checkpointer.
+ * An assistant with memory, which asks before it remembers a name, a city, pronouns or a language.
+ * The server that runs it brings the checkpointer.
  */
 export const graph = withMemory(agent, studioMemory).compile();

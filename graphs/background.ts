@@ -1,6 +1,7 @@
 import { studioMemory } from "./studio-memory.js";
 
-// The graphs of background work. There they run on their own; here each does its work for one thread, or one user, at once.
+// The graphs of background work. There they run on their own; here each does its work for one
+// thread, or one user, at once.
 
 const graphs = studioMemory.graphs();
 
@@ -16,7 +17,10 @@ export const consolidation = graphs.consolidation;
 /** Compresses the thread's older turns into an episode. */
 export const compression = graphs.compression;
 
-/** The memory sub-agent: notes what the app should know of the thread's conversation, once that has ended. */
+/**
+ * The memory sub-agent: notes what the app should know of the thread's conversation, once that has
+ * ended.
+ */
 export const note = graphs.note;
 
 /** Makes the app's notes one fewer, where there are too many. */

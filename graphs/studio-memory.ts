@@ -1,12 +1,12 @@
 import { chatModels } from "../examples/chat/chat-models.js";
 import { createMemory, type Logger } from "../src/index.js";
 
-// One memory for all graphs of the dev server, which loads them in one process: the embedded database
-// belongs to one process at a time.
+// One memory for all graphs of the dev server, which loads them in one process: the embedded
+// database belongs to one process at a time.
 //
-// DATABASE_URL                        default: an embedded database in ./.mnemograph
-// OPENAI_API_KEY, OPENAI_BASE_URL     any OpenAI-compatible endpoint; without a key an offline stand-in
-// MNEMOGRAPH_CHAT_MODEL, MNEMOGRAPH_SUMMARY_MODEL     default gpt-4.1-mini
+// DATABASE_URL default: an embedded database in ./.mnemograph OPENAI_API_KEY, OPENAI_BASE_URL any
+// OpenAI-compatible endpoint; without a key an offline stand-in MNEMOGRAPH_CHAT_MODEL,
+// MNEMOGRAPH_SUMMARY_MODEL default gpt-4.1-mini
 
 const { about, model, summaryModel } = await chatModels(process.env);
 console.info(about);
@@ -25,10 +25,11 @@ export const studioModel = model;
 export const studioMemory = createMemory({
   database: process.env.DATABASE_URL || { dataDir: ".mnemograph" },
   model: summaryModel,
-  // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in `configurable`) has that
-  // user's memory.
+  // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in
+  // `configurable`) has that user's memory.
   defaultScope: { appId: "studio" },
-  // Whoever debugs wants to see a summary and facts after each turn. The assistant asks before it remembers a name or a city.
+  // Whoever debugs wants to see a summary and facts after each turn. The assistant asks before it
+  // remembers a name or a city.
   config: { preset: "every-round", consent: { ask: "interrupt" } },
   logger,
 });

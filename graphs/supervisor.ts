@@ -6,5 +6,8 @@ const supervisor = await createMemorySupervisor({
   model: studioModel,
 });
 
-/** A supervisor with memory, a planner and an executor. The server that runs it brings the checkpointer. */
+/**
+ * A supervisor with memory, a planner and an executor. The server that runs it brings the
+ * checkpointer.
+ */
 export const graph = supervisor.compile();

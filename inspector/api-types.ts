@@ -15,11 +15,17 @@ export type Memory = Scoped &
   Texts<"id" | "kind" | "category" | "text" | "state" | "origin" | "trust"> &
   Texts<"validFrom" | "lastAccessedAt" | "createdAt" | "updatedAt"> &
   Numbers<"importance" | "confidence" | "seenCount" | "revision"> &
-  Maybe<"key" | "value" | "expiresAt" | "agentId" | "actorId" | "validTo" | "supersededBy" | "purgeAt"> & {
+  Maybe<
+    "key" | "value" | "expiresAt" | "agentId" | "actorId" | "validTo" | "supersededBy" | "purgeAt"
+  > & {
     readonly pinned: boolean;
     readonly tags: readonly string[];
     readonly metadata: Readonly<Record<string, unknown>>;
-    readonly source: { readonly threadId: string; readonly seqs: readonly number[]; readonly quote?: string } | null;
+    readonly source: {
+      readonly threadId: string;
+      readonly seqs: readonly number[];
+      readonly quote?: string;
+    } | null;
   };
 
 export interface MemoryPage {
@@ -48,7 +54,9 @@ export type Message = Texts<"messageId" | "role" | "text" | "saidAt"> &
 /** Something that was said and fits a search. */
 export type Said = Scoped & Texts<"threadId" | "role" | "text" | "saidAt"> & Numbers<"seq">;
 
-export type ShownMemory = Texts<"id" | "part"> & Maybe<"text" | "createdAt" | "origin"> & Maybe<"score", number>;
+export type ShownMemory = Texts<"id" | "part"> &
+  Maybe<"text" | "createdAt" | "origin"> &
+  Maybe<"score", number>;
 
 export type ShownTurn = Numbers<"turn" | "seq" | "omitted"> &
   Texts<"at"> &
@@ -67,7 +75,9 @@ export interface ThreadCost {
 
 /** What memory did in a time. */
 type Counts = Numbers<"recalls" | "recallsWithMemory"> &
-  Maybe<"recallLatencyMs", Numbers<"p50" | "p95">> & { readonly writes: Readonly<Record<string, number>> };
+  Maybe<"recallLatencyMs", Numbers<"p50" | "p95">> & {
+    readonly writes: Readonly<Record<string, number>>;
+  };
 
 export type Stats = Counts & {
   readonly energy: Numbers<"level" | "unitsToday" | "callsToday">;
@@ -78,7 +88,9 @@ export type Stats = Counts & {
 export type Summary = Numbers<"id" | "startSeq" | "endSeq"> &
   Texts<"createdAt"> &
   Maybe<"text" | "error"> &
-  Maybe<"baseId" | "generationTimeMs", number> & { readonly status: "processing" | "completed" | "failed" };
+  Maybe<"baseId" | "generationTimeMs", number> & {
+    readonly status: "processing" | "completed" | "failed";
+  };
 
 /** Parts of a score, in the order in which they are drawn. */
 export const scoreParts = [
@@ -96,11 +108,13 @@ export type ExplainedHit = Numbers<"rank" | "score" | "similarity"> &
   };
 
 export interface Explained {
-  readonly question: Texts<"text"> & Flags<"embedded" | "broad"> & { readonly lexemes: readonly string[] };
+  readonly question: Texts<"text"> &
+    Flags<"embedded" | "broad"> & { readonly lexemes: readonly string[] };
   readonly floor: number | Numbers<"best" | "each">;
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
-  readonly omitted: readonly (Texts<"reason" | "detail"> & Maybe<"score", number> & { readonly memory: Memory })[];
+  readonly omitted: readonly (Texts<"reason" | "detail"> &
+    Maybe<"score", number> & { readonly memory: Memory })[];
 }
 
 export type Consent = Scoped &
@@ -115,4 +129,5 @@ export type Job = Scoped &
 
 export type Change = Numbers<"rev"> & Texts<"event" | "memoryId" | "category" | "line" | "at">;
 
-export type Forgotten = Numbers<"total"> & Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };
+export type Forgotten = Numbers<"total"> &
+  Flags<"complete"> & { readonly removed: Readonly<Record<string, number>> };

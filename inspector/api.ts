@@ -18,7 +18,9 @@ export class ApiProblem extends Error {
 
   /** Whether this server has no such call, or is not set up for it. */
   get isMissing(): boolean {
-    return this.status === 501 || (this.status === 404 && this.message === "There is no such path.");
+    return (
+      this.status === 501 || (this.status === 404 && this.message === "There is no such path.")
+    );
   }
 }
 
@@ -27,7 +29,9 @@ export interface Call {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Whose memory; only what says so is sent. */
   readonly whose?: Params;
-  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly query?: Readonly<
+    Record<string, string | number | boolean | readonly string[] | undefined>
+  >;
   readonly body?: unknown;
   /** The revision that is changed. */
   readonly revision?: number;
@@ -45,7 +49,10 @@ export function keepToken(token: string): void {
 }
 
 /** The address of a call. */
-function addressOf(path: string, { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {}): URL {
+function addressOf(
+  path: string,
+  { whose = {}, query = {} }: Pick<Call, "whose" | "query"> = {},
+): URL {
   const url = new URL(path.replace(/^\//, ""), base);
   for (const [name, value] of Object.entries({ ...scopeQuery(whose), ...query })) {
     for (const each of Array.isArray(value) ? value : [value]) {
@@ -82,7 +89,9 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
   if (response.ok) return response;
   // The session has ended: a login of another kind may be asked for at this address.
   if (response.status === 401) localStorage.removeItem(tokenKey);
-  const problem = (await response.json().catch(() => ({}))) as Partial<Record<"detail" | "title" | "code", string>>;
+  const problem = (await response.json().catch(() => ({}))) as Partial<
+    Record<"detail" | "title" | "code", string>
+  >;
   const detail = problem.detail ?? problem.title ?? `The server answered ${response.status}.`;
   throw new ApiProblem(response.status, problem.code ?? "UNKNOWN", detail);
 }
@@ -100,10 +109,17 @@ export async function askOrNull<Answer>(to: string, call: Call = {}): Promise<An
   });
 }
 
-/** Exchanges the token that a command printed for a session. Without effect where it is none, or was used. */
+/**
+ * Exchanges the token that a command printed for a session. Without effect where it is none, or was
+ * used.
+ */
 export async function exchangeToken(printed: string): Promise<void> {
   const response = await fetch("session", {
-    ...{ method: "POST", credentials: "same-origin", headers: { authorization: `Bearer ${printed}` } },
+    ...{
+      method: "POST",
+      credentials: "same-origin",
+      headers: { authorization: `Bearer ${printed}` },
+    },
   });
   if (!response.ok) return;
   const { token } = (await response.json()) as { token: string };

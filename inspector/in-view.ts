@@ -1,7 +1,10 @@
 import type { Message, ShownMemory, ShownTurn, Summary, TurnCost } from "./api-types.js";
 import type { Params } from "./place.js";
 
-/** What the model had in view in a turn: what the epoch began with, and what each turn of it has added. */
+/**
+ * What the model had in view in a turn: what the epoch began with, and what each turn of it has
+ * added.
+ */
 export interface InView {
   readonly turn: ShownTurn;
   /** The turn that the epoch began with. */
@@ -58,7 +61,10 @@ const lineBytes = 20;
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 const tokensOf = (bytes: number) => Math.ceil(bytes / bytesPerToken);
 
-/** The parts of a turn's prompt, in their order, with estimates of their tokens. @param said messages from the epoch's first one on */
+/**
+ * The parts of a turn's prompt, in their order, with estimates of their tokens. @param said
+ * messages from the epoch's first one on
+ */
 export function promptOf(
   view: InView,
   said: readonly Message[],
@@ -103,9 +109,13 @@ export function promptOf(
     },
   ];
   const reported =
-    cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0 ? cost.promptTokens / cost.calls : null;
+    cost?.source === "model" && cost.promptTokens !== null && cost.calls > 0
+      ? cost.promptTokens / cost.calls
+      : null;
   const rest =
-    reported === null ? null : Math.max(0, Math.round(reported - known.reduce((sum, { tokens }) => sum + tokens, 0)));
+    reported === null
+      ? null
+      : Math.max(0, Math.round(reported - known.reduce((sum, { tokens }) => sum + tokens, 0)));
   const about = rest === null ? "yours; the model reported no tokens" : "yours, and the tools";
   return [{ name: "Instructions", tokens: rest, about }, ...known];
 }

@@ -21,7 +21,8 @@ export function Shell() {
   }, [view]);
   useKeys(() => view.tab && go({ view: view.tab, params: whoseOf(place.params) }));
   if (access.loading && !value && !error) return <p class="loading alone">Loading…</p>;
-  // A user is told that there are no such things; who had been let in keeps the page whatever comes.
+  // A user is told that there are no such things; who had been let in keeps the page whatever
+  // comes.
   const isUser = error instanceof ApiProblem && error.status === 404;
   if (!value && !isUser) return <NotIn error={error as Error} again={access.again} />;
   return (
@@ -43,7 +44,11 @@ export function Shell() {
   );
 }
 
-function Shown({ place, view, isOperator }: Readonly<{ place: Place; view: View; isOperator: boolean }>) {
+function Shown({
+  place,
+  view,
+  isOperator,
+}: Readonly<{ place: Place; view: View; isOperator: boolean }>) {
   const { user, app, thread = "", id = "" } = place.params;
   if (isOperator && view.needsWhose && user === undefined && app === undefined) {
     return (
@@ -122,8 +127,9 @@ function NotIn({ error, again }: Readonly<{ error: Error; again: () => void }>) 
       {!isStranger && <Trouble error={error} again={again} />}
       {isStranger && (
         <p>
-          This server does not know you. Log in to it as you usually do and load this page again, give a token that it
-          takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
+          This server does not know you. Log in to it as you usually do and load this page again,
+          give a token that it takes, or start <code>mnemograph inspect</code> again: what it prints
+          is good for one visit.
         </p>
       )}
       {isStranger && <SignIn again={signIn} />}

@@ -15,8 +15,13 @@ export function WhoseChooser({ place }: Readonly<{ place: Place }>) {
   const popover = useRef<HTMLDivElement>(null);
   return (
     <div class="whose">
-      <button type="button" popovertarget="whose" aria-label={`Whose: ${nameOf(place.params) || "everyone"}`}>
-        <span class="faint">Whose:</span> <bdi>{nameOf(place.params) || "everyone"}</bdi> <span class="faint">▾</span>
+      <button
+        type="button"
+        popovertarget="whose"
+        aria-label={`Whose: ${nameOf(place.params) || "everyone"}`}
+      >
+        <span class="faint">Whose:</span> <bdi>{nameOf(place.params) || "everyone"}</bdi>{" "}
+        <span class="faint">▾</span>
       </button>
       <div
         id="whose"
@@ -37,18 +42,24 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
   const [typed, setTyped] = useState("");
   const read = (kind: "users" | "apps") => async (signal: AbortSignal) =>
     (
-      (await ask<Record<string, readonly Owner[]>>(kind, { query: { limit: mostOwners }, signal }))[kind] ?? []
+      (await ask<Record<string, readonly Owner[]>>(kind, { query: { limit: mostOwners }, signal }))[
+        kind
+      ] ?? []
     ).toSorted((one, two) => (two.lastActivityAt ?? "").localeCompare(one.lastActivityAt ?? ""));
   const users = useAsked(read("users"), []);
   const apps = useAsked(read("apps"), []);
   const to = (params: Params): Place => ({ view: views[place.view]?.tab ?? place.view, params });
   const fitting = (owners: readonly Owner[]) =>
-    owners.filter(({ scope }) => nameOf(paramsOf(scope)).toLowerCase().includes(typed.trim().toLowerCase()));
+    owners.filter(({ scope }) =>
+      nameOf(paramsOf(scope)).toLowerCase().includes(typed.trim().toLowerCase()),
+    );
   const pick = (event: SubmitEvent) => {
     event.preventDefault();
     const all = [...fitting(users.value ?? []), ...fitting(apps.value ?? [])];
     const first = all.find(({ scope }) => nameOf(paramsOf(scope)) === typed.trim()) ?? all[0];
-    const params = first ? paramsOf(first.scope) : whoseOf({ tenant: place.params.tenant ?? "", user: typed.trim() });
+    const params = first
+      ? paramsOf(first.scope)
+      : whoseOf({ tenant: place.params.tenant ?? "", user: typed.trim() });
     go(to(typed.trim() === "" ? {} : params));
     onPick?.();
   };
@@ -61,8 +72,8 @@ export function OwnerPicker({ place, onPick }: Readonly<{ place: Place; onPick?:
           <a href={hrefOf(to(paramsOf(scope)))} onClick={onPick}>
             <bdi>{nameOf(paramsOf(scope))}</bdi>
             <span class="faint">
-              {kind} · {counted(memories, "memory", "memories")} · {counted(threads, "conversation")} ·{" "}
-              <When at={lastActivityAt} />
+              {kind} · {counted(memories, "memory", "memories")} ·{" "}
+              {counted(threads, "conversation")} · <When at={lastActivityAt} />
             </span>
           </a>
         </li>

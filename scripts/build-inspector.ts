@@ -1,4 +1,12 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -13,7 +21,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export const inspectorSources: string = join(root, "inspector");
 
 /**
- * Bundles the inspector's page: one script, one stylesheet, one document, with nothing to fetch from elsewhere.
+ * Bundles the inspector's page: one script, one stylesheet, one document, with nothing to fetch
+ * from elsewhere.
  *
  * @param folder where they are put.
  * @returns their size together, compressed, in bytes.
@@ -40,7 +49,10 @@ export async function buildInspector(folder: string): Promise<number> {
   copyFileSync(join(inspectorSources, "index.html"), join(fresh, "index.html"));
   for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(folder, name));
   rmdirSync(fresh);
-  return readdirSync(folder).reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+  return readdirSync(folder).reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length,
+    0,
+  );
 }
 
 /** When any of the page's sources was changed last, in ms. */
@@ -54,5 +66,6 @@ export function newestSource(folder = inspectorSources): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bytes = await buildInspector(join(root, "dist/inspector"));
   console.log(`The inspector's page takes ${bytes} bytes compressed.`);
-  if (bytes > mostBytes) throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
+  if (bytes > mostBytes)
+    throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
 }

@@ -2,8 +2,9 @@ import { build } from "esbuild";
 import { migrationFiles } from "../src/postgres/migration-files.js";
 import { packageVersion } from "../src/postgres/package-version.js";
 
-// Bundles the package's ways in, with what they share, into a folder: `tsx scripts/bundle.ts dist`. Three hundred modules
-// of its own would take a process as long to load as LangGraph does. What it depends on stays outside.
+// Bundles the package's ways in, with what they share, into a folder: `tsx scripts/bundle.ts dist`.
+// Three hundred modules of its own would take a process as long to load as LangGraph does. What it
+// depends on stays outside.
 
 const [, , folder = "dist"] = process.argv;
 const entries = ["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"];
@@ -20,7 +21,8 @@ await build({
   logLevel: "warning",
   plugins: [
     {
-      // Bundlers of those who use the package leave files behind: the migrations' texts are part of it, and its version.
+      // Bundlers of those who use the package leave files behind: the migrations' texts are part of
+      // it, and its version.
       name: "files",
       setup({ onLoad }) {
         onLoad({ filter: /\/postgres\/migration-files\.ts$/ }, () => ({

@@ -6,19 +6,29 @@ import { promisify } from "node:util";
 const repository = resolve(import.meta.dirname, "..");
 
 /**
- * Puts the JavaScript of this repository's programs into a new folder, laid out as the repository is.
+ * Puts the JavaScript of this repository's programs into a new folder, laid out as the repository
+ * is.
  *
- * Compiled as they start, each would take longer than most tests, and what a loader wraps its functions in would be measured.
+ * Compiled as they start, each would take longer than most tests, and what a loader wraps its
+ * functions in would be measured.
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
   for (const name of ["src/postgres", "src/conversation", "src/search", "src/text"])
     mkdirSync(join(folder, name), { recursive: true });
   const functions = ["src/conversation", "src/search"].flatMap((name) =>
-    readdirSync(join(repository, name)).flatMap((file) => (file.endsWith(".sql") ? `${name}/${file}` : [])),
+    readdirSync(join(repository, name)).flatMap((file) =>
+      file.endsWith(".sql") ? `${name}/${file}` : [],
+    ),
   );
   for (const name of [
-    ...["node_modules", "migrations", "src/postgres/upgrade", "src/text/screening.json", "package.json"],
+    ...[
+      "node_modules",
+      "migrations",
+      "src/postgres/upgrade",
+      "src/text/screening.json",
+      "package.json",
+    ],
     ...functions,
   ]) {
     symlinkSync(join(repository, name), join(folder, name));

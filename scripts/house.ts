@@ -9,10 +9,14 @@ import { configSchema } from "../src/options.js";
 import statements from "../test/lint/listed-statements.json" with { type: "json" };
 import ceilings from "./house-ceilings.json" with { type: "json" };
 
-// Prints how large the project is, and fails where it is larger than scripts/house-ceilings.json allows.
+// Prints how large the project is, and fails where it is larger than scripts/house-ceilings.json
+// allows.
 //   npm run house [-- --json]    --json: one line for programs
 
-/** Folders that everybody uses: an import of theirs says nothing about how a capability hangs together. */
+/**
+ * Folders that everybody uses: an import of theirs says nothing about how a capability hangs
+ * together.
+ */
 const foundations: ReadonlySet<string> = new Set([
   "text",
   "postgres",
@@ -58,7 +62,9 @@ function nodesOf(root: ts.Node): ts.Node[] {
 
 function linesOf(node: ts.Node): number {
   const source = node.getSourceFile();
-  const [from, to] = [node.getStart(), node.end].map((at) => source.getLineAndCharacterOfPosition(at).line);
+  const [from, to] = [node.getStart(), node.end].map(
+    (at) => source.getLineAndCharacterOfPosition(at).line,
+  );
   return (to ?? 0) - (from ?? 0) + 1;
 }
 
@@ -81,12 +87,18 @@ const upgrade = "src/postgres/upgrade";
 
 type Schema = { readonly _zod: { readonly def: object } };
 
-/** Settings that a schema has: what is no group of others. The categories are one, whichever of their two lists they are in. */
+/**
+ * Settings that a schema has: what is no group of others. The categories are one, whichever of
+ * their two lists they are in.
+ */
 function leaves(schema: Schema): number {
   if (schema === configSchema.shape.categories) return 1;
   const def = schema._zod.def as Record<string, unknown>;
   if (def.type === "object") {
-    return Object.values(def.shape as Record<string, Schema>).reduce((sum, each) => sum + leaves(each), 0);
+    return Object.values(def.shape as Record<string, Schema>).reduce(
+      (sum, each) => sum + leaves(each),
+      0,
+    );
   }
   if (def.type === "pipe") return leaves(def.in as Schema);
   if (def.type === "record") return leaves(def.valueType as Schema);
@@ -139,12 +151,17 @@ const splitsText = /\.(?:split|match|matchAll)\(/;
 const splitters: ReadonlySet<string> = new Set(
   code.flatMap(({ source }) =>
     nodesOf(source).flatMap((node) =>
-      ts.isFunctionDeclaration(node) && node.name && splitsText.test(node.getText()) ? [node.name.text] : [],
+      ts.isFunctionDeclaration(node) && node.name && splitsText.test(node.getText())
+        ? [node.name.text]
+        : [],
     ),
   ),
 );
 
-/** The type that a list is given where it is declared, or makes itself by `as const`: "string" without one. */
+/**
+ * The type that a list is given where it is declared, or makes itself by `as const`: "string"
+ * without one.
+ */
 function declaredType(node: ts.Node): string {
   for (let at = node.parent; at && !ts.isBlock(at); at = at.parent) {
     if (ts.isAsExpression(at) || ts.isSatisfiesExpression(at)) return at.type.getText();
@@ -168,7 +185,9 @@ function isSplit(node: ts.Node): boolean {
   if (ts.isCallExpression(at)) return splitters.has(at.expression.getText());
   if (!ts.isVariableDeclaration(at)) return false;
   const name = at.name.getText();
-  const uses = nodesOf(node.getSourceFile()).filter((use) => ts.isIdentifier(use) && use.text === name);
+  const uses = nodesOf(node.getSourceFile()).filter(
+    (use) => ts.isIdentifier(use) && use.text === name,
+  );
   return uses.some((use) => use.parent !== at && isSplit(use));
 }
 
@@ -179,7 +198,9 @@ function isWordList(node: ts.Node): boolean {
     return plainWordsOf(texts).length >= 6 && /\bstring\b/.test(declaredType(node));
   }
   if (ts.isObjectLiteralExpression(node)) {
-    const keys = node.properties.filter(ts.isPropertyAssignment).map(({ name }) => name.getText().replace(/["']/g, ""));
+    const keys = node.properties
+      .filter(ts.isPropertyAssignment)
+      .map(({ name }) => name.getText().replace(/["']/g, ""));
     const { parent } = node;
     const isMap = ts.isVariableDeclaration(parent)
       ? /Record<string/.test(parent.type?.getText() ?? "")
@@ -193,7 +214,10 @@ function isWordList(node: ts.Node): boolean {
   return !isSentence && plainWordsOf(text.split(/[\s|/]+/)).length >= 10 && isSplit(node);
 }
 
-/** Places of lists of words. No list of a language's words belongs in code; names that a format fixes are few. */
+/**
+ * Places of lists of words. No list of a language's words belongs in code; names that a format
+ * fixes are few.
+ */
 const wordLists = code.flatMap(({ path, source }) =>
   nodesOf(source)
     .filter(isWordList)
@@ -201,14 +225,23 @@ const wordLists = code.flatMap(({ path, source }) =>
 );
 
 const srcLines = files.reduce((sum, { text }) => sum + lineCount(text), 0);
-const commentLines = files.reduce((sum, { text }) => sum + (text.match(/^\s*(?:\/\/|\/?\*)/gm)?.length ?? 0), 0);
+const commentLines = files.reduce(
+  (sum, { text }) => sum + (text.match(/^\s*(?:\/\/|\/?\*)/gm)?.length ?? 0),
+  0,
+);
 
 const measured = {
   srcLines,
   commentPercent: Math.round((1_000 * commentLines) / srcLines) / 10,
   srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
-  nonAsciiCharacters: code.reduce((sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0), 0),
-  longLines: files.reduce((sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length, 0),
+  nonAsciiCharacters: code.reduce(
+    (sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0),
+    0,
+  ),
+  longLines: files.reduce(
+    (sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length,
+    0,
+  ),
   wordLists: wordLists.length,
   sqlLines: sqlLines(),
   migrationLines: linesIn("migrations", /\.sql$/),
@@ -227,7 +260,9 @@ const measured = {
   citusFalseAlarms: statements.falseAlarms.length,
 };
 
-const over = Object.entries(measured).filter(([name, count]) => count > ceilings[name as keyof typeof measured]);
+const over = Object.entries(measured).filter(
+  ([name, count]) => count > ceilings[name as keyof typeof measured],
+);
 
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify(measured));
@@ -239,7 +274,9 @@ if (process.argv.includes("--json")) {
   printShape();
 }
 for (const [name, count] of over) {
-  console.error(`${name}: ${count} is over its ceiling of ${ceilings[name as keyof typeof measured]}.`);
+  console.error(
+    `${name}: ${count} is over its ceiling of ${ceilings[name as keyof typeof measured]}.`,
+  );
 }
 process.exitCode = over.length > 0 ? 1 : 0;
 
@@ -251,16 +288,25 @@ function printShape(): void {
     source.statements.flatMap((statement) => {
       const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
       const specifier = isLink ? statement.moduleSpecifier : undefined;
-      if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith(".")) return [];
+      if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.startsWith("."))
+        return [];
       return [[folderOf(path), folderOf(normalize(join(dirname(path), specifier.text)))] as const];
     }),
   );
-  const between = links.filter((ends) => ends.every((each) => each !== undefined && !foundations.has(each)));
+  const between = links.filter((ends) =>
+    ends.every((each) => each !== undefined && !foundations.has(each)),
+  );
   const staying = between.filter(([from, to]) => from === to);
   const functions = files.flatMap(({ path, source }) =>
     nodesOf(source).flatMap((node) =>
       ts.isFunctionLike(node) && "body" in node && node.body
-        ? [{ lines: linesOf(node), name: node.name?.getText() ?? "(anonymous)", path: relative("src", path) }]
+        ? [
+            {
+              lines: linesOf(node),
+              name: node.name?.getText() ?? "(anonymous)",
+              path: relative("src", path),
+            },
+          ]
         : [],
     ),
   );

@@ -11,7 +11,8 @@ export async function makeEmptyDatabase(folder: string): Promise<void> {
   await pool.query("checkpoint");
   const dump = Buffer.from(await (await engine().dumpDataDir("none")).arrayBuffer());
   await close();
-  if (engineVersion === undefined) throw new Error("The version of @electric-sql/pglite is not known.");
+  if (engineVersion === undefined)
+    throw new Error("The version of @electric-sql/pglite is not known.");
   const path = join(folder, emptyDatabaseName(engineVersion));
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 5,
@@ -27,4 +28,5 @@ export async function makeEmptyDatabase(folder: string): Promise<void> {
 
 // Run after tsc, with the folder that it built into: `npx tsx scripts/make-empty-database.ts dist`
 const [, program, folder = "dist"] = process.argv;
-if (program && import.meta.url === pathToFileURL(realpathSync(program)).href) await makeEmptyDatabase(folder);
+if (program && import.meta.url === pathToFileURL(realpathSync(program)).href)
+  await makeEmptyDatabase(folder);

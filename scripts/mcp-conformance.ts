@@ -11,9 +11,10 @@ import { createMemory } from "../src/index.js";
 import { mcpHandler } from "../src/mcp/index.js";
 
 /**
- * `npm run mcp:conformance`: the Model Context Protocol's own conformance suite against `/mcp` as `mnemograph serve --mcp`
- * answers it on loopback, for both revisions that it serves. Fails where a scenario fails that the revision's list does not
- * name, and where one passes that it does. Passes, with a line that says so, where the suite cannot be fetched.
+ * `npm run mcp:conformance`: the Model Context Protocol's own conformance suite against `/mcp` as
+ * `mnemograph serve --mcp` answers it on loopback, for both revisions that it serves. Fails where a
+ * scenario fails that the revision's list does not name, and where one passes that it does. Passes,
+ * with a line that says so, where the suite cannot be fetched.
  */
 const suite = "@modelcontextprotocol/conformance";
 const version = "0.2.0-alpha.12";
@@ -30,7 +31,8 @@ const install = [
   "--no-engine-strict",
   ...patience,
 ];
-if ((await run("npm", [...install, `${suite}@${version}`], "ignore")) === 0) process.exitCode = await conform();
+if ((await run("npm", [...install, `${suite}@${version}`], "ignore")) === 0)
+  process.exitCode = await conform();
 else console.error(`MCP conformance was not tested: npm cannot install ${suite}@${version} here.`);
 rmSync(folder, { recursive: true });
 
@@ -41,7 +43,11 @@ async function conform(): Promise<number> {
   const app = createMemoryApp(memory, { mcp: mcpHandler(memory) });
   // Scenarios of headers leave out the query, so it is added here.
   const fetch = ({ url, method, headers, body }: Request, env: unknown) => {
-    const init: RequestInit = { method, headers, ...(method === "POST" && { body, duplex: "half" }) };
+    const init: RequestInit = {
+      method,
+      headers,
+      ...(method === "POST" && { body, duplex: "half" }),
+    };
     return app.fetch(new Request(`${url}?userId=ana`, init), env as object);
   };
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
@@ -55,8 +61,17 @@ async function conform(): Promise<number> {
   ];
   let worst = 0;
   for (const revision of revisions) {
-    const scenarios = ["--requirements", revision, "--expected-failures", beside(`mcp-conformance-${revision}.yml`)];
-    worst ||= await run(process.execPath, [...program, "server", "--url", url, ...scenarios], "inherit");
+    const scenarios = [
+      "--requirements",
+      revision,
+      "--expected-failures",
+      beside(`mcp-conformance-${revision}.yml`),
+    ];
+    worst ||= await run(
+      process.execPath,
+      [...program, "server", "--url", url, ...scenarios],
+      "inherit",
+    );
   }
   await new Promise((resolve) => server.close(resolve));
   await memory.close();
@@ -64,7 +79,11 @@ async function conform(): Promise<number> {
 }
 
 /** In the temporary folder: the suite writes its results where it runs. */
-async function run(command: string, args: readonly string[], stdio: "ignore" | "inherit"): Promise<number> {
+async function run(
+  command: string,
+  args: readonly string[],
+  stdio: "ignore" | "inherit",
+): Promise<number> {
   const [code] = await once(spawn(command, args, { cwd: folder, stdio }), "exit");
   return code ?? 1;
 }

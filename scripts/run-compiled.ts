@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { compileSources } from "./compile-sources.js";
 
 /**
- * Runs a program of this repository as the package is published: compiled, and without the wrapper that tsx puts around
- * each function. A benchmark would measure that too, and only of our code.
+ * Runs a program of this repository as the package is published: compiled, and without the wrapper
+ * that tsx puts around each function. A benchmark would measure that too, and only of our code.
  *
  * Usage: tsx scripts/run-compiled.ts [options of node] bench/recall.ts [arguments]
  */

@@ -8,10 +8,12 @@ import { openChromium } from "../test/support/chromium.js";
 import { openInspected } from "../test/support/inspected.js";
 import { ana, fillInspectorSample, sampleModel } from "../test/support/inspector-sample.js";
 
-// `npm run screenshots [-- --kept]`: pictures of the inspector's views, at two widths, light and dark, in
-// .screenshots/; with --kept, only those that the documentation shows, in docs/inspector/.
+// `npm run screenshots [-- --kept]`: pictures of the inspector's views, at two widths, light and
+// dark, in .screenshots/; with --kept, only those that the documentation shows, in docs/inspector/.
 const kept = process.argv.includes("--kept");
-const folder = fileURLToPath(new URL(kept ? "../docs/inspector" : "../.screenshots", import.meta.url));
+const folder = fileURLToPath(
+  new URL(kept ? "../docs/inspector" : "../.screenshots", import.meta.url),
+);
 mkdirSync(folder, { recursive: true });
 
 /** Those that the documentation shows. */
@@ -30,7 +32,11 @@ const memory = createMemory({
 await memory.setup();
 // What is quicker the second time is not the story of the charts.
 for (let time = 0; time < 5; time++)
-  await memory.recall({ scope: { userId: "nobody" }, threadId: "nothing", query: "Where does she sail?" });
+  await memory.recall({
+    scope: { userId: "nobody" },
+    threadId: "nothing",
+    query: "Where does she sail?",
+  });
 const dayMs = 86_400_000;
 await fillInspectorSample(memory, (daysAgo) => {
   now = Date.now() - daysAgo * dayMs;

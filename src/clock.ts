@@ -19,8 +19,8 @@ const lastMs = Date.parse("9999-12-31T23:59:59Z");
 export const isoDay = (time: Date): string => time.toISOString().slice(0, 10);
 
 /**
- * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Accepts microseconds, and
- * offsets with seconds, as PostgreSQL writes them for old times.
+ * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Accepts
+ * microseconds, and offsets with seconds, as PostgreSQL writes them for old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];
@@ -32,6 +32,9 @@ export function isoTimeMs(text: string): number | null {
   return timeMs >= firstMs && timeMs <= lastMs ? timeMs : null;
 }
 
-function durationMs([hours = "0", minutes = "0", seconds = "0"]: readonly (string | undefined)[]): number {
+function durationMs([hours = "0", minutes = "0", seconds = "0"]: readonly (
+  | string
+  | undefined
+)[]): number {
   return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
 }

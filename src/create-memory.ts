@@ -91,7 +91,12 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   /** For bulk work, whose statements have no deadline. */
   const bulk = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.spans);
-  const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, options.jobs ?? "background");
+  const maintenance: Maintenance = createMaintenance(
+    runtime,
+    bulk,
+    observe,
+    options.jobs ?? "background",
+  );
   const { runner } = maintenance;
   const endLevels = watchLevels(runtime);
   const startNote: StartNote =
@@ -100,7 +105,12 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       : null;
 
   const memory: MemoryWithInternalApi = {
-    setup: () => migrate(db, { vectors: Boolean(options.embeddings), isolation: isIsolated, also: setUpCheckpointer }),
+    setup: () =>
+      migrate(db, {
+        vectors: Boolean(options.embeddings),
+        isolation: isIsolated,
+        also: setUpCheckpointer,
+      }),
     ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -124,7 +134,11 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     work: runner.work,
     idle: maintenance.idle,
     events: createEventsApi(db),
-    stats: createStats(db.patient, { formProblems: writingProblemNames, energy: config.energy, clock }),
+    stats: createStats(db.patient, {
+      formProblems: writingProblemNames,
+      energy: config.energy,
+      clock,
+    }),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     reembed: (how) => reembed(bulk, [memoryVectors, itemVectors], how),
@@ -163,8 +177,12 @@ function openGraphs(works: Maintenance["works"]): ReturnType<Memory["graphs"]> {
 function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | null {
   if (defaultScope === undefined) return null;
   if (isolation === undefined) return Object.freeze(parseScope(defaultScope));
-  const why = "where tenants are isolated, a run without a scope must fail. Leave one of the two out.";
-  throw new MemoryError("INVALID_INPUT", `\`defaultScope\` does not go with isolation: "rls": ${why}`);
+  const why =
+    "where tenants are isolated, a run without a scope must fail. Leave one of the two out.";
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `\`defaultScope\` does not go with isolation: "rls": ${why}`,
+  );
 }
 
 function createTurns(
@@ -189,7 +207,8 @@ function createTurns(
       return { recorded, lastSeq };
     },
     recall: observedRecall,
-    promptFor: async (input) => promptOf(await observedRecall(parsePromptInput(input)), input.query),
+    promptFor: async (input) =>
+      promptOf(await observedRecall(parsePromptInput(input)), input.query),
     async remember(input) {
       const { remembered, due, isNewThread, threadRef } = await observedRemember(input);
       await asTenant(input.scope.tenantId, async () => {

@@ -1,32 +1,55 @@
 /** Codes for programs to branch on. Codes are stable; messages are for people and may change. */
 export type MemoryErrorCode =
-  /** Others kept writing to the same rows: try again. Nothing was written, but `forget` keeps its deletions. */
+  /**
+   * Others kept writing to the same rows: try again. Nothing was written, but `forget` keeps its
+   * deletions.
+   */
   | "BUSY"
-  /** An agent asked for a category that its allowlist does not name. Ask for another, or add it to the list. */
+  /**
+   * An agent asked for a category that its allowlist does not name. Ask for another, or add it to
+   * the list.
+   */
   | "CATEGORY_DENIED"
   /** The memory was closed. Make another with `createMemory`. */
   | "CLOSED"
   /** Another active memory has the same slot, text or turns. Change or remove that one. */
   | "CONFLICT"
-  /** A sensitive field changes only with the user's consent. Decide the request, or pass `consent: "given"`. */
+  /**
+   * A sensitive field changes only with the user's consent. Decide the request, or pass `consent:
+   * "given"`.
+   */
   | "CONSENT_REQUIRED"
   /** The database refused a statement; `cause` is its error. */
   | "DATABASE_ERROR"
-  /** A statement took longer than it may. Try again, or raise the setting that the message names. */
+  /**
+   * A statement took longer than it may. Try again, or raise the setting that the message names.
+   */
   | "DATABASE_TIMEOUT"
   /** The database cannot be reached. Nothing was written; try again when it can. */
   | "DATABASE_UNAVAILABLE"
   /** Another process has the embedded database open. Close it there, or use a server. */
   | "DATA_DIRECTORY_LOCKED"
-  /** The embeddings' vectors have a new length. Use the earlier model, or give this one another `model` name. */
+  /**
+   * The embeddings' vectors have a new length. Use the earlier model, or give this one another
+   * `model` name.
+   */
   | "DIMENSION_MISMATCH"
   /** The embeddings failed; `cause` is their error. Nothing was written: try again. */
   | "EMBEDDING_FAILED"
-  /** The thread, its user or the scope was forgotten meanwhile: nothing more was written. Start a new one if needed. */
+  /**
+   * The thread, its user or the scope was forgotten meanwhile: nothing more was written. Start a
+   * new one if needed.
+   */
   | "FORGOTTEN"
-  /** The id is already used by another owner or record of this database. Use another id, or another schema. */
+  /**
+   * The id is already used by another owner or record of this database. Use another id, or another
+   * schema.
+   */
   | "ID_TAKEN"
-  /** An argument, option or setting is wrong, missing or unknown; the message names each. Correct the call. */
+  /**
+   * An argument, option or setting is wrong, missing or unknown; the message names each. Correct
+   * the call.
+   */
   | "INVALID_INPUT"
   /** The model failed or did not answer in time; `cause` is its error. */
   | "MODEL_FAILED"
@@ -36,27 +59,43 @@ export type MemoryErrorCode =
   | "MODEL_REQUIRED"
   /** The scope has nothing with that id. */
   | "NOT_FOUND"
-  /** An optional package is not installed, or the database lacks pgvector; the message says which. */
+  /**
+   * An optional package is not installed, or the database lacks pgvector; the message says which.
+   */
   | "PEER_MISSING"
-  /** The database role, or the process in the embedded database's folder, lacks a permission that the message names. */
+  /**
+   * The database role, or the process in the embedded database's folder, lacks a permission that
+   * the message names.
+   */
   | "PERMISSION_DENIED"
   /** `redact` failed, so nothing was stored. */
   | "REDACTION_FAILED"
-  /** The tables are of another version of this package or another language; the message says what to do. */
+  /**
+   * The tables are of another version of this package or another language; the message says what to
+   * do.
+   */
   | "SCHEMA_DIFFERS"
   /** The scope is missing, ambiguous or misspelt. Pass a user's or an app's id. */
   | "SCOPE_REQUIRED"
   /** The tables are missing or out of date. Call `setup`. */
   | "SETUP_REQUIRED"
-  /** It has changed since it was read (`ifRevision`, `ifValue`). `details.current` is the new version: check it, then decide. */
+  /**
+   * It has changed since it was read (`ifRevision`, `ifValue`). `details.current` is the new
+   * version: check it, then decide.
+   */
   | "STALE_REVISION"
   /** The thread belongs to another scope. Use another thread id, or the scope it was made in. */
   | "THREAD_FORBIDDEN"
-  /** The state of the memory, request, job or scope forbids the call. `details.current` is the memory or request. */
+  /**
+   * The state of the memory, request, job or scope forbids the call. `details.current` is the
+   * memory or request.
+   */
   | "WRONG_STATE";
 
 export interface MemoryErrorDetails {
-  /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it is now, if the code is about one. */
+  /**
+   * The memory (`MemoryItem`) or request (`ConsentRequest`) as it is now, if the code is about one.
+   */
   readonly current?: unknown;
   /** With `DATABASE_UNAVAILABLE` while the database is paused: the time until the next attempt. */
   readonly retryInMs?: number;
@@ -90,4 +129,5 @@ export class MemoryError extends Error {
 }
 
 /** The message of any thrown value. It may quote anything. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

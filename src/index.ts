@@ -46,7 +46,11 @@ export {
   type MemoryMiddlewareOptions,
   memoryMiddleware,
 } from "./langgraph/wrap/memory-middleware.js";
-export { type WithMemory, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
+export {
+  type WithMemory,
+  type WithMemoryOptions,
+  withMemory,
+} from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
 export type { Change, Changes, HistoryEntry } from "./memories/changes/changes-api.js";
 export type { ConsentRequest } from "./memories/guard/consent-request.rule.js";

@@ -15,7 +15,10 @@ export interface InternalApi {
   defaultScope(): Scope | null;
   /** Who asks the user for consent: the setting `consent.ask`. */
   consentAsk(): ConsentPolicy["ask"];
-  /** Registers how this process asks users for consent; without any way, waiting requests are reported. */
+  /**
+   * Registers how this process asks users for consent; without any way, waiting requests are
+   * reported.
+   */
   asksConsent(way: "interrupt" | "tool"): void;
   /** How many of the last summarized messages stay in a bounded state. */
   keepRecentMessages(): number;
@@ -29,7 +32,10 @@ export interface InternalApi {
   warn(message: string): void;
   /** Logs a failure that a turn survived, and stores an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
-  /** Reserves a new thread for the run before its first model call. @throws MemoryError `THREAD_FORBIDDEN`, `BUSY` */
+  /**
+   * Reserves a new thread for the run before its first model call.
+   * @throws MemoryError `THREAD_FORBIDDEN`, `BUSY`
+   */
   claim(run: ThreadAddress): Promise<void>;
 }
 
@@ -41,7 +47,8 @@ export interface MemoryWithInternalApi extends Memory {
 }
 
 /** The internal part of `memory`. Spreading a memory keeps it. */
-export const internalApi = (memory: Memory): InternalApi => (memory as MemoryWithInternalApi)[internalApiKey];
+export const internalApi = (memory: Memory): InternalApi =>
+  (memory as MemoryWithInternalApi)[internalApiKey];
 
 /** Counts the hits shown to an agent outside of this process as used, as a graph's tool does. */
 export function reportSearch(
@@ -52,7 +59,14 @@ export function reportSearch(
   const similarities = hits.flatMap((hit) => hit.similarity ?? []);
   const similarity = similarities.length > 0 ? Math.max(...similarities) : undefined;
   const shownIds = hits.map(({ id }) => id);
-  return internalApi(memory).emit({ ...searcher, step: "tool", op: "search", status: "ok", similarity, shownIds });
+  return internalApi(memory).emit({
+    ...searcher,
+    step: "tool",
+    op: "search",
+    status: "ok",
+    similarity,
+    shownIds,
+  });
 }
 
 export function isMemory(value: unknown): value is Memory {

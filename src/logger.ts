@@ -2,7 +2,9 @@ import { MemoryError } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
-/** Searchable fields of a log line: ids, numbers and names of steps, never text of a conversation. */
+/**
+ * Searchable fields of a log line: ids, numbers and names of steps, never text of a conversation.
+ */
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
@@ -54,13 +56,21 @@ const toStderr = (message: string) => {
 };
 
 /** Used when no logger is given: problems go to standard error, everything else is dropped. */
-export const defaultLogger: Logger = { debug: silent, info: silent, warn: toStderr, error: toStderr };
+export const defaultLogger: Logger = {
+  debug: silent,
+  info: silent,
+  warn: toStderr,
+  error: toStderr,
+};
 
 /** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
 const mostLineCharacters = 1_000;
 const mostErrorCharacters = 500;
 
-/** `logger` with each message on one line of at most 1,000 characters, since ids could forge further lines. */
+/**
+ * `logger` with each message on one line of at most 1,000 characters, since ids could forge further
+ * lines.
+ */
 export function lineLogger(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>
@@ -73,19 +83,33 @@ export function lineLogger(logger: Logger): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** One line of at most 500 characters: a `MemoryError`'s message, which quotes no conversation, else the kind. */
+/**
+ * One line of at most 500 characters: a `MemoryError`'s message, which quotes no conversation, else
+ * the kind.
+ */
 export function errorLine(error: unknown): string {
   if (MemoryError.is(error)) return oneLine(error.message, mostErrorCharacters);
   return `unexpected ${errorKind(error)}${placeOf(error)}`;
 }
 
-/** Without its message, in which providers quote prompts: "BadRequestError (400, context_length_exceeded)". */
+/**
+ * Without its message, in which providers quote prompts: "BadRequestError (400,
+ * context_length_exceeded)".
+ */
 export function errorKind(error: unknown): string {
   if (typeof error !== "object" || error === null) return `error of type ${typeof error}`;
-  const causes = [error, propertyOf(error, "cause")].filter((each) => typeof each === "object" && each !== null);
-  const codes = causes.flatMap((each) => [...statusesOf(each as object), ...codesOf(each as object)]);
+  const causes = [error, propertyOf(error, "cause")].filter(
+    (each) => typeof each === "object" && each !== null,
+  );
+  const codes = causes.flatMap((each) => [
+    ...statusesOf(each as object),
+    ...codesOf(each as object),
+  ]);
   const errorClass = propertyOf(error, "constructor");
-  const names = [propertyOf(error, "name"), typeof errorClass === "function" ? errorClass.name : undefined];
+  const names = [
+    propertyOf(error, "name"),
+    typeof errorClass === "function" ? errorClass.name : undefined,
+  ];
   const name = names.find((each) => isWord(each) && each !== "Error") ?? "Error";
   return codes.length > 0 ? `${name} (${[...new Set(codes)].join(", ")})` : String(name);
 }
@@ -93,7 +117,8 @@ export function errorKind(error: unknown): string {
 function statusesOf(error: object): string[] {
   const response = propertyOf(error, "response");
   const statuses = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
-  if (typeof response === "object" && response !== null) statuses.push(propertyOf(response, "status"));
+  if (typeof response === "object" && response !== null)
+    statuses.push(propertyOf(response, "status"));
   return statuses
     .filter((status) => Number.isInteger(status) && Number(status) >= 100 && Number(status) < 600)
     .map(String);
@@ -103,7 +128,8 @@ function codesOf(error: object): string[] {
   return ["code", "type", "lc_error_code"].map((key) => propertyOf(error, key)).filter(isCode);
 }
 
-const isWord = (value: unknown): value is string => typeof value === "string" && /^\$?[A-Za-z]{1,50}$/.test(value);
+const isWord = (value: unknown): value is string =>
+  typeof value === "string" && /^\$?[A-Za-z]{1,50}$/.test(value);
 
 /** Codes of providers, Node and PostgreSQL: "rate_limit_exceeded", "ECONNREFUSED", "23505". */
 const isCode = (value: unknown): value is string =>
@@ -115,7 +141,8 @@ const isCode = (value: unknown): value is string =>
 function placeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const [stack, message] = [propertyOf(error, "stack"), propertyOf(error, "message")];
-  if (typeof stack !== "string" || typeof message !== "string" || !stack.includes(message)) return "";
+  if (typeof stack !== "string" || typeof message !== "string" || !stack.includes(message))
+    return "";
   const frames = stack.slice(stack.indexOf(message) + message.length);
   const [place] = /[\w.-]{1,60}\.[cm]?[jt]s:\d+/.exec(frames) ?? [];
   return place === undefined ? "" : ` at ${place}`;

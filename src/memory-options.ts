@@ -12,57 +12,70 @@ import type { Redact } from "./text/redactor.js";
 
 export interface MemoryOptions {
   /**
-   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an unset environment
-   * variable, is refused where `NODE_ENV` is "production", else logged as a warning. @default { dataDir: ".mnemograph" }
+   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an
+   * unset environment variable, is refused where `NODE_ENV` is "production", else logged as a
+   * warning.
+   * @default { dataDir: ".mnemograph" }
    */
   readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
   readonly schema?: string;
-  /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
+  /**
+   * Any chat model, for background work: without one conversations are recorded, and nothing is
+   * made of them.
+   */
   readonly model?: BaseChatModel;
   /**
-   * Any embeddings; needs pgvector. Without them retrieval is lexical. Each model has its own vectors, by its `model` or
-   * `modelName`, else its class. For two models that share a name, pass an object with another `model`.
+   * Any embeddings; needs pgvector. Without them retrieval is lexical. Each model has its own
+   * vectors, by its `model` or `modelName`, else its class. For two models that share a name, pass
+   * an object with another `model`.
    */
   readonly embeddings?: EmbeddingsInterface;
   /** Settings, or the path of a YAML file with them. */
   readonly config?: MemoryConfig | string;
   /**
-   * "background": in this process, after the answer. "inline": before `remember` returns. A started pg-boss 10.4, or the
-   * options of one that is made here: this process puts jobs in its queues, and those that call `work` do them, on as many
-   * machines as there are; they have the `model`, which this process then does not need, and the same `config`.
+   * "background": in this process, after the answer. "inline": before `remember` returns. A started
+   * pg-boss 10.4, or the options of one that is made here: this process puts jobs in its queues,
+   * and those that call `work` do them, on as many machines as there are; they have the `model`,
+   * which this process then does not need, and the same `config`.
    * @default "background"
    */
   readonly jobs?: "background" | "inline" | QueueOption;
   /**
-   * "rls": PostgreSQL itself keeps tenants apart, so that even a wrong statement sees only the rows of the tenant it was
-   * made for. Needs a server, `setup` with this option by the role that will own the tables, and from then on a role
-   * that is no superuser. Calls without a scope work across tenants, which only the tables' owner may; a process whose
-   * role is not does no background work for others' turns. LangGraph's checkpoints stay outside. @default none
+   * "rls": PostgreSQL itself keeps tenants apart, so that even a wrong statement sees only the rows
+   * of the tenant it was made for. Needs a server, `setup` with this option by the role that will
+   * own the tables, and from then on a role that is no superuser. Calls without a scope work across
+   * tenants, which only the tables' owner may; a process whose role is not does no background work
+   * for others' turns. LangGraph's checkpoints stay outside.
+   * @default none
    */
   readonly isolation?: "rls";
   /**
-   * The scope of runs of graphs that name nobody: for Studio, and for apps of one user. Never of a run that a server has
-   * authenticated. Calls in code name their scope anyway. Not with `isolation`. @default none: `SCOPE_REQUIRED`
+   * The scope of runs of graphs that name nobody: for Studio, and for apps of one user. Never of a
+   * run that a server has authenticated. Calls in code name their scope anyway. Not with
+   * `isolation`.
+   * @default none: `SCOPE_REQUIRED`
    */
   readonly defaultScope?: Scope;
   /** @default warnings and errors on standard error */
   readonly logger?: Logger;
   /**
-   * Removes from every text what must not be kept: from messages, memories, summaries and imports, before they are stored
-   * or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. The graph's own
-   * checkpoints are not redacted.
+   * Removes from every text what must not be kept: from messages, memories, summaries and imports,
+   * before they are stored or shown to the model of background work. When it fails, nothing is
+   * stored: `REDACTION_FAILED`. The graph's own checkpoints are not redacted.
    */
   readonly redact?: Redact;
   /**
-   * Whether a text reads as instructions to a model, asked before it is stored, in place of the package's patterns. True:
-   * it waits in quarantine or is refused. When it fails, the text counts as instructions.
+   * Whether a text reads as instructions to a model, asked before it is stored, in place of the
+   * package's patterns. True: it waits in quarantine or is refused. When it fails, the text counts
+   * as instructions.
    */
   readonly screen?: (text: string) => boolean | Promise<boolean>;
   /**
-   * A caption for an image, file, audio or video in a message, from what LangChain calls a standard content block: `type`,
-   * `mimeType`, `metadata.name`, and `data` in base64, `url` or `fileId`. Asked once for each file of a new message, before
-   * `record` and `remember` return. When it fails, or takes longer than `upkeep.timeoutMs`, there is no caption.
+   * A caption for an image, file, audio or video in a message, from what LangChain calls a standard
+   * content block: `type`, `mimeType`, `metadata.name`, and `data` in base64, `url` or `fileId`.
+   * Asked once for each file of a new message, before `record` and `remember` return. When it
+   * fails, or takes longer than `upkeep.timeoutMs`, there is no caption.
    * @default none: files are recorded by reference
    */
   readonly describe?: Describe;
@@ -80,7 +93,10 @@ const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "c
 const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
 const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
-/** Checks what untyped callers pass. `config` has its own schema; `openDatabase` checks the database. */
+/**
+ * Checks what untyped callers pass. `config` has its own schema; `openDatabase` checks the
+ * database.
+ */
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),

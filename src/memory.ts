@@ -46,19 +46,24 @@ import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
 /**
- * Long-term memory for agents. A call about one thing (an id, drafts, a scope, an export) takes it as its first argument;
- * all else is one object, and its `scope` names the owner of the memory.
+ * Long-term memory for agents. A call about one thing (an id, drafts, a scope, an export) takes it
+ * as its first argument; all else is one object, and its `scope` names the owner of the memory.
  */
 export interface Memory {
-  /** Creates or updates the tables; many processes may call it together. Returns the migrations that ran. */
+  /**
+   * Creates or updates the tables; many processes may call it together. Returns the migrations that
+   * ran.
+   */
   setup(): Promise<string[]>;
   /**
    * Appends new messages to a thread's transcript. Returns how many were new.
-   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`,
+   * `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
-   * Reads what memory knows at the start of a turn. Takes one round trip after the embedding of the question.
+   * Reads what memory knows at the start of a turn. Takes one round trip after the embedding of the
+   * question.
    * @example
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -67,7 +72,8 @@ export interface Memory {
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
-   * The prompt of a turn, for a program without a graph. Takes one round trip after the embedding of the question.
+   * The prompt of a turn, for a program without a graph. Takes one round trip after the embedding
+   * of the question.
    * @example
    * ```ts
    * const { messages, shown } = await memory.promptFor({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -76,8 +82,8 @@ export interface Memory {
    */
   promptFor(input: PromptInput): Promise<MemoryPrompt>;
   /**
-   * Ends a turn: records its messages and starts due work: a summary, fact extraction, compression of older turns.
-   * With `shown: shownBy(recalled)`, the shown memories count as used and seen.
+   * Ends a turn: records its messages and starts due work: a summary, fact extraction, compression
+   * of older turns. With `shown: shownBy(recalled)`, the shown memories count as used and seen.
    * @example
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
@@ -85,7 +91,9 @@ export interface Memory {
    * @throws MemoryError as `record`
    */
   remember(input: RecordInput): Promise<Remembered>;
-  /** The versions of each thread's summary: list them, follow their chain, restore an earlier one. */
+  /**
+   * The versions of each thread's summary: list them, follow their chain, restore an earlier one.
+   */
   readonly summaries: SummariesApi;
   /** Durable memories one by one: add, read, change, remove, restore, and who changed what. */
   readonly memories: MemoriesApi;
@@ -114,8 +122,9 @@ export interface Memory {
   /** The same, in the form that models read. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
   /**
-   * The same hits with the parts of each score, and related memories that are no hits, with the reason. For debugging:
-   * it takes four round trips, and shows memories that the agent may not read.
+   * The same hits with the parts of each score, and related memories that are no hits, with the
+   * reason. For debugging: it takes four round trips, and shows memories that the agent may not
+   * read.
    * @example
    * ```ts
    * const { hits, omitted } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
@@ -126,19 +135,23 @@ export interface Memory {
   query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
   /** The messages of conversations, word for word. */
   readonly transcript: {
-    /** Messages that fit a question, best first. Without a scope: everybody's, for operators. @throws MemoryError `INVALID_INPUT` */
+    /**
+     * Messages that fit a question, best first. Without a scope: everybody's, for operators.
+     * @throws MemoryError `INVALID_INPUT`
+     */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
   /** Conversations: list, end and delete them, and see which memories their turns were shown. */
   readonly threads: {
     /**
-     * An app's threads or a user's (without `appId`, in all apps), latest first. Without a scope: everybody's, for
-     * operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+     * An app's threads or a user's (without `appId`, in all apps), latest first. Without a scope:
+     * everybody's, for operators.
+     * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
      */
     list(input?: ListThreads): Promise<Thread[]>;
     /**
-     * Ends a conversation. With an app, it leaves a note of the messages since its last note, made in the background; see
-     * `config.notes`. Ending it again changes nothing; a message reopens it.
+     * Ends a conversation. With an app, it leaves a note of the messages since its last note, made
+     * in the background; see `config.notes`. Ending it again changes nothing; a message reopens it.
      * @example
      * ```ts
      * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
@@ -147,39 +160,43 @@ export interface Memory {
      */
     end(input: EndThread): Promise<EndedThread>;
     /**
-     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. Memories learned there stay
-     * without their source, or are deleted too.
+     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. Memories
+     * learned there stay without their source, or are deleted too.
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     delete(input: DeleteThread): Promise<Forgotten>;
     /**
-     * Which memories each turn of a thread was shown in which part of the block, latest first, and how many were omitted.
+     * Which memories each turn of a thread was shown in which part of the block, latest first, and
+     * how many were omitted.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
     /**
-     * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and cached parts of prompts;
-     * and background calls by kind. As models report it, else estimated.
+     * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and
+     * cached parts of prompts; and background calls by kind. As models report it, else estimated.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     cost(input: ListShown): Promise<ThreadCost>;
     /**
-     * Messages of a thread, in order, page by page: the last ones, those before a `seq`, or those after one.
+     * Messages of a thread, in order, page by page: the last ones, those before a `seq`, or those
+     * after one.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     messages(input: ListMessages): Promise<ThreadMessage[]>;
   };
   /**
-   * LangGraph's Postgres checkpointer on the same pool. Only the owner of a thread can read its checkpoints: pass the ids
-   * of the run to `getState`, `getStateHistory` and `updateState` as well. `setup` creates its tables.
+   * LangGraph's Postgres checkpointer on the same pool. Only the owner of a thread can read its
+   * checkpoints: pass the ids of the run to `getState`, `getStateHistory` and `updateState` as
+   * well. `setup` creates its tables.
    */
   checkpointer(): PostgresSaver;
   /** LangGraph's checkpoints: delete superseded ones. */
   readonly checkpoints: CheckpointsApi;
   /**
-   * A store for LangGraph (`BaseStore`) on the same tables, for `compile({ store })`, `createAgent({ store })` and
-   * `getStore()`. Searches by words and, with embeddings, by meaning; `forget`, `export` and row-level security include
-   * items of a scope. A batch runs in its order, in one round trip for each scope.
+   * A store for LangGraph (`BaseStore`) on the same tables, for `compile({ store })`,
+   * `createAgent({ store })` and `getStore()`. Searches by words and, with embeddings, by meaning;
+   * `forget`, `export` and row-level security include items of a scope. A batch runs in its order,
+   * in one round trip for each scope.
    * @example
    * ```ts
    * const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -190,9 +207,10 @@ export interface Memory {
    */
   store(input?: StoreInput): LangGraphStore;
   /**
-   * The graphs of background work, for Studio or to run by hand: `summarization`, `extraction`, `compression` and `note`
-   * on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights` on that of a user, at most once a day
-   * and only after new messages or memories; `consolidation` on either, even if it is not due.
+   * The graphs of background work, for Studio or to run by hand: `summarization`, `extraction`,
+   * `compression` and `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app;
+   * `insights` on that of a user, at most once a day and only after new messages or memories;
+   * `consolidation` on either, even if it is not due.
    */
   graphs(): {
     readonly summarization: ReturnType<typeof defineSummaries>["graph"];
@@ -211,21 +229,27 @@ export interface Memory {
   readonly stats: StatsCall;
   /** Each tenant's remaining budget for background calls of models. */
   readonly energy: EnergyApi;
-  /** Energy units that this process's background calls used since the last call, of all tenants. Reads no table. */
+  /**
+   * Energy units that this process's background calls used since the last call, of all tenants.
+   * Reads no table.
+   */
   energyConsumedSinceLastPoll(): number;
   /**
-   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and compaction,
-   * insights, consolidation, ageing, expiry and purging. Includes retries, work of dead workers, and silent conversations
-   * of apps. With `jobs: "inline"` it is done when this returns, else `idle` waits for it; pg-boss gets it in queues, at
-   * most 2,000 pieces of each kind.
-   * @param which.kinds only these kinds, such as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
+   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes,
+   * notes and compaction, insights, consolidation, ageing, expiry and purging. Includes retries,
+   * work of dead workers, and silent conversations of apps. With `jobs: "inline"` it is done when
+   * this returns, else `idle` waits for it; pg-boss gets it in queues, at most 2,000 pieces of each
+   * kind.
+   * @param which.kinds only these kinds, such as `upkeep({ kinds: ["lifecycle", "purge"] })`.
+   * @default all
    * @returns how many pieces were due, without purging.
    * @throws MemoryError `INVALID_INPUT`
    */
   upkeep(which?: UpkeepInput): Promise<number>;
   /**
-   * Does the jobs that processes with `jobs: boss` put in queues, and jobs of dead workers or lost by a queue, until it is
-   * stopped. Where tenants are isolated, only the role that owns the tables may.
+   * Does the jobs that processes with `jobs: boss` put in queues, and jobs of dead workers or lost
+   * by a queue, until it is stopped. Where tenants are isolated, only the role that owns the tables
+   * may.
    * @example
    * ```ts
    * const worker = await memory.work({ kinds: ["facts", "summaries"] });
@@ -235,25 +259,29 @@ export interface Memory {
    */
   work(input?: WorkInput): Promise<JobWorker>;
   /**
-   * Makes the missing vectors of active memories and searchable store items, of all scopes, with the configured embeddings.
-   * An interrupted run keeps its progress.
-   * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+   * Makes the missing vectors of active memories and searchable store items, of all scopes, with
+   * the configured embeddings. An interrupted run keeps its progress.
+   * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`,
+   * `DIMENSION_MISMATCH`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
   /**
-   * Deletes everything of a user, of a user within an app, or of an app, in every table and in the checkpoints of
-   * its threads. Returns what was deleted. An interrupted run keeps its progress: run it again.
+   * Deletes everything of a user, of a user within an app, or of an app, in every table and in the
+   * checkpoints of its threads. Returns what was deleted. An interrupted run keeps its progress:
+   * run it again.
    * @example
    * ```ts
    * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
    * ```
-   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`; `BUSY` when others kept writing there: then run it again
+   * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`; `BUSY` when others kept writing there:
+   * then run it again
    */
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
-   * The stored data of a user, of a user within an app, or of an app, line by line: threads with their messages and
-   * summaries, memories, links, audit trail, changes, consents. Write each as one line of JSON. Reads in pages without a
-   * snapshot: for an exact copy, export while nobody writes.
+   * The stored data of a user, of a user within an app, or of an app, line by line: threads with
+   * their messages and summaries, memories, links, audit trail, changes, consents. Write each as
+   * one line of JSON. Reads in pages without a snapshot: for an exact copy, export while nobody
+   * writes.
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
@@ -262,11 +290,11 @@ export interface Memory {
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
-   * Restores an export into an empty scope, for operators: each line as text, or as `export` yields it. To continue an
-   * interrupted import, import the same file again. Memories that read as instructions to a model go into quarantine.
-   * `reembed` makes the vectors.
-   * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
-   *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
+   * Restores an export into an empty scope, for operators: each line as text, or as `export` yields
+   * it. To continue an interrupted import, import the same file again. Memories that read as
+   * instructions to a model go into quarantine. `reembed` makes the vectors.
+   * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line,
+   *   `ID_TAKEN`, `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
   import(
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
@@ -278,6 +306,9 @@ export interface Memory {
   databaseStatus(): DatabaseStatus;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
-  /** Waits for running calls, at most ten seconds, and for background work, then ends the pool if it created it. */
+  /**
+   * Waits for running calls, at most ten seconds, and for background work, then ends the pool if it
+   * created it.
+   */
   close(): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type ConsolidationConfig, consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
+import {
+  type ConsolidationConfig,
+  consolidationOptionsSchema,
+} from "./consolidation/consolidation-options.js";
 import {
   type ContextConfig,
   contextConstants,
@@ -11,7 +14,11 @@ import {
   presetSchema,
 } from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
-import { type InsightsConfig, insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
+import {
+  type InsightsConfig,
+  insightConstants,
+  insightsOptionsSchema,
+} from "./insights/insights-options.js";
 import {
   type JobsConfig,
   jobConstants,
@@ -21,12 +28,28 @@ import {
   type UpkeepConfig,
 } from "./jobs/jobs-options.js";
 import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
-import { type ConsentConfig, consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
-import { type CategoryConfig, categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
-import { type MemoriesConfig, memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import {
+  type ConsentConfig,
+  consentConfigSchema,
+  consentPolicy,
+} from "./memories/guard/consent-policy.rule.js";
+import {
+  type CategoryConfig,
+  categoryConfigSchema,
+  categoryPolicy,
+} from "./memories/item/category.rule.js";
+import {
+  type MemoriesConfig,
+  memoryConstants,
+  memoryOptionsSchema,
+} from "./memories/item/memory-options.js";
 import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
-import { type RetrievalConfig, retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
+import {
+  type RetrievalConfig,
+  retrievalConstants,
+  retrievalOptionsSchema,
+} from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
@@ -58,8 +81,9 @@ export interface MemoryConfig {
   /** How long statements and connections may take. */
   readonly database?: DatabaseConfig | undefined;
   /**
-   * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round": each turn has a prompt
-   * of its own, and each turn's end starts a summary and extracts facts. @default "ledger"
+   * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round":
+   * each turn has a prompt of its own, and each turn's end starts a summary and extracts facts.
+   * @default "ledger"
    */
   readonly preset?: Preset | undefined;
   /** How long prompts grow. */
@@ -68,7 +92,10 @@ export interface MemoryConfig {
   readonly memories?: MemoriesConfig | undefined;
   /** Whether insights into a user are made. */
   readonly insights?: InsightsConfig | undefined;
-  /** How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the background. */
+  /**
+   * How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the
+   * background.
+   */
   readonly upkeep?: UpkeepConfig | undefined;
   /** How apps remember conversations that ended. */
   readonly notes?: NotesConfig | undefined;
@@ -94,7 +121,9 @@ export interface MemoryConfig {
   readonly spans?: SpansConfig | undefined;
 }
 
-/** Constants that are no settings; each file gives their reasons. Tests make some of them smaller. */
+/**
+ * Constants that are no settings; each file gives their reasons. Tests make some of them smaller.
+ */
 export const constants = {
   context: contextConstants,
   summaries: { ...taskConstants, ...summaryConstants },
@@ -120,7 +149,8 @@ export function resolveConfig(
   changed: ChangedConstants = {},
   warn?: (message: string) => void,
 ) {
-  const given = typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
+  const given =
+    typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: explainIssue });
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;

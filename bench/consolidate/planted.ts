@@ -18,13 +18,15 @@ interface Pattern {
 const patterns: readonly Pattern[] = [
   {
     plain: (what, amount) => `The user pays ${amount} euros for ${what} at the market.`,
-    otherwise: (what, amount) => `For ${what} at the market the user pays ${amount} euros each time.`,
+    otherwise: (what, amount) =>
+      `For ${what} at the market the user pays ${amount} euros each time.`,
     miss: (what, _, other) => `The user pays ${other} euros for ${what} at the market.`,
     details: ["12", "15", "20", "35", "48", "60", "75", "90"],
   },
   {
     plain: (what, weekday) => `The user has an appointment about ${what} on ${weekday}.`,
-    otherwise: (what, weekday) => `On ${weekday} there is an appointment of the user about ${what}.`,
+    otherwise: (what, weekday) =>
+      `On ${weekday} there is an appointment of the user about ${what}.`,
     miss: (what, _, other) => `The user has an appointment about ${what} on ${other}.`,
     details: ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"],
   },
@@ -60,16 +62,23 @@ const things = (
 const planted = { facts: 300, doubles: 100, misses: 100 };
 
 /**
- * 500 memories: 300 facts, 100 of them told once more in other words, and of another 100 a near miss, with another number,
- * date or person, or a negation. In an order in which doubles do not come together.
+ * 500 memories: 300 facts, 100 of them told once more in other words, and of another 100 a near
+ * miss, with another number, date or person, or a negation. In an order in which doubles do not
+ * come together.
  */
 export function plantMemories(seed: number): PlantedMemory[] {
   const random = seeded(seed);
-  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+  const pick = <Item>(items: readonly Item[]): Item =>
+    items[Math.floor(random() * items.length)] as Item;
   const facts = things.flatMap((what) =>
     patterns.map((pattern) => {
       const detail = pick(pattern.details);
-      return { ...pattern, what, detail, other: pick(pattern.details.filter((each) => each !== detail)) };
+      return {
+        ...pattern,
+        what,
+        detail,
+        other: pick(pattern.details.filter((each) => each !== detail)),
+      };
     }),
   );
   const inOrder = facts

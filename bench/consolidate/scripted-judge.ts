@@ -9,8 +9,8 @@ interface ScriptedJudge {
 }
 
 /**
- * A judge of pairs that is right with the chance `right`, each time anew, and wrong in the worst way: then it says "same" of
- * strangers, and "unrelated" of doubles.
+ * A judge of pairs that is right with the chance `right`, each time anew, and wrong in the worst
+ * way: then it says "same" of strangers, and "unrelated" of doubles.
  */
 export function scriptedJudge(
   memories: readonly PlantedMemory[],
@@ -32,7 +32,9 @@ export function scriptedJudge(
       const prompt = messages.find((message) => message.type === "human")?.text ?? "";
       const pairs = [...prompt.matchAll(/<pair number="(\d+)">(.*?)<\/pair>/gs)];
       const verdicts = pairs.map(([, number, pair = ""]) => {
-        const texts = [...pair.matchAll(/<memory[^>]*>(.*?)<\/memory>/gs)].map(([, text = ""]) => text);
+        const texts = [...pair.matchAll(/<memory[^>]*>(.*?)<\/memory>/gs)].map(
+          ([, text = ""]) => text,
+        );
         return { pair: Number(number), reason: "As scripted.", verdict: verdictOn(texts) };
       });
       return { structured: { verdicts } };

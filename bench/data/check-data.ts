@@ -13,8 +13,8 @@ interface Counts {
 }
 
 /**
- * Throws unless `memory.memories.add` and `loadMemories` write the same words, vectors and sources for the same texts.
- * The two users it needs are forgotten again.
+ * Throws unless `memory.memories.add` and `loadMemories` write the same words, vectors and sources
+ * for the same texts. The two users it needs are forgotten again.
  */
 export async function checkLoader(
   memory: Memory,
@@ -50,14 +50,28 @@ export async function checkLoader(
     [[added.userId, loaded.userId]],
   );
   for (const { userId } of [added, loaded]) await memory.forget({ userId });
-  if (rows[0]) throw new Error(`${rows.length} memories were not loaded as they are added: ${rows[0].content}`);
+  if (rows[0])
+    throw new Error(
+      `${rows.length} memories were not loaded as they are added: ${rows[0].content}`,
+    );
 }
 
-/** Throws unless every user of `corpus` has as many memories, vectors and sources as it says, and no other user has any. */
-export async function checkMemories(pool: pg.Pool, schema: string, corpus: readonly LoadedMemory[]): Promise<void> {
+/**
+ * Throws unless every user of `corpus` has as many memories, vectors and sources as it says, and no
+ * other user has any.
+ */
+export async function checkMemories(
+  pool: pg.Pool,
+  schema: string,
+  corpus: readonly LoadedMemory[],
+): Promise<void> {
   const wanted = new Map<string, Counts>();
   for (const { userId, source } of corpus) {
-    const { memories, vectors, sources } = wanted.get(userId) ?? { memories: 0, vectors: 0, sources: 0 };
+    const { memories, vectors, sources } = wanted.get(userId) ?? {
+      memories: 0,
+      vectors: 0,
+      sources: 0,
+    };
     wanted.set(userId, {
       memories: memories + 1,
       vectors: vectors + 1,
@@ -72,7 +86,8 @@ export async function checkMemories(pool: pg.Pool, schema: string, corpus: reado
      from "${schema}".memory m left join "${schema}".memory_embedding e on e.memory_ref = m.ref
      where m.state = 'active' group by m.user_id`,
   );
-  if (rows.length !== wanted.size) throw new Error(`${rows.length} users have memories, not ${wanted.size}.`);
+  if (rows.length !== wanted.size)
+    throw new Error(`${rows.length} users have memories, not ${wanted.size}.`);
   for (const { userId, ...counts } of rows) requireSame(userId, counts, wanted.get(userId));
 }
 

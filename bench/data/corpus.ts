@@ -5,7 +5,10 @@ import { seeded, sentence } from "./sentences.js";
 export interface Owner {
   readonly userId: string;
   readonly texts: readonly string[];
-  /** The thread the memories were learned from, the first from its first round, and so on. @default none */
+  /**
+   * The thread the memories were learned from, the first from its first round, and so on.
+   * @default none
+   */
   readonly threadId?: string;
 }
 
@@ -22,8 +25,8 @@ export interface LoadedMemory {
 const others = 400;
 
 /**
- * A name of fixed width: none is the beginning of another. LangGraph's stores find namespaces by prefix, and "user50"
- * would find what is "user5000"'s.
+ * A name of fixed width: none is the beginning of another. LangGraph's stores find namespaces by
+ * prefix, and "user50" would find what is "user5000"'s.
  */
 export function fixedName(kind: string, number: number): string {
   return `${kind}-${String(number).padStart(6, "0")}`;
@@ -36,8 +39,8 @@ export function sentences(count: number, seed: number): string[] {
 }
 
 /**
- * A table of `rows` memories: those of `owners`, and of others up to that number. They lie as they come in life, where
- * everybody's memories come between those of one user.
+ * A table of `rows` memories: those of `owners`, and of others up to that number. They lie as they
+ * come in life, where everybody's memories come between those of one user.
  */
 export async function makeCorpus(
   owners: readonly Owner[],
@@ -51,7 +54,8 @@ export async function makeCorpus(
       source: threadId === undefined ? null : { threadId, seq: index * 2 },
     })),
   );
-  if (own.length > rows) throw new Error(`${own.length} memories do not fit into a table of ${rows}.`);
+  if (own.length > rows)
+    throw new Error(`${own.length} memories do not fit into a table of ${rows}.`);
   const rest = sentences(rows - own.length, 7).map((text, index) => ({
     userId: fixedName("other", index % others),
     text,

@@ -6,12 +6,16 @@ import type { LoadedMemory } from "./corpus.js";
 const batch = 2_000;
 
 /**
- * Loads memories straight into the tables of `schema`, as `memory.memories.add` would have written them but without
- * news, audit trail and links: adding looks for doubles and neighbours, which would take hours here. `checkLoader`
- * shows that both write the same. The threads that memories were learned from must be there, and so must the one
- * embedding space.
+ * Loads memories straight into the tables of `schema`, as `memory.memories.add` would have written
+ * them but without news, audit trail and links: adding looks for doubles and neighbours, which
+ * would take hours here. `checkLoader` shows that both write the same. The threads that memories
+ * were learned from must be there, and so must the one embedding space.
  */
-export async function loadMemories(pool: pg.Pool, schema: string, memories: readonly LoadedMemory[]): Promise<void> {
+export async function loadMemories(
+  pool: pg.Pool,
+  schema: string,
+  memories: readonly LoadedMemory[],
+): Promise<void> {
   await pool.query(
     `insert into "${schema}".owner (tenant_id, user_id, app_id)
      select '', name, '' from unnest($1::text[]) name on conflict do nothing`,
@@ -24,7 +28,12 @@ export async function loadMemories(pool: pg.Pool, schema: string, memories: read
   await vacuumSchema(pool, schema);
 }
 
-async function loadBatch(pool: pg.Pool, schema: string, rows: readonly LoadedMemory[], hash: string): Promise<void> {
+async function loadBatch(
+  pool: pg.Pool,
+  schema: string,
+  rows: readonly LoadedMemory[],
+  hash: string,
+): Promise<void> {
   await pool.query(
     `with input as (
        select i.*, o.id as owner, t.id as thread from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[])
@@ -64,8 +73,15 @@ async function loadBatch(pool: pg.Pool, schema: string, rows: readonly LoadedMem
   );
 }
 
-/** Copies every memory of `schema` to `copies` further users each, in the database. Sources stay behind. */
-export async function multiplyMemories(pool: pg.Pool, schema: string, copies: number): Promise<void> {
+/**
+ * Copies every memory of `schema` to `copies` further users each, in the database. Sources stay
+ * behind.
+ */
+export async function multiplyMemories(
+  pool: pg.Pool,
+  schema: string,
+  copies: number,
+): Promise<void> {
   for (let copy = 1; copy <= copies; copy++) {
     const suffix = `#${copy}`;
     await pool.query(

@@ -9,7 +9,16 @@ export function seeded(seed: number): () => number {
   };
 }
 
-const subjects = ["The user", "Ana", "Ben", "The team", "Chloe", "The customer", "David", "The manager"];
+const subjects = [
+  "The user",
+  "Ana",
+  "Ben",
+  "The team",
+  "Chloe",
+  "The customer",
+  "David",
+  "The manager",
+];
 const verbs = [
   "prefers",
   "bought",
@@ -24,15 +33,56 @@ const verbs = [
   "is learning",
   "dislikes",
 ];
-const adjectives = ["new", "old", "quiet", "expensive", "local", "annual", "green", "shared", "broken", "favourite"];
-const stems = ["coffee", "project", "garden", "report", "meeting", "recipe", "train", "budget", "concert", "server"];
+const adjectives = [
+  "new",
+  "old",
+  "quiet",
+  "expensive",
+  "local",
+  "annual",
+  "green",
+  "shared",
+  "broken",
+  "favourite",
+];
+const stems = [
+  "coffee",
+  "project",
+  "garden",
+  "report",
+  "meeting",
+  "recipe",
+  "train",
+  "budget",
+  "concert",
+  "server",
+];
 const places = ["Berlin", "Lisbon", "Oslo", "Kyoto", "Boston", "Prague", "Nairobi", "Lima"];
 
-/** A vocabulary of 12,000 words whose frequencies fall off as in natural text (Zipf), common nouns first. */
+/**
+ * A vocabulary of 12,000 words whose frequencies fall off as in natural text (Zipf), common nouns
+ * first.
+ */
 const vocabulary = Array.from({ length: 12_000 }, (_, index) => stems[index] ?? word(index));
 
 function word(index: number): string {
-  const syllables = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "za", "dri", "plo", "gan", "tur", "mel"];
+  const syllables = [
+    "ba",
+    "ke",
+    "lo",
+    "mi",
+    "nu",
+    "ra",
+    "se",
+    "ti",
+    "vo",
+    "za",
+    "dri",
+    "plo",
+    "gan",
+    "tur",
+    "mel",
+  ];
   let rest = index * 7 + 3;
   let text = "";
   do {
@@ -61,7 +111,12 @@ export function sentence(random: () => number): string {
 export function question(random: () => number, about: string): string {
   const words = about.replace(/[.]/g, "").split(" ");
   const start = Math.floor(random() * (words.length - 5));
-  const openings = ["What do you know about", "Do you remember", "Tell me again what happened with", "When was"];
+  const openings = [
+    "What do you know about",
+    "Do you remember",
+    "Tell me again what happened with",
+    "When was",
+  ];
   return `${openings[Math.floor(random() * openings.length)]} ${words.slice(start, start + 5).join(" ")}?`;
 }
 
@@ -70,9 +125,13 @@ const chatWords = [
   ...["review", "schema", "release", "meeting", "query"],
 ];
 
-/** A line of chat of exactly `characters` characters, as a short paragraph has them; another one for another `salt`. */
+/**
+ * A line of chat of exactly `characters` characters, as a short paragraph has them; another one for
+ * another `salt`.
+ */
 export function line(start: string, salt: number, characters: number): string {
   let text = `${start}:`;
-  for (let word = salt; text.length < characters; word += 3) text += ` ${chatWords[word % chatWords.length]}`;
+  for (let word = salt; text.length < characters; word += 3)
+    text += ` ${chatWords[word % chatWords.length]}`;
   return `${text.slice(0, characters - 1)}.`;
 }

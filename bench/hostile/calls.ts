@@ -29,7 +29,9 @@ export async function hostileCalls(database: BenchDatabase) {
   });
   await memory.setup();
   const token = "of-the-operator-".repeat(2);
-  const app = createMemoryApp(memory, { authenticate: bearerTokens({ [token]: { role: "operator" } }) });
+  const app = createMemoryApp(memory, {
+    authenticate: bearerTokens({ [token]: { role: "operator" } }),
+  });
   const calls: HostileCall[] = [
     ...recordCalls(memory),
     ...(await questionCalls(memory)),
@@ -76,17 +78,25 @@ function recordCalls(memory: Memory): HostileCall[] {
     return (await memory.recall(thread)).lastSeq === 1;
   };
   const half = (text: string) => text.slice(0, text.length / 2);
-  const calling = (text: string) => ({ id: "c", name: "look", args: { [half(text)]: [half(text)] } });
+  const calling = (text: string) => ({
+    id: "c",
+    name: "look",
+    args: { [half(text)]: [half(text)] },
+  });
   return [
     { name: "record: text", run: (text, id) => record(id, new HumanMessage(text)) },
-    { name: "record: name", run: (text, id) => record(id, new HumanMessage({ content: "x", name: text })) },
+    {
+      name: "record: name",
+      run: (text, id) => record(id, new HumanMessage({ content: "x", name: text })),
+    },
     {
       name: "record: tool arguments",
       run: (text, id) => record(id, new AIMessage({ content: "", tool_calls: [calling(text)] })),
     },
     {
       name: "record: artifact",
-      run: (text, id) => record(id, new ToolMessage({ content: "x", tool_call_id: "c", artifact: { text } })),
+      run: (text, id) =>
+        record(id, new ToolMessage({ content: "x", tool_call_id: "c", artifact: { text } })),
     },
   ];
 }
@@ -108,7 +118,8 @@ async function questionCalls(memory: Memory): Promise<HostileCall[]> {
     },
     {
       name: "transcript.search",
-      run: (text) => orRefused(async () => Array.isArray(await transcript.search({ ...known, query: text }))),
+      run: (text) =>
+        orRefused(async () => Array.isArray(await transcript.search({ ...known, query: text }))),
     },
   ];
 }
@@ -118,7 +129,10 @@ function memoryCalls(memory: Memory): HostileCall[] {
     {
       name: "memories.add: text",
       run: (text, id) =>
-        orRefused(async () => (await memory.memories.add([{ text }], { scope: { userId: id } })).length === 1),
+        orRefused(
+          async () =>
+            (await memory.memories.add([{ text }], { scope: { userId: id } })).length === 1,
+        ),
     },
     {
       name: "memories.add: value, key, tags, actor",
@@ -145,7 +159,10 @@ function memoryCalls(memory: Memory): HostileCall[] {
           const draft = { text: "A dog.", key: "dog", value: text.slice(0, 2_000) };
           return (await memory.memories.add([draft], { scope })).length === 1;
         });
-        const found = await memoryQueryTool(memory, { scope }).invoke({ query: "dog", return: "full" });
+        const found = await memoryQueryTool(memory, { scope }).invoke({
+          query: "dog",
+          return: "full",
+        });
         return String(found).length > 0;
       },
     },

@@ -55,7 +55,8 @@ export interface HostileInput {
 export const hostileInputs: readonly HostileInput[] = [
   ...Object.entries(repeated).map(([name, part]) => ({
     name,
-    text: (characters: number) => part.repeat(Math.ceil(characters / part.length)).slice(0, characters),
+    text: (characters: number) =>
+      part.repeat(Math.ceil(characters / part.length)).slice(0, characters),
   })),
   {
     name: "different words",
@@ -63,9 +64,13 @@ export const hostileInputs: readonly HostileInput[] = [
   },
   {
     name: "different ideographs",
-    text: (characters) => numbered(characters, (index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))),
+    text: (characters) =>
+      numbered(characters, (index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))),
   },
-  { name: "a long beginning", text: (characters) => `${"a ".repeat(characters / 2 - 10)}instructions: b` },
+  {
+    name: "a long beginning",
+    text: (characters) => `${"a ".repeat(characters / 2 - 10)}instructions: b`,
+  },
 ];
 
 /** Inputs for calls, which take longer than rules: one of each kind of trouble. */

@@ -49,24 +49,32 @@ export async function measureRule(rule: HostileRule, input: HostileInput): Promi
   });
   await time(1_000, 5);
   let [shortMs, longMs, growth] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NaN];
-  // Others use the machine as well: what seems slow is measured again, and the least of each counts.
+  // Others use the machine as well: what seems slow is measured again, and the least of each
+  // counts.
   for (let tries = 0; tries < 8 && !(growth <= linear); tries++) {
     shortMs = Math.min(shortMs, await time(short, 5));
     if (shortMs > hopelessMs) {
       const doubled = (await time(2 * short, 2)) / shortMs;
       const reckonedMs = shortMs * doubled ** Math.log2(long / short);
-      return { ...measured(shortMs, reckonedMs, growthOf(shortMs, reckonedMs, floorMs)), reckoned: true };
+      return {
+        ...measured(shortMs, reckonedMs, growthOf(shortMs, reckonedMs, floorMs)),
+        reckoned: true,
+      };
     }
     longMs = Math.min(longMs, await time(long, 12));
     growth = growthOf(shortMs, longMs, floorMs);
   }
   if (growth <= linear) return measured(shortMs, longMs, growth);
-  // What grows with the square also does so from twice the lengths. What an engine does at one length may not.
+  // What grows with the square also does so from twice the lengths. What an engine does at one
+  // length may not.
   const twice = growthOf(await time(2 * short, 12), await time(2 * long, 12), floorMs);
   return measured(shortMs, longMs, Math.min(growth, twice));
 }
 
-/** The least time of `runs`, of as many as take 0.2 seconds together, and what was wrong with a result. */
+/**
+ * The least time of `runs`, of as many as take 0.2 seconds together, and what was wrong with a
+ * result.
+ */
 async function leastOf({ name, run, isResult }: HostileRule, text: string, runs: number) {
   let refused: string | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -87,7 +95,10 @@ async function leastOf({ name, run, isResult }: HostileRule, text: string, runs:
 
 let ids = 0;
 
-/** The same for a call with 100 kB and 1 MB; its times are the longest for which it blocked everything else in the process. */
+/**
+ * The same for a call with 100 kB and 1 MB; its times are the longest for which it blocked
+ * everything else in the process.
+ */
 export async function measureCall(
   { name, run }: { name: string; run: (text: string, id: string) => Promise<boolean> },
   input: HostileInput,
@@ -126,8 +137,8 @@ export async function measureCall(
 }
 
 /**
- * Watches how long each turn of the event loop takes: the less of the time that passed and of the processor's time, so
- * that other programs of the machine do not count.
+ * Watches how long each turn of the event loop takes: the less of the time that passed and of the
+ * processor's time, so that other programs of the machine do not count.
  */
 export function watchBlocks() {
   const processorMs = () => {

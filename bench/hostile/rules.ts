@@ -5,7 +5,10 @@ import { episodeText } from "../../src/episodes/episode-text.rule.js";
 import { changeLine } from "../../src/memories/changes/change-line.js";
 import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
-import { trimToLength, writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
+import {
+  trimToLength,
+  writingProblems,
+} from "../../src/memories/write/writing-constraints.rule.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
@@ -57,13 +60,18 @@ export const hostileRules: readonly HostileRule[] = [
     run: (text) => findQuote(`${text} the end`, `${text.slice(0, 1_900)} the end`),
     isResult: (result) => result === null || isText(result),
   },
-  { name: "contentHash", run: contentHash, isResult: (result) => /^[0-9a-f]{64}$/.test(String(result)) },
+  {
+    name: "contentHash",
+    run: contentHash,
+    isResult: (result) => /^[0-9a-f]{64}$/.test(String(result)),
+  },
   { name: "estimateTokens", run: estimateTokens, isResult: (result) => Number(result) >= 0 },
   {
     name: "textPieces",
     run: (text) => textPieces([{ text }], 1_000),
     isResult: (result, text) =>
-      (result as { text: string }[][]).flat().reduce((sum, part) => sum + part.text.length, 0) === text.length,
+      (result as { text: string }[][]).flat().reduce((sum, part) => sum + part.text.length, 0) ===
+      text.length,
   },
   {
     name: "withinBounds",
@@ -91,7 +99,8 @@ export const hostileRules: readonly HostileRule[] = [
   { name: "isStorable", run: isStorable, isResult: isTrue },
   {
     name: "changeLine",
-    run: (text) => changeLine("merged", { category: "goals", key: null, text, importance: 3, seenCount: 1 }),
+    run: (text) =>
+      changeLine("merged", { category: "goals", key: null, text, importance: 3, seenCount: 1 }),
     isResult: isText,
   },
   {

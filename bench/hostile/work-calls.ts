@@ -32,7 +32,9 @@ const answers: Readonly<Record<string, Record<string, unknown>>> = {
 export async function workCalls(database: BenchDatabase) {
   const model = new ScriptedChatModel({
     replies: (_, __, { tools = [] }) => {
-      const [name = ""] = Object.keys(answers).filter((each) => JSON.stringify(tools[0]).includes(each));
+      const [name = ""] = Object.keys(answers).filter((each) =>
+        JSON.stringify(tools[0]).includes(each),
+      );
       return { structured: answers[name] ?? {} };
     },
   });
@@ -46,7 +48,11 @@ export async function workCalls(database: BenchDatabase) {
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       config: {
         preset: "every-round",
-        memories: { extract: kind === "facts", episodes: kind === "episodes", episodeEveryTurns: 4 },
+        memories: {
+          extract: kind === "facts",
+          episodes: kind === "episodes",
+          episodeEveryTurns: 4,
+        },
         notes: { limit: kind === "notes" ? 10 : 0 },
         // Megabytes use up a tenant's energy, and notes would wait for it.
         energy: { capacityUnits: null },

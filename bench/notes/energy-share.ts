@@ -1,4 +1,9 @@
-import { type BaseMessage, HumanMessage, SystemMessage, type UsageMetadata } from "@langchain/core/messages";
+import {
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
@@ -14,18 +19,26 @@ import { printTable } from "../report.js";
 /** Tokens of a unit, as `energy.tokensPerUnit` has it. */
 const tokensPerUnit = 100;
 
-/** Rounds of a conversation, of which every other one asks a tool; conversations of an app; those before its limit is reached. */
+/**
+ * Rounds of a conversation, of which every other one asks a tool; conversations of an app; those
+ * before its limit is reached.
+ */
 const shape = { rounds: 10, conversations: 16, before: 10 };
 
-/** Characters: of the agent's instructions, of what a user says, of what a tool returns, and of an answer. */
+/**
+ * Characters: of the agent's instructions, of what a user says, of what a tool returns, and of an
+ * answer.
+ */
 const lengths = { instructions: 3_000, said: 240, returned: 1_200, answer: 800 };
 
 /**
- * Units that notes and compaction take ÷ all units of the conversations, the agent's own calls included.
+ * Units that notes and compaction take ÷ all units of the conversations, the agent's own calls
+ * included.
  *
- * Counted from the usage that the models report, which is a fourth of the characters of what they read and write. Of an
- * app at its limit, so that each conversation that ends is compacted for; the ones before are left out. Memory works as
- * configured by default: summaries, facts and episodes are made as well.
+ * Counted from the usage that the models report, which is a fourth of the characters of what they
+ * read and write. Of an app at its limit, so that each conversation that ends is compacted for; the
+ * ones before are left out. Memory works as configured by default: summaries, facts and episodes
+ * are made as well.
  */
 export async function energyShare({ source, schema }: BenchDatabase): Promise<number> {
   const memory = createMemory({ database: source, schema, model: new OfflineChatModel() });
@@ -45,9 +58,16 @@ export async function energyShare({ source, schema }: BenchDatabase): Promise<nu
     const threadId = `energy-${talk}`;
     let messages: BaseMessage[] = [];
     for (let round = 0; round < shape.rounds; round++) {
-      const said = line(`I tell you of matter ${talk * shape.rounds + round}`, talk + round, lengths.said);
+      const said = line(
+        `I tell you of matter ${talk * shape.rounds + round}`,
+        talk + round,
+        lengths.said,
+      );
       const configurable = { thread_id: threadId, user_id: scope.userId, app_id: scope.appId };
-      ({ messages } = await graph.invoke({ messages: [...messages, new HumanMessage(said)] }, { configurable }));
+      ({ messages } = await graph.invoke(
+        { messages: [...messages, new HumanMessage(said)] },
+        { configurable },
+      ));
       await memory.idle();
     }
     await memory.threads.end({ scope, threadId });
@@ -92,7 +112,8 @@ function agentOf(count: { tokens: number }) {
     .addNode("agent", async ({ messages }) => {
       const reply = await model.bindTools([lookUp]).invoke([instructions, ...messages]);
       count.tokens +=
-        (reply as unknown as { readonly usage_metadata?: UsageMetadata }).usage_metadata?.total_tokens ?? 0;
+        (reply as unknown as { readonly usage_metadata?: UsageMetadata }).usage_metadata
+          ?.total_tokens ?? 0;
       return { messages: [reply] };
     })
     .addNode("tools", new ToolNode([lookUp]))
@@ -110,5 +131,7 @@ async function consumed(memory: Memory, { appId }: AppScope): Promise<Units> {
 }
 
 function differences(before: Units, after: Units): Units {
-  return Object.fromEntries(Object.entries(after).map(([kind, units]) => [kind, units - (before[kind] ?? 0)] as const));
+  return Object.fromEntries(
+    Object.entries(after).map(([kind, units]) => [kind, units - (before[kind] ?? 0)] as const),
+  );
 }

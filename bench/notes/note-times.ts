@@ -17,13 +17,19 @@ export interface NoteSizes {
 
 /** What was measured, for the line of JSON. */
 export interface NoteTimes {
-  /** From the end of a conversation until its note is there and the app has no more than its limit again. */
+  /**
+   * From the end of a conversation until its note is there and the app has no more than its limit
+   * again.
+   */
   readonly createP95Ms: number;
   /** Of the block of an app's notes, one of many apps'. */
   readonly contextP95Ms: number;
 }
 
-/** How long a note takes with a model that answers at once, and how long a prompt waits for an app's notes. */
+/**
+ * How long a note takes with a model that answers at once, and how long a prompt waits for an app's
+ * notes.
+ */
 export async function noteTimes(
   database: BenchDatabase,
   { apps, notesEach, rounds, warmUps }: NoteSizes,
@@ -55,7 +61,8 @@ export async function noteTimes(
       context: timed(
         (round) => reader.notes.context({ scope: appAt((round * 7) % apps) }),
         (context) => {
-          if (context?.match(/^\d+\. /gm)?.length !== notesEach) throw new Error(`No notes: ${context}`);
+          if (context?.match(/^\d+\. /gm)?.length !== notesEach)
+            throw new Error(`No notes: ${context}`);
         },
       ),
     },
@@ -88,7 +95,10 @@ function conversation(round: number) {
   ).flat();
 }
 
-/** @throws Error unless the conversation left the app's latest note, and the app has as many as its limit. */
+/**
+ * @throws Error unless the conversation left the app's latest note, and the app has as many as its
+ * limit.
+ */
 async function requireNote(memory: Memory, { appId }: AppScope, limit: number): Promise<void> {
   const scope = { appId };
   const [latest] = await memory.notes.list({ scope, limit: 1 });

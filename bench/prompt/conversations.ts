@@ -43,7 +43,11 @@ const scope = { userId: "prompt" };
 const peers = {
   fullHistory: () => [],
   trimMessages: () => {
-    const lastTwenty = { maxTokens: 20, tokenCounter: (said: unknown[]) => said.length, startOn: "human" };
+    const lastTwenty = {
+      maxTokens: 20,
+      tokenCounter: (said: unknown[]) => said.length,
+      startOn: "human",
+    };
     return createMiddleware({
       name: "trimming",
       wrapModelCall: async (request, handler) =>
@@ -64,7 +68,10 @@ const peers = {
 export type Peer = keyof typeof peers;
 export const peerNames = Object.keys(peers) as Peer[];
 
-/** Throws unless the last prompt has the words of all turns, and with the others of the later ones only. */
+/**
+ * Throws unless the last prompt has the words of all turns, and with the others of the later ones
+ * only.
+ */
 export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog> {
   const log: PromptLog = { turn: 1, calls: [] };
   await converse(log, [peers[name](log)].flat(), setting);
@@ -74,7 +81,10 @@ export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog>
   return log;
 }
 
-/** The conversation with `memoryMiddleware`. Throws unless every prompt has enough of the memories that were added. */
+/**
+ * The conversation with `memoryMiddleware`. Throws unless every prompt has enough of the memories
+ * that were added.
+ */
 export async function withMnemograph(setting: Setting): Promise<PromptLog> {
   const log: PromptLog = { turn: 1, calls: [] };
   await withMemoryOf(setting, log, async (memory) => {
@@ -82,13 +92,18 @@ export async function withMnemograph(setting: Setting): Promise<PromptLog> {
     await memory.idle();
     for (const [turn, prompt] of promptsOf(log).entries()) {
       const shown = memoriesIn(prompt);
-      ok(shown >= setting.memories / 4, `Prompt ${turn} has ${shown} of ${setting.memories} memories.`);
+      ok(
+        shown >= setting.memories / 4,
+        `Prompt ${turn} has ${shown} of ${setting.memories} memories.`,
+      );
     }
   });
   return log;
 }
 
-/** Tokens of the last prompt in a run that calls a tool twenty times, each result of 5,000 tokens. */
+/**
+ * Tokens of the last prompt in a run that calls a tool twenty times, each result of 5,000 tokens.
+ */
 export async function toolLoopTokens(setting: Setting): Promise<number> {
   const calls = 20;
   const log: PromptLog = { turn: 1, calls: [] };
@@ -101,17 +116,27 @@ export async function toolLoopTokens(setting: Setting): Promise<number> {
     schema: z.object({ part: z.number() }),
   });
   return withMemoryOf(setting, log, async (memory) => {
-    const agent = agentOf(recordingModel(log, reply, agentKind), [memoryMiddleware(memory)], [readPart]);
+    const agent = agentOf(
+      recordingModel(log, reply, agentKind),
+      [memoryMiddleware(memory)],
+      [readPart],
+    );
     const input = { messages: [new HumanMessage("Read the document.")] };
     await agent.invoke(input, { ...run, recursionLimit: 10 * calls });
     await memory.idle();
     const prompts = promptsOf(log);
-    ok(read === calls && prompts.length === calls + 1, `${read} results in ${prompts.length} calls.`);
+    ok(
+      read === calls && prompts.length === calls + 1,
+      `${read} results in ${prompts.length} calls.`,
+    );
     return tokensIn(prompts.at(-1) ?? "");
   });
 }
 
-/** What is under way is done; what waits for more to be said goes on waiting, as between the turns of people. */
+/**
+ * What is under way is done; what waits for more to be said goes on waiting, as between the turns
+ * of people.
+ */
 async function settled({ calls }: PromptLog): Promise<void> {
   for (let before = -1; before < calls.length; ) {
     before = calls.length;
@@ -152,10 +177,14 @@ async function converse(
   }
   const prompts = promptsOf(log);
   ok(prompts.length === words.length, `${prompts.length} prompts for ${words.length} turns.`);
-  for (const [turn, text] of words.entries()) ok(prompts[turn]?.includes(text), `Not asked: ${text}`);
+  for (const [turn, text] of words.entries())
+    ok(prompts[turn]?.includes(text), `Not asked: ${text}`);
 }
 
-/** A memory with its defaults and no other owner. Throws when it warned: a turn whose recall failed measures nothing. */
+/**
+ * A memory with its defaults and no other owner. Throws when it warned: a turn whose recall failed
+ * measures nothing.
+ */
 async function withMemoryOf<Result>(
   { database, schema, preset, memories: count }: Setting,
   log: PromptLog,
@@ -165,7 +194,9 @@ async function withMemoryOf<Result>(
   const warn = (message: string) => warnings.push(message);
   const logger: Logger = { debug() {}, info() {}, warn, error: warn };
   const offline = new OfflineChatModel();
-  const model = recordingModel(log, (said, _, { tools = [] }) => offline.invoke([...said], { tools }));
+  const model = recordingModel(log, (said, _, { tools = [] }) =>
+    offline.invoke([...said], { tools }),
+  );
   const memory = createMemory({
     database,
     schema,

@@ -1,7 +1,9 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { ScriptedChatModel, type ScriptedReplyFunction } from "../../src/testing/index.js";
 
-/** The prompts of one conversation, in the order of the calls; `turn` is the current one, from 1. */
+/**
+ * The prompts of one conversation, in the order of the calls; `turn` is the current one, from 1.
+ */
 export interface PromptLog {
   turn: number;
   readonly calls: { readonly turn: number; readonly kind: string; readonly prompt: string }[];
@@ -17,11 +19,14 @@ const separator = "\u001e";
 
 /** A prompt as its model receives it, without the tools' definitions. */
 function promptText(messages: readonly BaseMessage[]): string {
-  return messages.map((message) => `${separator}${message.type}\n${message.text}${callsOf(message)}`).join("");
+  return messages
+    .map((message) => `${separator}${message.type}\n${message.text}${callsOf(message)}`)
+    .join("");
 }
 
 function callsOf(message: BaseMessage): string {
-  const calls = (message as { tool_calls?: readonly { name: string; args: object }[] }).tool_calls ?? [];
+  const calls =
+    (message as { tool_calls?: readonly { name: string; args: object }[] }).tool_calls ?? [];
   return calls.map(({ name, args }) => `\n${name} ${JSON.stringify(args)}`).join("");
 }
 
@@ -30,8 +35,15 @@ export const readable = (prompt: string) => prompt.replaceAll(separator, "\nâ”€â
 
 export const tokensIn = (prompt: string) => prompt.length / charactersPerToken;
 
-/** A stand-in whose prompts are recorded as `kind`. @default the name of the structured output asked for */
-export function recordingModel(log: PromptLog, reply: ScriptedReplyFunction, kind?: string): ScriptedChatModel {
+/**
+ * A stand-in whose prompts are recorded as `kind`.
+ * @default the name of the structured output asked for
+ */
+export function recordingModel(
+  log: PromptLog,
+  reply: ScriptedReplyFunction,
+  kind?: string,
+): ScriptedChatModel {
   const model: ScriptedChatModel = new ScriptedChatModel({
     replies: (messages, call, options) => {
       const asked = kind ?? model.calls[call]?.toolNames[0] ?? "text";
@@ -43,10 +55,15 @@ export function recordingModel(log: PromptLog, reply: ScriptedReplyFunction, kin
 }
 
 /**
- * What a conversation's calls of some kinds took until a turn. `cost`: tokens, of which those that the previous prompt of
- * the same kind begins with count a tenth; `sharedPrefix`: their share of all prompts after the first, 0 to 1.
+ * What a conversation's calls of some kinds took until a turn. `cost`: tokens, of which those that
+ * the previous prompt of the same kind begins with count a tenth; `sharedPrefix`: their share of
+ * all prompts after the first, 0 to 1.
  */
-export function costOf({ calls }: PromptLog, untilTurn: number, isCounted: (kind: string) => boolean) {
+export function costOf(
+  { calls }: PromptLog,
+  untilTurn: number,
+  isCounted: (kind: string) => boolean,
+) {
   const previous = new Map<string, string>();
   const sum = { calls: 0, tokens: 0, shared: 0, first: 0, lastTokens: 0 };
   for (const { turn, kind, prompt } of calls) {

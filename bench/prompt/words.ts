@@ -27,12 +27,30 @@ const topics: readonly Topic[] = [
 const memoryForms: readonly (readonly [category: string, text: (topic: Topic) => string])[] = [
   ["preferences", ([doing, thing]) => `The user prefers ${doing} with ${thing} settled first.`],
   ["interests", ([doing, , who, when]) => `The user enjoys ${doing} ${when}, mostly with ${who}.`],
-  ["tasks", ([doing, thing]) => `The user wants to be done with ${thing} by June and to go on ${doing}.`],
-  ["relationships", ([doing, , who]) => `It was ${who} who got the user into ${doing}, two years ago.`],
-  ["constraints", ([doing, , , when]) => `The user has at most four hours a week for ${doing}, ${when}.`],
-  ["history", ([doing, thing]) => `Last year ${thing} cost the user more than all the rest of ${doing}.`],
-  ["projects", ([, thing, who, when]) => `The user and ${who} will look at ${thing} together ${when}.`],
-  ["knowledge", ([doing, thing]) => `The user has read two books about ${doing}; neither explains ${thing}.`],
+  [
+    "tasks",
+    ([doing, thing]) => `The user wants to be done with ${thing} by June and to go on ${doing}.`,
+  ],
+  [
+    "relationships",
+    ([doing, , who]) => `It was ${who} who got the user into ${doing}, two years ago.`,
+  ],
+  [
+    "constraints",
+    ([doing, , , when]) => `The user has at most four hours a week for ${doing}, ${when}.`,
+  ],
+  [
+    "history",
+    ([doing, thing]) => `Last year ${thing} cost the user more than all the rest of ${doing}.`,
+  ],
+  [
+    "projects",
+    ([, thing, who, when]) => `The user and ${who} will look at ${thing} together ${when}.`,
+  ],
+  [
+    "knowledge",
+    ([doing, thing]) => `The user has read two books about ${doing}; neither explains ${thing}.`,
+  ],
 ];
 
 /** 80 memories of eight categories, eight about each topic. */
@@ -42,11 +60,13 @@ export const memories: readonly MemoryDraft[] = topics.flatMap((topic) =>
 
 const tellings: readonly ((topic: Topic) => string)[] = [
   ([doing, thing]) => `I spent most of yesterday ${doing}, and ${thing} gave me trouble again.`,
-  ([, thing, who]) => `This morning ${who} asked me about ${thing}, and I did not know what to say.`,
+  ([, thing, who]) =>
+    `This morning ${who} asked me about ${thing}, and I did not know what to say.`,
   ([doing, , , when]) => `I really like ${doing} ${when}, but it takes more time than I have.`,
   ([, thing]) => `I prefer to deal with ${thing} first and to leave the rest for later.`,
   ([doing]) => `The weather was awful, so ${doing} has to wait until next week.`,
-  ([, thing, who]) => `We finally sorted out ${thing}, ${who} and I, and it took the whole afternoon.`,
+  ([, thing, who]) =>
+    `We finally sorted out ${thing}, ${who} and I, and it took the whole afternoon.`,
   ([doing, thing]) => `A friend who has been ${doing} for years says that ${thing} is overrated.`,
   ([doing, thing]) => `I found an article about ${doing} with a whole page on ${thing}.`,
   ([doing]) => `My goal is to get better at ${doing} without spending much money.`,
@@ -64,11 +84,26 @@ const askings: readonly ((topic: Topic) => string)[] = [
 ];
 
 const closings = [
-  ...["", "", "", " Thanks in advance.", " No hurry.", " Keep it short, please.", " You know how I am."],
-  ...[" I have an hour tonight.", " It is not urgent, but it bothers me.", " Say so if I am wrong."],
+  ...[
+    "",
+    "",
+    "",
+    " Thanks in advance.",
+    " No hurry.",
+    " Keep it short, please.",
+    " You know how I am.",
+  ],
+  ...[
+    " I have an hour tonight.",
+    " It is not urgent, but it bothers me.",
+    " Say so if I am wrong.",
+  ],
 ];
 
-/** What a user says in `count` turns, no two the same: a few turns about one topic, then about another. */
+/**
+ * What a user says in `count` turns, no two the same: a few turns about one topic, then about
+ * another.
+ */
 export function usersWords(count: number, seed: number): string[] {
   const random = seeded(seed);
   const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;

@@ -11,8 +11,8 @@ import { facts, type Sizes } from "./sizes.js";
 const limit = 8;
 
 /**
- * The whole recall beside one vector search of each store, asked the same in turns: p50 of the search in `PostgresStore` ÷ p50
- * of the recall, by number of memories; null without a server.
+ * The whole recall beside one vector search of each store, asked the same in turns: p50 of the
+ * search in `PostgresStore` ÷ p50 of the recall, by number of memories; null without a server.
  */
 export async function compareWithStores(
   { memory, peers, readers }: LoadedBench,
@@ -24,16 +24,23 @@ export async function compareWithStores(
     const questions = questionsAbout(reader.texts, recalls);
     const { recall, postgres, inMemory } = await timeInTurns(
       {
-        recall: recallOf(memory, reader, { questions, threadId: threadOf(reader), check: hasSummary }),
+        recall: recallOf(memory, reader, {
+          questions,
+          threadId: threadOf(reader),
+          check: hasSummary,
+        }),
         ...(peers && searches(peers, reader, questions)),
       },
       recalls,
     );
-    printTimings(`One user's ${size.toLocaleString("en")} memories among ${rows.toLocaleString("en")}`, {
-      "Mnemograph: whole recall": recall,
-      ...(postgres && { "LangGraph PostgresStore: vector search": postgres }),
-      ...(inMemory && { "LangGraph InMemoryStore: vector search": inMemory }),
-    });
+    printTimings(
+      `One user's ${size.toLocaleString("en")} memories among ${rows.toLocaleString("en")}`,
+      {
+        "Mnemograph: whole recall": recall,
+        ...(postgres && { "LangGraph PostgresStore: vector search": postgres }),
+        ...(inMemory && { "LangGraph InMemoryStore: vector search": inMemory }),
+      },
+    );
     speedup[size] = postgres ? postgres.p50 / recall.p50 : null;
   }
   return speedup;
@@ -54,7 +61,10 @@ function searches(
 
 /** What conversations cost recall. */
 export interface SourceCost {
-  /** p50 with facts learned from 2,000 messages ÷ of as many other facts of a user who never said anything else. */
+  /**
+   * p50 with facts learned from 2,000 messages ÷ of as many other facts of a user who never said
+   * anything else.
+   */
   readonly conversation: number;
   /** p50 with facts learned from 2,000 messages ÷ of the same facts alone, by number of facts. */
   readonly sources: Readonly<Record<string, number>>;
@@ -96,11 +106,18 @@ export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Pr
 }
 
 /** Statements that one recall sends. */
-export async function countRoundTrips({ pool, schema }: BenchDatabase, bench: LoadedBench): Promise<number> {
+export async function countRoundTrips(
+  { pool, schema }: BenchDatabase,
+  bench: LoadedBench,
+): Promise<number> {
   const reader = readerOf(bench);
   const memory = createMemory({ database: pool, schema });
   const counted = countStatements(pool);
-  await memory.recall({ scope: { userId: reader.userId }, threadId: threadOf(reader), query: "What is planned?" });
+  await memory.recall({
+    scope: { userId: reader.userId },
+    threadId: threadOf(reader),
+    query: "What is planned?",
+  });
   const statements = counted.stop();
   await memory.close();
   return statements;
@@ -113,8 +130,15 @@ export interface Asked {
   readonly check?: ((recalled: Recalled, round: number) => void) | undefined;
 }
 
-/** Recalls that ask `questions`, in a thread; each must find something of the owner's, and what `check` asks for. */
-export function recallOf(memory: Memory, { userId }: Owner, { questions, threadId, check }: Asked): Timed {
+/**
+ * Recalls that ask `questions`, in a thread; each must find something of the owner's, and what
+ * `check` asks for.
+ */
+export function recallOf(
+  memory: Memory,
+  { userId }: Owner,
+  { questions, threadId, check }: Asked,
+): Timed {
   return timed(
     (round) => memory.recall({ scope: { userId }, threadId, query: questions[round] as string }),
     (recalled, round) => {
@@ -141,5 +165,6 @@ export function questionsAbout(texts: readonly string[], { rounds, warmUps }: Ro
 
 /** Throws unless the thread has a summary, and messages after it. */
 export function hasSummary({ summary, gap }: Recalled): void {
-  if (summary === null || gap.length === 0) throw new Error("The thread has no summary, or nothing after it.");
+  if (summary === null || gap.length === 0)
+    throw new Error("The thread has no summary, or nothing after it.");
 }

@@ -18,7 +18,9 @@ export interface DimensionCost {
   readonly ratio: number;
 }
 
-/** Recall of the same 1,000 memories, in two tables that differ in the length of their vectors only. */
+/**
+ * Recall of the same 1,000 memories, in two tables that differ in the length of their vectors only.
+ */
 export async function compareDimensions(
   database: BenchDatabase,
   bench: LoadedBench,
@@ -43,14 +45,20 @@ export async function compareDimensions(
   );
   await Promise.all([short.memory.close(), long.memory.close()]);
   const rows = dimensionRows.toLocaleString("en");
-  printTimings(`Recall of one user's ${facts.toLocaleString("en")} memories among ${rows}, by dimensions`, {
-    "384 dimensions": p384,
-    "1,536 dimensions": p1536,
-  });
+  printTimings(
+    `Recall of one user's ${facts.toLocaleString("en")} memories among ${rows}, by dimensions`,
+    {
+      "384 dimensions": p384,
+      "1,536 dimensions": p1536,
+    },
+  );
   return { p50Ms: p1536.p50, ratio: p1536.p50 / p384.p50 };
 }
 
-/** p95 of the user with 1,000 memories: in a table `growth` times as large ÷ in the one that is loaded. Null without a server. */
+/**
+ * p95 of the user with 1,000 memories: in a table `growth` times as large ÷ in the one that is
+ * loaded. Null without a server.
+ */
 export async function compareGrowth(
   database: BenchDatabase,
   bench: LoadedBench,
@@ -61,7 +69,12 @@ export async function compareGrowth(
   const reader = readerOf(bench);
   const grown = `${schema}_grown`;
   const memory = await openBenchMemory(
-    { database: server, schema: grown, embeddings: bench.embeddings, model: new OfflineChatModel() },
+    {
+      database: server,
+      schema: grown,
+      embeddings: bench.embeddings,
+      model: new OfflineChatModel(),
+    },
     { preset: "every-round" },
   );
   await makeSpace(memory);
@@ -70,14 +83,21 @@ export async function compareGrowth(
   await checkMemories(pool, grown, unsourced);
   await talk(memory, reader);
   await multiplyMemories(pool, grown, growth - 1);
-  const rows = { before: await countRows(database, schema), after: await countRows(database, grown) };
-  if (rows.after !== bench.corpus.length * growth) throw new Error(`The table has grown to ${rows.after} rows.`);
+  const rows = {
+    before: await countRows(database, schema),
+    after: await countRows(database, grown),
+  };
+  if (rows.after !== bench.corpus.length * growth)
+    throw new Error(`The table has grown to ${rows.after} rows.`);
 
   const recall = (from: Memory) => {
     const questions = questionsAbout(reader.texts, growthRecalls);
     return recallOf(from, reader, { questions, threadId: threadOf(reader), check: hasSummary });
   };
-  const { before, after } = await timeInTurns({ before: recall(bench.memory), after: recall(memory) }, growthRecalls);
+  const { before, after } = await timeInTurns(
+    { before: recall(bench.memory), after: recall(memory) },
+    growthRecalls,
+  );
   await memory.close();
   printTable(
     `Recall of one user's ${facts.toLocaleString("en")} memories as the table grows`,

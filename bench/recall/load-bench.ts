@@ -10,7 +10,10 @@ import { facts, type Sizes } from "./sizes.js";
 
 /** Whose memories are measured. */
 interface Owners {
-  /** By number of memories: who is compared with LangGraph's stores. Each has a thread with a summary. */
+  /**
+   * By number of memories: who is compared with LangGraph's stores. Each has a thread with a
+   * summary.
+   */
   readonly readers: readonly Owner[];
   /** The same facts three times: learned from a thread, beside such a thread, and alone. */
   readonly talker: Owner;
@@ -29,7 +32,10 @@ export interface LoadedBench extends Owners {
   readonly peers: PeerStores | null;
 }
 
-/** Loads the table of `sizes.rows` memories and LangGraph's stores. Throws unless all of it is there. */
+/**
+ * Loads the table of `sizes.rows` memories and LangGraph's stores. Throws unless all of it is
+ * there.
+ */
 export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<LoadedBench> {
   const { pool, schema } = database;
   const embeddings = new HashingEmbeddings({ dimensions: 384 });
@@ -43,7 +49,11 @@ export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<
   const owners = ownersOf(sizes);
   const { readers, talker, unsourced, alone, writers } = owners;
   for (const owner of [talker, unsourced]) await recordFacts(memory, owner);
-  const corpus = await makeCorpus([...readers, talker, unsourced, alone, ...writers], sizes.rows, embeddings);
+  const corpus = await makeCorpus(
+    [...readers, talker, unsourced, alone, ...writers],
+    sizes.rows,
+    embeddings,
+  );
   await loadMemories(pool, schema, corpus);
   for (const reader of readers) await talk(memory, reader);
   await checkMemories(pool, schema, corpus);

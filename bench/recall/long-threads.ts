@@ -16,7 +16,10 @@ export interface ThreadCost {
   readonly remember: number;
 }
 
-/** Rounds in threads of 100, 5,000 and 10,000 messages, each of a user who has no other and no memories. */
+/**
+ * Rounds in threads of 100, 5,000 and 10,000 messages, each of a user who has no other and no
+ * memories.
+ */
 export async function compareThreads(
   { pool, schema, source }: BenchDatabase,
   { embeddings }: LoadedBench,
@@ -25,7 +28,11 @@ export async function compareThreads(
   const memory = await openBenchMemory({ database: source, schema, embeddings });
   const threads: Thread[] = [];
   for (const messages of lengths) threads.push(await loadThread(memory, messages));
-  await checkMessages(pool, schema, Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])));
+  await checkMessages(
+    pool,
+    schema,
+    Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])),
+  );
   await vacuumSchema(pool, schema);
 
   const [short, long, longest] = threads as [Thread, Thread, Thread];
@@ -34,7 +41,11 @@ export async function compareThreads(
     longTurns,
   );
   const remember = await timeInTurns(
-    { short: remembers(memory, short), long: remembers(memory, long), longest: remembers(memory, longest) },
+    {
+      short: remembers(memory, short),
+      long: remembers(memory, long),
+      longest: remembers(memory, longest),
+    },
     longTurns,
   );
   await memory.close();
@@ -102,7 +113,9 @@ function remembers(memory: Memory, thread: Thread): Timed {
     },
     ({ recorded, lastSeq, summary }, round) => {
       if (recorded === 2 && lastSeq === before + 2 * round + 1 && !summary.started) return;
-      throw new Error(`${recorded} messages were recorded, up to ${lastSeq}, in a thread of ${before}.`);
+      throw new Error(
+        `${recorded} messages were recorded, up to ${lastSeq}, in a thread of ${before}.`,
+      );
     },
   );
 }

@@ -48,11 +48,17 @@ export async function loadPeerStores(
 export function checkFound(found: readonly Item[], userId: string, wanted: number): void {
   const own = found.filter(({ namespace }) => namespace.join() === namespaceOf(userId).join());
   if (found.length === wanted && own.length === wanted) return;
-  throw new Error(`${found.length} items were found, ${own.length} of them ${userId}'s, not ${wanted}.`);
+  throw new Error(
+    `${found.length} items were found, ${own.length} of them ${userId}'s, not ${wanted}.`,
+  );
 }
 
 /** As `put` would have written it. */
-async function loadStore(pool: pg.Pool, schema: string, corpus: readonly LoadedMemory[]): Promise<void> {
+async function loadStore(
+  pool: pg.Pool,
+  schema: string,
+  corpus: readonly LoadedMemory[],
+): Promise<void> {
   const batch = 2_000;
   for (let start = 0; start < corpus.length; start += batch) {
     const rows = corpus.slice(start, start + batch);
@@ -82,14 +88,22 @@ async function loadStore(pool: pg.Pool, schema: string, corpus: readonly LoadedM
     throw new Error(`PostgresStore has ${JSON.stringify(rows[0])}, not ${corpus.length} of each.`);
 }
 
-/** Does `work` without the store's vector index and makes it again: row by row it takes many times as long. */
-async function withoutVectorIndex(pool: pg.Pool, schema: string, work: () => Promise<void>): Promise<void> {
+/**
+ * Does `work` without the store's vector index and makes it again: row by row it takes many times
+ * as long.
+ */
+async function withoutVectorIndex(
+  pool: pg.Pool,
+  schema: string,
+  work: () => Promise<void>,
+): Promise<void> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
      where schemaname = $1 and indexdef ~ 'USING hnsw'`,
     [schema],
   );
-  if (rows.length !== 1) throw new Error(`PostgresStore has ${rows.length} vector indexes, not one.`);
+  if (rows.length !== 1)
+    throw new Error(`PostgresStore has ${rows.length} vector indexes, not one.`);
   const [{ name, definition }] = rows as [(typeof rows)[0]];
   await pool.query(`drop index "${schema}"."${name}"`);
   await work();

@@ -6,7 +6,10 @@ import { hasSummary, questionsAbout, recallOf } from "./compare-recalls.js";
 import { type LoadedBench, readerOf, threadOf } from "./load-bench.js";
 import { facts, type Sizes } from "./sizes.js";
 
-/** What a recall of the user with 1,000 memories takes, in milliseconds; each null without a server on this machine. */
+/**
+ * What a recall of the user with 1,000 memories takes, in milliseconds; each null without a server
+ * on this machine.
+ */
 export interface RecallCost {
   /** Processor time of the server's process. */
   readonly serverCpuMs: number | null;
@@ -19,7 +22,9 @@ export interface RecallCost {
 const firstCalls = 7;
 const applicationName = "mnemograph_bench_cost";
 
-/** Recalls one after the other on one connection, then first recalls on connections of their own. */
+/**
+ * Recalls one after the other on one connection, then first recalls on connections of their own.
+ */
 export async function measureCost(
   { server, schema }: BenchDatabase,
   bench: LoadedBench,
@@ -53,7 +58,10 @@ export async function measureCost(
     await fresh.close();
   }
   const cost = {
-    serverCpuMs: before.server === null || serverMs === null ? null : (serverMs - before.server) / recalls.rounds,
+    serverCpuMs:
+      before.server === null || serverMs === null
+        ? null
+        : (serverMs - before.server) / recalls.rounds,
     clientCpuMs: (client.user + client.system) / 1_000 / recalls.rounds,
     firstCallMs: firsts.toSorted((a, b) => a - b)[Math.floor(firstCalls / 2)] as number,
   };

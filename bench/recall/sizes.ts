@@ -14,7 +14,10 @@ export interface Sizes {
   readonly writers: readonly [few: number, many: number];
   /** Messages of the threads whose turns are compared. */
   readonly threads: readonly [short: number, long: number, longest: number];
-  /** As many warm-ups as V8 needs to compile what a recall runs: a process that serves has long done that. */
+  /**
+   * As many warm-ups as V8 needs to compile what a recall runs: a process that serves has long done
+   * that.
+   */
   readonly recalls: Rounds;
   /** A p95 needs more of them. */
   readonly growthRecalls: Rounds;
@@ -25,7 +28,9 @@ export interface Sizes {
   readonly linkedAdds: Rounds;
 }
 
-/** Memories of the user who is measured in every table, and of whoever is compared with that user. */
+/**
+ * Memories of the user who is measured in every table, and of whoever is compared with that user.
+ */
 export const facts = 1_000;
 
 /** What README.md quotes. */

@@ -20,9 +20,15 @@ interface PerSecond {
 
 /** What `compareWrites` measured, for the line of JSON. */
 export interface WriteCost {
-  /** Memories added a second in batches of 100 ÷ `PostgresStore.put`s a second; null without a server. */
+  /**
+   * Memories added a second in batches of 100 ÷ `PostgresStore.put`s a second; null without a
+   * server.
+   */
   readonly addSpeedup: number | null;
-  /** Like beside like: adds ÷ puts, and batches of 100 adds ÷ batches of 100 puts; null without a server. */
+  /**
+   * Like beside like: adds ÷ puts, and batches of 100 adds ÷ batches of 100 puts; null without a
+   * server.
+   */
   readonly addRatio: PerSecond | null;
   readonly addsPerSecond: PerSecond;
   readonly putsPerSecond: PerSecond | null;
@@ -30,7 +36,10 @@ export interface WriteCost {
   readonly add: number;
 }
 
-/** Memories added one by one and in batches, beside what `PostgresStore` takes to write the same texts. */
+/**
+ * Memories added one by one and in batches, beside what `PostgresStore` takes to write the same
+ * texts.
+ */
 export async function compareWrites(
   { memory, peers, writers: [few, many] }: LoadedBench,
   { adds, batches }: Sizes,
@@ -44,7 +53,10 @@ export async function compareWrites(
     },
     adds,
   );
-  const batch = await timeInTurns({ add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) }, batches);
+  const batch = await timeInTurns(
+    { add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) },
+    batches,
+  );
   const count = (texts: readonly string[]) => `${texts.length.toLocaleString("en")} memories`;
   printTimings("Writes", {
     "memory.memories.add, to none at first": single.none,
@@ -73,8 +85,8 @@ export async function compareWrites(
 }
 
 /**
- * Milliseconds that one link to a neighbour costs when a memory is added: the median of adds that link to three
- * neighbours, less that of adds of the same texts that link to none.
+ * Milliseconds that one link to a neighbour costs when a memory is added: the median of adds that
+ * link to three neighbours, less that of adds of the same texts that link to none.
  */
 export async function measureLinks(
   { pool, schema, source }: BenchDatabase,
@@ -132,7 +144,9 @@ const storeWriter = namespaceOf(fixedName("newcomer", 3));
 
 function put({ postgres }: PeerStores, seed: number): Timed {
   const texts = sentences(1_000, seed);
-  return timed((round) => postgres.put(storeWriter, `single${round}`, { text: texts[round] as string }));
+  return timed((round) =>
+    postgres.put(storeWriter, `single${round}`, { text: texts[round] as string }),
+  );
 }
 
 function putBatch({ postgres }: PeerStores, seed: number): Timed {

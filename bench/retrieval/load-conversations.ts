@@ -14,7 +14,10 @@ export interface Written {
   readonly written: readonly WriteOutcome[];
 }
 
-/** Records a conversation's turns, a thread for each session: people by their names, and "assistant" as the assistant. */
+/**
+ * Records a conversation's turns, a thread for each session: people by their names, and "assistant"
+ * as the assistant.
+ */
 export async function loadTurns(
   memory: Memory,
   conversation: RetrievalConversation,
@@ -26,13 +29,20 @@ export async function loadTurns(
     const threadId = `${conversation.id}/${session}`;
     const messages = turns.map((turn, seq) => {
       places.set(turn.id, { threadId, seq });
-      const content = turn.caption === undefined ? turn.text : `${turn.text} [shares ${turn.caption}]`;
+      const content =
+        turn.caption === undefined ? turn.text : `${turn.text} [shares ${turn.caption}]`;
       const { id, speaker } = turn;
       if (speaker === "assistant") return new AIMessage({ content, id });
       return new HumanMessage({ content, id, ...(speaker !== "user" && { name: speaker }) });
     });
-    const { recorded } = await memory.record({ scope, threadId, messages, saidAt: dateOf(turns[0]?.date) });
-    if (recorded !== turns.length) throw new Error(`${recorded} of ${turns.length} turns were recorded.`);
+    const { recorded } = await memory.record({
+      scope,
+      threadId,
+      messages,
+      saidAt: dateOf(turns[0]?.date),
+    });
+    if (recorded !== turns.length)
+      throw new Error(`${recorded} of ${turns.length} turns were recorded.`);
   }
   return places;
 }

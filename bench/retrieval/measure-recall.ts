@@ -24,7 +24,10 @@ export interface Answered {
   readonly ms: number;
 }
 
-/** Questions of these categories make the totals; adversarial ones (5) name the wrong speaker and stand apart. */
+/**
+ * Questions of these categories make the totals; adversarial ones (5) name the wrong speaker and
+ * stand apart.
+ */
 export const totalled: ReadonlySet<number> = new Set([1, 2, 3, 4]);
 
 /** Asks every search every question that has evidence, the searches in turns. */
@@ -32,7 +35,11 @@ export async function askAll(
   conversations: readonly RetrievalConversation[],
   searches: Readonly<Record<string, readonly [what: string, search: Search]>>,
 ): Promise<Readonly<Record<string, readonly Answered[]>>> {
-  const runs = Object.entries(searches).map(([name, [, search]]) => ({ name, search, answered: [] as Answered[] }));
+  const runs = Object.entries(searches).map(([name, [, search]]) => ({
+    name,
+    search,
+    answered: [] as Answered[],
+  }));
   let round = 0;
   for (const conversation of conversations) {
     for (const { question, category, evidence } of conversation.questions) {
@@ -49,8 +56,8 @@ export async function askAll(
 }
 
 /**
- * Recall over `answered`, each question counting the same (the paper's definition): the share of its evidence
- * that the first k hits stand for.
+ * Recall over `answered`, each question counting the same (the paper's definition): the share of
+ * its evidence that the first k hits stand for.
  */
 export function recallOf(answered: readonly Answered[]): Recall {
   const mean = (value: (answer: Answered) => number) =>

@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-const said = { id: z.string(), session: z.int(), date: z.string(), speaker: z.string(), text: z.string() };
+const said = {
+  id: z.string(),
+  session: z.int(),
+  date: z.string(),
+  speaker: z.string(),
+  text: z.string(),
+};
 
 const dataSchema = z.object({
   name: z.string(),
@@ -13,7 +19,12 @@ const dataSchema = z.object({
       observations: z.array(z.object({ ...said, evidence: z.array(z.string()) })),
       summaries: z.array(z.object({ session: z.int(), date: z.string(), text: z.string() })),
       questions: z.array(
-        z.object({ id: z.string(), question: z.string(), category: z.int(), evidence: z.array(z.string()) }),
+        z.object({
+          id: z.string(),
+          question: z.string(),
+          category: z.int(),
+          evidence: z.array(z.string()),
+        }),
       ),
     }),
   ),

@@ -3,13 +3,20 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
 import { printResult, printTable } from "../report.js";
 import { loadObservations, loadTurns, type Written } from "./load-conversations.js";
-import { type Answered, askAll, type Recall, recallOf, timesOf, totalled } from "./measure-recall.js";
+import {
+  type Answered,
+  askAll,
+  type Recall,
+  recallOf,
+  timesOf,
+  totalled,
+} from "./measure-recall.js";
 import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 import { type CitedByLoad, type Load, scopeOf, searchesOf, showEverything } from "./searches.js";
 
 /**
- * Evidence recall of transcript and memory search on the conversations of `file`, loaded and asked through the
- * public API, without any model. Prints tables and a line of JSON.
+ * Evidence recall of transcript and memory search on the conversations of `file`, loaded and asked
+ * through the public API, without any model. Prints tables and a line of JSON.
  */
 export async function runRetrieval(database: BenchDatabase, file: string): Promise<void> {
   const { conversations } = readConversations(file);
@@ -66,10 +73,14 @@ async function load(
   return cited;
 }
 
-function report(runs: ReturnType<typeof searchesOf>, answers: Readonly<Record<string, readonly Answered[]>>): void {
+function report(
+  runs: ReturnType<typeof searchesOf>,
+  answers: Readonly<Record<string, readonly Answered[]>>,
+): void {
   const names = Object.keys(runs);
   const titled = (name: string) => ({ searched: runs[name]?.[0] ?? name });
-  const select = (name: string, wanted: (answer: Answered) => boolean) => (answers[name] ?? []).filter(wanted);
+  const select = (name: string, wanted: (answer: Answered) => boolean) =>
+    (answers[name] ?? []).filter(wanted);
   const total = (name: string) => recallOf(select(name, ({ category }) => totalled.has(category)));
 
   printTable(
@@ -91,14 +102,21 @@ function report(runs: ReturnType<typeof searchesOf>, answers: Readonly<Record<st
       };
     }),
   );
-  const grouped = (title: string, keyOf: (answer: Answered) => string, wanted: (answer: Answered) => boolean) => {
+  const grouped = (
+    title: string,
+    keyOf: (answer: Answered) => string,
+    wanted: (answer: Answered) => boolean,
+  ) => {
     const keys = [...new Set(names.flatMap((name) => select(name, wanted).map(keyOf)))].toSorted();
     printTable(
       title,
       names.map((name) => ({
         ...titled(name),
         ...Object.fromEntries(
-          keys.map((key) => [key, recallOf(select(name, (answer) => wanted(answer) && keyOf(answer) === key)).r10]),
+          keys.map((key) => [
+            key,
+            recallOf(select(name, (answer) => wanted(answer) && keyOf(answer) === key)).r10,
+          ]),
         ),
       })),
     );
@@ -115,7 +133,9 @@ function report(runs: ReturnType<typeof searchesOf>, answers: Readonly<Record<st
   );
 
   const rounded = (recall: Recall) =>
-    Object.fromEntries(Object.entries(recall).map(([key, value]) => [key, Math.round(value * 10) / 10]));
+    Object.fromEntries(
+      Object.entries(recall).map(([key, value]) => [key, Math.round(value * 10) / 10]),
+    );
   const json = Object.fromEntries(names.map((name) => [name, rounded(total(name))]));
   const cat5 = rounded(recallOf(select("turns", ({ category }) => category === 5)));
   printResult({ ...json, cat5 });

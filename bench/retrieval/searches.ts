@@ -4,7 +4,10 @@ import type { CitedTurns } from "./load-conversations.js";
 import type { RetrievalConversation } from "./retrieval-data.js";
 
 /** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */
-export type Search = (conversation: RetrievalConversation, question: string) => Promise<(readonly string[])[]>;
+export type Search = (
+  conversation: RetrievalConversation,
+  question: string,
+) => Promise<(readonly string[])[]>;
 
 /** What is loaded, each for users of its own: what one has learned helps no other. */
 export type Load = "turns" | "facts" | "vectors";
@@ -13,15 +16,25 @@ export type Load = "turns" | "facts" | "vectors";
 export type CitedByLoad = Readonly<Record<Exclude<Load, "turns">, CitedTurns>>;
 
 /** Whose a conversation is in a load. */
-export function scopeOf(load: Load, conversation: RetrievalConversation): Scope & { readonly userId: string } {
+export function scopeOf(
+  load: Load,
+  conversation: RetrievalConversation,
+): Scope & { readonly userId: string } {
   return { tenantId: load, userId: conversation.id };
 }
 
-/** As many hits as the longest recall looks at; all there are: recall at 50 is what the ranking gives, not what the default floor leaves. */
+/**
+ * As many hits as the longest recall looks at; all there are: recall at 50 is what the ranking
+ * gives, not what the default floor leaves.
+ */
 const everything = { topK: 50, threshold: 0 };
 
 /** The same of what a recall shows. */
-export const showEverything = { topK: everything.topK, threshold: everything.threshold, budgetTokens: 1_000_000 };
+export const showEverything = {
+  topK: everything.topK,
+  threshold: everything.threshold,
+  budgetTokens: 1_000_000,
+};
 
 /** The memories that are asked. */
 export interface AskedMemories {
@@ -32,7 +45,10 @@ export interface AskedMemories {
   readonly showing: Memory;
 }
 
-/** Each way to search that is compared, by its name in the line of JSON, with what the tables call it. */
+/**
+ * Each way to search that is compared, by its name in the line of JSON, with what the tables call
+ * it.
+ */
 export function searchesOf(
   database: BenchDatabase,
   { lexical, hybrid, showing }: AskedMemories,
@@ -63,7 +79,10 @@ export function searchesOf(
   };
 }
 
-/** Fifteen lines of BM25 over PostgreSQL's English stems of the same messages: what a search must be better than. */
+/**
+ * Fifteen lines of BM25 over PostgreSQL's English stems of the same messages: what a search must be
+ * better than.
+ */
 function plainBm25({ pool, schema }: BenchDatabase): Search {
   return async (conversation, question) => {
     const { tenantId, userId } = scopeOf("turns", conversation);

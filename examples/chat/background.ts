@@ -3,7 +3,10 @@ import { explainError } from "./explain-error.js";
 
 /** Tells what memory made of a turn in the background. */
 export interface Background {
-  /** To be called after each round: one dim line follows when the work is done, if anything came of it. */
+  /**
+   * To be called after each round: one dim line follows when the work is done, if anything came of
+   * it.
+   */
   tellWhenDone(): void;
   /** Takes as told what memory holds now: whoever changed it by a command has seen so. */
   passOver(): Promise<void>;
@@ -76,15 +79,20 @@ async function newsBetween(
   const news: string[] = [];
   if (to.revision > from.revision) {
     const { changes } = await memory.changes.since(from.revision, { scope });
-    const lines = changes.slice(0, mostNamed).map(({ line }) => line.replace(/\.?(?: \(imp=\d\))?$/, ""));
+    const lines = changes
+      .slice(0, mostNamed)
+      .map(({ line }) => line.replace(/\.?(?: \(imp=\d\))?$/, ""));
     const more = to.revision - from.revision - lines.length;
     news.push(`memory: ${lines.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
   }
   if (to.summaryId > from.summaryId) {
-    const summary = (await memory.summaries.list({ scope, threadId })).find(({ id }) => id === to.summaryId);
+    const summary = (await memory.summaries.list({ scope, threadId })).find(
+      ({ id }) => id === to.summaryId,
+    );
     if (summary) news.push(`messages ${summary.startSeq}-${summary.endSeq} are summarised`);
   }
   const asked = [...to.waiting].filter((id) => !from.waiting.has(id)).length;
-  if (asked > 0) news.push(`${asked === 1 ? "one thing waits" : `${asked} things wait`} for /consents`);
+  if (asked > 0)
+    news.push(`${asked === 1 ? "one thing waits" : `${asked} things wait`} for /consents`);
   return news.length === 0 ? null : `· ${news.join(" · ")}`;
 }

@@ -13,12 +13,15 @@ export interface ChatModels {
 
 const defaultModel = "gpt-4.1-mini";
 
-/** Models of the OpenAI-compatible endpoint that `env` describes, or stand-ins when it has no key. */
+/**
+ * Models of the OpenAI-compatible endpoint that `env` describes, or stand-ins when it has no key.
+ */
 export async function chatModels(env: NodeJS.ProcessEnv): Promise<ChatModels> {
   const apiKey = env.OPENAI_API_KEY;
   if (!apiKey) {
     return {
-      about: "This is an offline stand-in, not a language model: it follows rules, since OPENAI_API_KEY is not set.",
+      about:
+        "This is an offline stand-in, not a language model: it follows rules, since OPENAI_API_KEY is not set.",
       model: new OfflineChatModel(),
       summaryModel: new OfflineChatModel(),
     };
@@ -27,7 +30,8 @@ export async function chatModels(env: NodeJS.ProcessEnv): Promise<ChatModels> {
   const name = env.MNEMOGRAPH_CHAT_MODEL || defaultModel;
   const summaryName = env.MNEMOGRAPH_SUMMARY_MODEL || defaultModel;
   const baseURL = env.OPENAI_BASE_URL || "https://api.openai.com/v1";
-  const open = (model: string) => new ChatOpenAI({ model, apiKey, maxRetries: 2, configuration: { baseURL } });
+  const open = (model: string) =>
+    new ChatOpenAI({ model, apiKey, maxRetries: 2, configuration: { baseURL } });
   return {
     about: `You are talking to ${name} at ${new URL(baseURL).host}; ${summaryName} summarises.`,
     model: open(name),

@@ -15,17 +15,30 @@ const commands: readonly Command[] = [
   { name: "help", help: "this list", run: printHelp },
   { name: "memories", help: "what is remembered of you, numbered", run: printMemories },
   { name: "summary", help: "what stands for the older messages of this thread", run: printSummary },
-  { name: "consents", help: "what waits for your consent: decide one after another", run: decideConsents },
-  { name: "forget", takes: "[number]", help: "a memory, or everything of you; asks first", run: forget },
+  {
+    name: "consents",
+    help: "what waits for your consent: decide one after another",
+    run: decideConsents,
+  },
+  {
+    name: "forget",
+    takes: "[number]",
+    help: "a memory, or everything of you; asks first",
+    run: forget,
+  },
   { name: "exit", help: "ends, as Ctrl-D and Ctrl-C do", run: () => {} },
 ];
 
 /**
  * Does what `line` commands.
  *
- * @returns "said" when it is no command: a path such as "/tmp/x" is none, nor is what begins with a space.
+ * @returns "said" when it is no command: a path such as "/tmp/x" is none, nor is what begins with a
+ * space.
  */
-export async function runCommand(conversation: Conversation, line: string): Promise<"said" | "done" | "exit"> {
+export async function runCommand(
+  conversation: Conversation,
+  line: string,
+): Promise<"said" | "done" | "exit"> {
   const [, name, argument = ""] = /^\/([\p{L}\d_-]*)(?:\s+(.*))?$/su.exec(line.trimEnd()) ?? [];
   if (name === undefined) return "said";
   const wanted = name === "quit" ? "exit" : name.toLowerCase();
@@ -71,7 +84,8 @@ async function printMemories(conversation: Conversation): Promise<void> {
 
 async function printSummary({ memory, scope, threadId, terminal }: Conversation): Promise<void> {
   const { summary } = await memory.recall({ scope, threadId });
-  if (!summary) return terminal.print("There is no summary yet: the first one follows the third round.");
+  if (!summary)
+    return terminal.print("There is no summary yet: the first one follows the third round.");
   terminal.print(`Messages ${summary.startSeq}-${summary.endSeq}:`, "dim");
   terminal.print(summary.text);
 }

@@ -15,7 +15,13 @@ export async function decideConsents(conversation: Conversation): Promise<void> 
     if (decision === null) return;
     if (decision === "later") continue;
     try {
-      await memory.consents.decide({ scope, id: request.id, decision, actor: scope.userId, via: "chat" });
+      await memory.consents.decide({
+        scope,
+        id: request.id,
+        decision,
+        actor: scope.userId,
+        via: "chat",
+      });
       terminal.print(decision === "approve" ? "Remembered." : "It will not be remembered.");
     } catch (error) {
       // Somebody else decided meanwhile, or it expired.

@@ -10,10 +10,12 @@ export function explainError(error: unknown): string {
   }
   if (typeof status === "number") return `The endpoint answered with an error: ${text}`;
   if (text === "Connection error.") {
-    const detail = (cause as { cause?: { code?: string } } | undefined)?.cause?.code ?? "no connection";
+    const detail =
+      (cause as { cause?: { code?: string } } | undefined)?.cause?.code ?? "no connection";
     return `The endpoint does not answer (${detail}). Check OPENAI_BASE_URL.`;
   }
   // Node gathers the failures of IPv4 and IPv6 attempts in an error without a message.
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `The database does not answer (${text || code}).`;
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
+    return `The database does not answer (${text || code}).`;
   return text || String(error);
 }

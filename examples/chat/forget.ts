@@ -21,7 +21,10 @@ export async function forgetEverything({ memory, scope, terminal }: Conversation
 }
 
 /** Removes one memory, if the user types "yes". */
-export async function forgetMemory({ memory, scope, terminal }: Conversation, { id, text }: MemoryItem): Promise<void> {
+export async function forgetMemory(
+  { memory, scope, terminal }: Conversation,
+  { id, text }: MemoryItem,
+): Promise<void> {
   terminal.print(`To be forgotten: ${text}`, "yellow");
   if (!(await confirmed({ terminal }))) return terminal.print("It is still remembered.");
   await memory.memories.remove(id, { scope, actor: scope.userId });

@@ -13,14 +13,20 @@ const dataDir = ".mnemograph";
 export interface OpenConversation {
   /** Says where the thread stands, and what one can do. */
   greet(): Promise<void>;
-  /** One line of the user: a command, or a message to the assistant. Aborting the signal ends the answer. */
+  /**
+   * One line of the user: a command, or a message to the assistant. Aborting the signal ends the
+   * answer.
+   */
   say(line: string, signal: AbortSignal): Promise<"exit" | "done">;
   /** Finishes what runs in the background, and closes the memory. */
   close(): Promise<void>;
 }
 
 /** Opens the memory and the models that `env` describes. */
-export async function openConversation(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<OpenConversation> {
+export async function openConversation(
+  env: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<OpenConversation> {
   const { about, model, summaryModel } = await chatModels(env);
   terminal.print(about);
   const memory = createMemory({
@@ -34,7 +40,9 @@ export async function openConversation(env: NodeJS.ProcessEnv, terminal: Termina
     // Where nothing is left to do there is nothing to say.
     const working = await Promise.race([memory.idle().then(() => false), sleep(patienceMs, true)]);
     if (working)
-      terminal.note("· Finishing background work; Ctrl-C quits at once, and the next start makes up for it.");
+      terminal.note(
+        "· Finishing background work; Ctrl-C quits at once, and the next start makes up for it.",
+      );
     await told();
     await memory.close();
   };
@@ -61,7 +69,8 @@ const patienceMs = 200;
 /** What goes wrong in the background, dim; all else that is logged is for operators. */
 function problemsTo(terminal: Terminal): Logger {
   const silent = () => {};
-  const note = (message: string) => terminal.note(`${/^creating/.test(message) ? "·" : "!"} ${message}`);
+  const note = (message: string) =>
+    terminal.note(`${/^creating/.test(message) ? "·" : "!"} ${message}`);
   return { debug: silent, info: silent, warn: note, error: note };
 }
 

@@ -12,7 +12,10 @@ export interface Terminal {
   stream(text: string): void;
   /** Ends the growing text. */
   endLine(): void;
-  /** A dim line about what happens in the background; while a line of the user is dealt with, it waits. */
+  /**
+   * A dim line about what happens in the background; while a line of the user is dealt with, it
+   * waits.
+   */
   note(line: string): void;
   /** Ends the input. */
   close(): void;
@@ -28,7 +31,9 @@ export function openTerminal(interrupt: () => void): Terminal {
   // Whoever read it has gone, as `head` does.
   stdout.on("error", () => process.exit(1));
 
-  let input: { readonly lines: Interface; readonly next: () => Promise<IteratorResult<string>> } | undefined;
+  let input:
+    | { readonly lines: Interface; readonly next: () => Promise<IteratorResult<string>> }
+    | undefined;
   let closed = false;
   const waiting: string[] = [];
   let busy = false;
@@ -40,7 +45,8 @@ export function openTerminal(interrupt: () => void): Terminal {
       clearLine(stdout, 0);
       cursorTo(stdout, 0);
     }
-    for (const line of wrapped(text, width())) stdout.write(`${style ? paint(style, line) : line}\n`);
+    for (const line of wrapped(text, width()))
+      stdout.write(`${style ? paint(style, line) : line}\n`);
     if (asking) input?.lines.prompt(true);
   };
   const tellHeld = () => {

@@ -4,12 +4,16 @@ import { ana, type Office } from "./open-office.js";
 import { unmarked } from "./play-round.js";
 import { row } from "./story.js";
 
-/** One turn of a new conversation, printed: what memory tells of changes, what the planner asks, the answer. */
+/**
+ * One turn of a new conversation, printed: what memory tells of changes, what the planner asks, the
+ * answer.
+ */
 export async function askOffice({ memory, graph }: Office, says: string): Promise<void> {
   const threadId = "monday";
   row("", "you", says);
   const recalled = await memory.recall({ scope: ana, threadId, query: says, agent: "supervisor" });
-  for (const line of changesShown(modelView([new HumanMessage(says)], recalled))) row("", "shown", line, "dim");
+  for (const line of changesShown(modelView([new HumanMessage(says)], recalled)))
+    row("", "shown", line, "dim");
 
   const running = await graph.stream(
     { messages: [new HumanMessage(says)] },
@@ -35,11 +39,15 @@ function changesShown(view: readonly BaseMessage[]): string[] {
   return changes.split("\n").filter((line) => line !== "");
 }
 
-type Chunk = readonly [namespace: string[], update: Record<string, { messages?: BaseMessage[] } | null>];
+type Chunk = readonly [
+  namespace: string[],
+  update: Record<string, { messages?: BaseMessage[] } | null>,
+];
 
 function printPlanner(message: BaseMessage): void {
   const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-  for (const { name, args } of calls) row("", "planner", `${name}: "${args.query}" in ${args.categories}`);
+  for (const { name, args } of calls)
+    row("", "planner", `${name}: "${args.query}" in ${args.categories}`);
   if (message.getType() === "tool") row("", "memory", hitsIn(message.text), "dim");
 }
 

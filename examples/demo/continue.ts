@@ -8,7 +8,8 @@ import { playThirdPart } from "./third-part.js";
 // The demo's second process: node … continue.ts <folder of the first one>.
 
 const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error("Usage: continue.ts <folder>; `npm run demo` calls this.");
+if (folder === undefined)
+  throw new Error("Usage: continue.ts <folder>; `npm run demo` calls this.");
 
 const shop = await openShop(folder, createGate({ open: true }));
 try {

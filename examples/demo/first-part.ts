@@ -3,7 +3,10 @@ import { address, openShop } from "./open-shop.js";
 import { playRound, rounds } from "./play-round.js";
 import { heading, table, working } from "./story.js";
 
-/** The demo's first part on a new embedded database in `folder`: ten rounds, and the summaries they leave. */
+/**
+ * The demo's first part on a new embedded database in `folder`: ten rounds, and the summaries they
+ * leave.
+ */
 export async function playFirstPart(folder: string): Promise<void> {
   const summaries = createGate();
   const shop = await working("Creating an embedded PostgreSQL in a temporary folder", () =>
@@ -24,7 +27,10 @@ export async function playFirstPart(folder: string): Promise<void> {
     const rows = await shop.memory.summaries.list(address);
     table(
       ["id", "start_seq", "end_seq", "base_id", "status"],
-      rows.map(({ id, startSeq, endSeq, baseId, status }) => [...[id, startSeq, endSeq, baseId].map(String), status]),
+      rows.map(({ id, startSeq, endSeq, baseId, status }) => [
+        ...[id, startSeq, endSeq, baseId].map(String),
+        status,
+      ]),
     );
   } finally {
     summaries.open();

@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { createAgent } from "langchain";
 import { createMemory, endConversationTool, memoryMiddleware } from "mnemograph";
-import { OfflineChatModel, ScriptedChatModel, type ScriptedReplyFunction } from "mnemograph/testing";
+import {
+  OfflineChatModel,
+  ScriptedChatModel,
+  type ScriptedReplyFunction,
+} from "mnemograph/testing";
 
 /** The app of the demo's third part. */
 export const app = { appId: "calendar" };
@@ -10,10 +14,11 @@ export const app = { appId: "calendar" };
 export type Calendar = Awaited<ReturnType<typeof openCalendar>>;
 
 /**
- * An agent for an app, on the embedded database in `folder`. It can end a conversation by a tool of its own; the app's
- * memory then makes a note of it.
+ * An agent for an app, on the embedded database in `folder`. It can end a conversation by a tool of
+ * its own; the app's memory then makes a note of it.
  *
- * The agent's model ends a conversation when it is thanked, and otherwise does what the offline model does.
+ * The agent's model ends a conversation when it is thanked, and otherwise does what the offline
+ * model does.
  */
 export async function openCalendar(folder: string) {
   const offline = new OfflineChatModel();
@@ -34,7 +39,9 @@ export async function openCalendar(folder: string) {
     const last = messages.at(-1);
     if (last?.getType() === "tool") return "You are welcome. Goodbye!";
     if (last?.text.startsWith("Thank"))
-      return { toolCalls: [{ name: "end_conversation", args: { reason: "The user said goodbye." } }] };
+      return {
+        toolCalls: [{ name: "end_conversation", args: { reason: "The user said goodbye." } }],
+      };
     return (await offline.invoke([...messages])).text;
   };
   const agent = createAgent({

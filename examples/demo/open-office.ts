@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createMemory, createMemorySupervisor } from "mnemograph";
-import { OfflineChatModel, ScriptedChatModel, type ScriptedReplyFunction } from "mnemograph/testing";
+import {
+  OfflineChatModel,
+  ScriptedChatModel,
+  type ScriptedReplyFunction,
+} from "mnemograph/testing";
 
 /** Whose memory the second part of the demo is about. */
 export const ana = { userId: "ana" };
@@ -10,10 +14,12 @@ export const ana = { userId: "ana" };
 export type Office = Awaited<ReturnType<typeof openOffice>>;
 
 /**
- * A supervisor with planner and executor on the embedded database in `folder`, whose memory extracts facts, makes
- * episodes and lets each agent read the categories of its allowlist in `memory.yaml`.
+ * A supervisor with planner and executor on the embedded database in `folder`, whose memory
+ * extracts facts, makes episodes and lets each agent read the categories of its allowlist in
+ * `memory.yaml`.
  *
- * The planner's model follows a script: it asks memory twice, and its plan is what the second answer says.
+ * The planner's model follows a script: it asks memory twice, and its plan is what the second
+ * answer says.
  */
 export async function openOffice(folder: string) {
   const memory = createMemory({
@@ -32,7 +38,9 @@ export async function openOffice(folder: string) {
     memory,
     model: new OfflineChatModel(),
     planner: {
-      model: new ScriptedChatModel({ replies: [ask(["preferences"]), ask(["tasks"]), planOfTasks] }),
+      model: new ScriptedChatModel({
+        replies: [ask(["preferences"]), ask(["tasks"]), planOfTasks],
+      }),
       prompt: "Turn the goal into steps.",
     },
     executor: { prompt: "Do the task." },

@@ -14,8 +14,8 @@ export type Shop = Awaited<ReturnType<typeof openShop>>;
 /**
  * A supervisor with planner and executor on the embedded database in `folder`.
  *
- * The models are stand-ins that need no key: the supervisor's and the summariser's follow rules, the
- * subagents' follow a script.
+ * The models are stand-ins that need no key: the supervisor's and the summariser's follow rules,
+ * the subagents' follow a script.
  *
  * @param summaries holds every summary back until it is opened.
  */
@@ -31,7 +31,10 @@ export async function openShop(folder: string, summaries: Gate) {
   await memory.setup();
 
   const planner = new ScriptedChatModel({
-    replies: ["Table users: id, email (unique), name, created_at.", "Table orders: id, user_id, total, ordered_at."],
+    replies: [
+      "Table users: id, email (unique), name, created_at.",
+      "Table orders: id, user_id, total, ordered_at.",
+    ],
   });
 
   const writeFile = tool(
@@ -48,7 +51,11 @@ export async function openShop(folder: string, summaries: Gate) {
   );
   const executor = new ScriptedChatModel({
     replies: [
-      { toolCalls: [{ name: "write_file", args: { name: "users.sql", text: "create table users (…);" } }] },
+      {
+        toolCalls: [
+          { name: "write_file", args: { name: "users.sql", text: "create table users (…);" } },
+        ],
+      },
       "The user table is in users.sql.",
       { toolCalls: [{ name: "write_file", args: { name: "deploy.yml", text: "region: Lisbon" } }] },
       "The shop is online in Lisbon.",

@@ -38,14 +38,18 @@ export async function playRound(shop: Shop, round: number, says: string): Promis
   let ended: RememberEvent | undefined;
   let result: Result | undefined;
   for await (const [namespace, mode, chunk] of running as AsyncIterable<Chunk>) {
-    if (mode === "custom" && chunk.type === "memory.recall") begun = await used(shop, chunk, firstSeq);
+    if (mode === "custom" && chunk.type === "memory.recall")
+      begun = await used(shop, chunk, firstSeq);
     if (mode === "custom" && chunk.type === "memory.remember") ended = chunk;
     if (mode === "updates" && namespace.length === 1) result = resultOf(chunk) ?? result;
   }
-  const { messages } = (await shop.graph.getState(shop.config)).values as { messages: BaseMessage[] };
+  const { messages } = (await shop.graph.getState(shop.config)).values as {
+    messages: BaseMessage[];
+  };
   if (result) row("", result.from, result.text);
   const answer = unmarked(messages.at(-1)?.text ?? "");
-  // That something was noted says nothing; that a subagent's result is the answer needs no second line.
+  // That something was noted says nothing; that a subagent's result is the answer needs no second
+  // line.
   if (![result?.text, `Noted: ${says}`].includes(answer)) row("", "answer", answer);
   if (ended) row("", "summary", `${begun} → ${await outcome(shop, ended, firstSeq)}`, "dim");
 }
@@ -57,7 +61,11 @@ export function unmarked(text: string): string {
 
 /** What the graph says while it runs: updates of its nodes, and events of the memory. */
 type Chunk =
-  | readonly [namespace: string[], mode: "updates", update: Record<string, { messages?: BaseMessage[] } | null>]
+  | readonly [
+      namespace: string[],
+      mode: "updates",
+      update: Record<string, { messages?: BaseMessage[] } | null>,
+    ]
   | readonly [namespace: string[], mode: "custom", event: RecallEvent | RememberEvent];
 
 interface RecallEvent {
@@ -68,7 +76,9 @@ interface RecallEvent {
 interface RememberEvent {
   readonly type: "memory.remember";
   readonly recorded: number;
-  readonly summary: string | { readonly id: number; readonly startSeq: number; readonly endSeq: number };
+  readonly summary:
+    | string
+    | { readonly id: number; readonly startSeq: number; readonly endSeq: number };
 }
 
 /** What a subagent gave back. */
@@ -84,7 +94,11 @@ function resultOf(update: Record<string, { messages?: BaseMessage[] } | null>): 
 }
 
 /** The memory a turn began with. */
-async function used({ memory }: Shop, { summaryId, gapMessages }: RecallEvent, firstSeq: number): Promise<string> {
+async function used(
+  { memory }: Shop,
+  { summaryId, gapMessages }: RecallEvent,
+  firstSeq: number,
+): Promise<string> {
   const gap = `${firstSeq - gapMessages}-${firstSeq - 1}`;
   if (summaryId === null) return gapMessages === 0 ? "none" : `none, messages ${gap}`;
   const summaries = await memory.summaries.list(address);
@@ -96,7 +110,11 @@ async function used({ memory }: Shop, { summaryId, gapMessages }: RecallEvent, f
 }
 
 /** What the end of a turn did. */
-async function outcome({ memory }: Shop, { recorded, summary }: RememberEvent, firstSeq: number): Promise<string> {
+async function outcome(
+  { memory }: Shop,
+  { recorded, summary }: RememberEvent,
+  firstSeq: number,
+): Promise<string> {
   const kept = `${firstSeq}-${firstSeq + recorded - 1} recorded`;
   const rows = await memory.summaries.list(address);
   if (typeof summary === "string") {

@@ -3,7 +3,9 @@ import { askOffice } from "./ask-office.js";
 import { ana, type Office, openOffice } from "./open-office.js";
 import { heading, row, working } from "./story.js";
 
-/** The demo's second part on the embedded database in `folder`: what lasts beyond a conversation. */
+/**
+ * The demo's second part on the embedded database in `folder`: what lasts beyond a conversation.
+ */
 export async function playSecondPart(folder: string): Promise<void> {
   heading("3  What lasts beyond a conversation");
   const office = await openOffice(folder);
@@ -63,16 +65,31 @@ async function printMemories({ memory }: Office): Promise<void> {
     const words = text.length > 60 ? `${text.slice(0, 59).trimEnd()}…` : text;
     const what = key === null ? words : `${key} = ${value}`;
     const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
-    const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) => names.has(category));
-    const notes = [state === "active" ? [] : state, readers.map(([agent]) => agent).join(", ")].flat();
-    row("", kind, `[${category}] ${where}${what} (${notes.join("; ")})`, state === "active" ? undefined : "dim");
+    const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) =>
+      names.has(category),
+    );
+    const notes = [
+      state === "active" ? [] : state,
+      readers.map(([agent]) => agent).join(", "),
+    ].flat();
+    row(
+      "",
+      kind,
+      `[${category}] ${where}${what} (${notes.join("; ")})`,
+      state === "active" ? undefined : "dim",
+    );
   }
 }
 
 async function answerFromEpisode(office: Office): Promise<void> {
   const says = "Which hall did we book for the launch party?";
   heading("   A new conversation");
-  const [hit] = await office.memory.query({ scope: ana, query: says, agent: "supervisor", topK: 1 });
+  const [hit] = await office.memory.query({
+    scope: ana,
+    query: says,
+    agent: "supervisor",
+    topK: 1,
+  });
   if (!hit) throw new Error("Nothing was found.");
   const { kind, turns } = hit.memory;
   await askOffice(office, says);

@@ -22,12 +22,17 @@ export function tell(text: string, style?: Style): void {
 const numberColumns = 4;
 const labelColumns = 9;
 
-/** Lines in three columns: a turn's number or nothing, who or what, and the words, wrapped below themselves. */
+/**
+ * Lines in three columns: a turn's number or nothing, who or what, and the words, wrapped below
+ * themselves.
+ */
 export function row(number: string, label: string, text: string, style?: Style): void {
   const margin = numberColumns + labelColumns;
   for (const [index, line] of wrapped(text, width() - margin).entries()) {
-    const start = index === 0 ? number.padEnd(numberColumns) + label.padEnd(labelColumns) : " ".repeat(margin);
-    const painted = style === "dim" ? paint("dim", start + line) : paint("cyan", start) + paintedIn(style, line);
+    const start =
+      index === 0 ? number.padEnd(numberColumns) + label.padEnd(labelColumns) : " ".repeat(margin);
+    const painted =
+      style === "dim" ? paint("dim", start + line) : paint("cyan", start) + paintedIn(style, line);
     stdout.write(`${painted}\n`);
   }
 }
@@ -43,7 +48,9 @@ export function table(names: readonly string[], rows: readonly (readonly string[
   );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" | ")} |`;
-  stdout.write(`${paint("bold", line(names))}\n|${widths.map((columns) => "-".repeat(columns + 2)).join("|")}|\n`);
+  stdout.write(
+    `${paint("bold", line(names))}\n|${widths.map((columns) => "-".repeat(columns + 2)).join("|")}|\n`,
+  );
   for (const cells of rows) stdout.write(`${line(cells)}\n`);
 }
 

@@ -5,7 +5,10 @@ import { ana } from "./open-office.js";
 import { unmarked } from "./play-round.js";
 import { heading, row, working } from "./story.js";
 
-/** The demo's third part on the embedded database in `folder`: what an app remembers of conversations that ended. */
+/**
+ * The demo's third part on the embedded database in `folder`: what an app remembers of
+ * conversations that ended.
+ */
 export async function playThirdPart(folder: string): Promise<void> {
   heading("4  An app keeps a note of each conversation that ended");
   const calendar = await openCalendar(folder);
@@ -39,7 +42,8 @@ async function secondConversation(calendar: Calendar): Promise<void> {
   const asked = "When can we have meetings?";
   row("", "you", asked);
   const recalled = await calendar.memory.recall({ scope, threadId: "second", query: asked });
-  for (const line of notesShown(modelView([new HumanMessage(asked)], recalled))) row("", "shown", line, "dim");
+  for (const line of notesShown(modelView([new HumanMessage(asked)], recalled)))
+    row("", "shown", line, "dim");
   row("", "answer", await answerOf(calendar, "second", asked));
   await say(calendar, "second", "The dentist is on Friday at three.");
   await say(calendar, "second", "Thank you!");
@@ -73,8 +77,16 @@ async function nineMore({ memory }: Calendar): Promise<void> {
 
 async function printCompaction({ memory }: Calendar): Promise<void> {
   const ended = (await memory.threads.list({ scope })).filter(({ endedAt }) => endedAt !== null);
-  row("", "stay", `${await memory.notes.count({ scope: app })} notes of ${ended.length} conversations`);
-  const [gone] = await memory.memories.list({ scope: app, kinds: ["note"], states: ["soft_deleted"] });
+  row(
+    "",
+    "stay",
+    `${await memory.notes.count({ scope: app })} notes of ${ended.length} conversations`,
+  );
+  const [gone] = await memory.memories.list({
+    scope: app,
+    kinds: ["note"],
+    states: ["soft_deleted"],
+  });
   if (!gone) throw new Error("No note has gone.");
   row("", "gone", gone.text);
   const [entry] = await memory.memories.history(gone.id, { scope: app });

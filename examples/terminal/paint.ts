@@ -13,8 +13,8 @@ export interface Surface {
 }
 
 /**
- * Whether to write colours: `NO_COLOR` forbids them, `FORCE_COLOR` (not "0" or "false") demands them, else a terminal
- * decides that can show them.
+ * Whether to write colours: `NO_COLOR` forbids them, `FORCE_COLOR` (not "0" or "false") demands
+ * them, else a terminal decides that can show them.
  *
  * @see https://no-color.org and https://force-color.org: set means set to anything but nothing.
  */

@@ -7,11 +7,12 @@ export interface Flow {
 }
 
 /**
- * Writes text so that no line is wider than `width()` and no word is broken. What a terminal would obey (escape sequences,
- * control characters) is left out, since models and tools write the text.
+ * Writes text so that no line is wider than `width()` and no word is broken. What a terminal would
+ * obey (escape sequences, control characters) is left out, since models and tools write the text.
  *
- * Further lines of an item ("- …", "2. …") or of an indented line begin where its words began. A word wider than the
- * window stays whole on a line of its own, so that addresses can be copied; scripts without spaces are cut between letters.
+ * Further lines of an item ("- …", "2. …") or of an indented line begin where its words began. A
+ * word wider than the window stays whole on a line of its own, so that addresses can be copied;
+ * scripts without spaces are cut between letters.
  */
 export function createFlow(write: (text: string) => void, width: () => number): Flow {
   let column = 0;

@@ -20,7 +20,10 @@ interface Named {
 const mostTold = 8;
 
 /** A change of all of `rows`; those that are done are not done again when it is tried again. */
-export function changeOf<Row extends Named>({ does, danger, about, of }: Action<Row>, rows: readonly Row[]): Change {
+export function changeOf<Row extends Named>(
+  { does, danger, about, of }: Action<Row>,
+  rows: readonly Row[],
+): Change {
   const done = new Set<string>();
   const title = rows.length === 1 ? does : `${does} ${count(rows.length)}`;
   return {
@@ -41,7 +44,8 @@ export function changeOf<Row extends Named>({ does, danger, about, of }: Action<
     async act(reason) {
       for (const row of rows.filter(({ id }) => !done.has(id))) {
         await of(row, reason).catch((error: Error) => {
-          if (done.size > 0) error.message = `${done.size} of ${rows.length} are done. ${error.message}`;
+          if (done.size > 0)
+            error.message = `${done.size} of ${rows.length} are done. ${error.message}`;
           throw error;
         });
         done.add(row.id);
@@ -60,7 +64,10 @@ export function Choosable<Row extends Named>({
   rows: readonly Row[];
   actionsOf: (row: Row) => readonly Action<Row>[];
   again: () => void;
-  children: (box: (row: Row) => ComponentChildren, buttons: (row: Row) => ComponentChildren) => ComponentChildren;
+  children: (
+    box: (row: Row) => ComponentChildren,
+    buttons: (row: Row) => ComponentChildren,
+  ) => ComponentChildren;
 }>) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const chosen = rows.filter(({ id }) => ids.has(id));
@@ -79,7 +86,9 @@ export function Choosable<Row extends Named>({
   const buttons = (of: readonly Row[]) => {
     const [first, ...others] = of.map(actionsOf);
     // Of rows in different states, what can be done to each of them.
-    const actions = first?.filter(({ does }) => others.every((all) => all.some((each) => each.does === does))) ?? [];
+    const actions =
+      first?.filter(({ does }) => others.every((all) => all.some((each) => each.does === does))) ??
+      [];
     return actions.map((action) => {
       const change = changeOf(action, of);
       return (
@@ -101,7 +110,9 @@ export function Choosable<Row extends Named>({
           <input
             type="checkbox"
             checked={chosen.length === rows.length}
-            onChange={({ currentTarget: { checked } }) => setIds(new Set(checked ? rows.map(({ id }) => id) : []))}
+            onChange={({ currentTarget: { checked } }) =>
+              setIds(new Set(checked ? rows.map(({ id }) => id) : []))
+            }
           />
           Select all {rows.length}
         </label>

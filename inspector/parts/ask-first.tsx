@@ -34,7 +34,10 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const values = Object.fromEntries(
-      [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value)]),
+      [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [
+        name,
+        String(value),
+      ]),
     );
     if (change.typed !== undefined && values.typed?.trim() !== change.typed) {
       setError(new Error(`Type “${change.typed}”, letter by letter.`));
@@ -59,9 +62,21 @@ function AskFirst({ change, onEnd }: Readonly<{ change: Change; onEnd: (done: bo
           <label key={name} for={`field-${name}`}>
             {label}
             {long ? (
-              <textarea id={`field-${name}`} name={name} rows={rowsOf(value)} dir="auto" defaultValue={value} />
+              <textarea
+                id={`field-${name}`}
+                name={name}
+                rows={rowsOf(value)}
+                dir="auto"
+                defaultValue={value}
+              />
             ) : (
-              <input id={`field-${name}`} name={name} defaultValue={value} dir="auto" autocomplete="off" />
+              <input
+                id={`field-${name}`}
+                name={name}
+                defaultValue={value}
+                dir="auto"
+                autocomplete="off"
+              />
             )}
           </label>
         ))}

@@ -16,9 +16,19 @@ export interface Asked<Value> {
 /** How soon a server that is down is asked again, in ms. */
 const againMs = 4_000;
 
-/** Asks once, and again whenever one of `on` changes; an answer that nobody waits for any more is dropped. */
-export function useAsked<Value>(ask: (signal: AbortSignal) => Promise<Value>, on: readonly unknown[]): Asked<Value> {
-  const [state, setState] = useState<Omit<Asked<Value>, "again">>({ value: null, error: null, loading: true });
+/**
+ * Asks once, and again whenever one of `on` changes; an answer that nobody waits for any more is
+ * dropped.
+ */
+export function useAsked<Value>(
+  ask: (signal: AbortSignal) => Promise<Value>,
+  on: readonly unknown[],
+): Asked<Value> {
+  const [state, setState] = useState<Omit<Asked<Value>, "again">>({
+    value: null,
+    error: null,
+    loading: true,
+  });
   const [times, setTimes] = useState(0);
   const asked = useRef<string>("");
   const key = JSON.stringify(on);
@@ -28,7 +38,11 @@ export function useAsked<Value>(ask: (signal: AbortSignal) => Promise<Value>, on
     let timer: number | undefined;
     const same = asked.current === key;
     asked.current = key;
-    setState(({ value, error }) => ({ value: same ? value : null, error: same ? error : null, loading: true }));
+    setState(({ value, error }) => ({
+      value: same ? value : null,
+      error: same ? error : null,
+      loading: true,
+    }));
     ask(abort.signal).then(
       (value) => abort.signal.aborted || setState({ value, error: null, loading: false }),
       (error: Error) => {

@@ -1,4 +1,7 @@
-/** Parts in their order, each as wide as it is much of `most`; a line below says how much of it is covered. */
+/**
+ * Parts in their order, each as wide as it is much of `most`; a line below says how much of it is
+ * covered.
+ */
 export function Bar({
   parts,
   most,
@@ -10,7 +13,9 @@ export function Bar({
     <div class="bar" role="img" aria-label={label}>
       {parts.map(
         ({ name, value, shade }) =>
-          value > 0 && <div key={name} class={`shade-${shade}`} style={width(value)} title={name} />,
+          value > 0 && (
+            <div key={name} class={`shade-${shade}`} style={width(value)} title={name} />
+          ),
       )}
       {covered > 0 && <div class="covered" style={width(covered)} />}
     </div>

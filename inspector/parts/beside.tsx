@@ -8,7 +8,10 @@ import { foundParts, ShownLine } from "./delta.js";
 import { Prompt } from "./prompt.js";
 import { counted, MemoryLink, When } from "./texts.js";
 
-/** What the model was shown in a turn: what is different from the turn before, the whole prompt, and what it would be now. */
+/**
+ * What the model was shown in a turn: what is different from the turn before, the whole prompt, and
+ * what it would be now.
+ */
 export function Beside(turn: LookedAt) {
   const { view, question, params } = turn;
   return (
@@ -29,7 +32,11 @@ export function Beside(turn: LookedAt) {
 }
 
 /** What came, what took another's place, and what went, since the turn before. */
-function Changed({ view, question, whose }: Readonly<{ view: InView; question: string; whose: Params }>) {
+function Changed({
+  view,
+  question,
+  whose,
+}: Readonly<{ view: InView; question: string; whose: Params }>) {
   const { turn, before } = view;
   const added = missingFrom(view.lines.values(), before?.lines);
   const gone = missingFrom(before?.lines.values() ?? [], view.lines);
@@ -38,7 +45,8 @@ function Changed({ view, question, whose }: Readonly<{ view: InView; question: s
     async (signal) => {
       if (!isFound) return [];
       const body = { query: question, explain: true, topK: 1 };
-      return (await ask<Explained>("query", { method: "POST", whose, signal, body })).question.lexemes;
+      return (await ask<Explained>("query", { method: "POST", whose, signal, body })).question
+        .lexemes;
     },
     [question, isFound],
   );
@@ -59,7 +67,9 @@ function Changed({ view, question, whose }: Readonly<{ view: InView; question: s
       {lexemes.error && <Trouble error={lexemes.error} again={lexemes.again} />}
       {added.length + gone.length === 0 && (
         <p class="note">
-          {kept === 0 ? "Nothing of memory was shown." : `Nothing: the same ${counted(kept, "line")} as before.`}
+          {kept === 0
+            ? "Nothing of memory was shown."
+            : `Nothing: the same ${counted(kept, "line")} as before.`}
         </p>
       )}
       <ul class="delta">
@@ -82,10 +92,14 @@ function Changed({ view, question, whose }: Readonly<{ view: InView; question: s
           </ShownLine>
         ))}
       </ul>
-      {added.length + gone.length > 0 && kept > 0 && <p class="faint">{counted(kept, "other line")} as before.</p>}
+      {added.length + gone.length > 0 && kept > 0 && (
+        <p class="faint">{counted(kept, "other line")} as before.</p>
+      )}
       {opens && <p class="faint">An epoch begins here: the block was made anew.</p>}
       {turn.omitted > 0 && (
-        <p class="faint">{counted(turn.omitted, "memory was", "memories were")} known and not shown.</p>
+        <p class="faint">
+          {counted(turn.omitted, "memory was", "memories were")} known and not shown.
+        </p>
       )}
     </section>
   );
@@ -94,24 +108,37 @@ function Changed({ view, question, whose }: Readonly<{ view: InView; question: s
 function fateOf(memory: Memory | null | undefined): string {
   if (memory === null) return "removed since";
   if (memory?.state === "superseded") return "a newer value took its place";
-  return memory && memory.state !== "active" ? memory.state.replaceAll("_", " ") : "it did not fit any more";
+  return memory && memory.state !== "active"
+    ? memory.state.replaceAll("_", " ")
+    : "it did not fit any more";
 }
 
 /** Memories as they are now, by id; null for what is no more. */
 async function readMemories(lines: readonly ShownMemory[], whose: Params, signal: AbortSignal) {
   const read = ({ id }: ShownMemory) => askOrNull<Memory>(path`memories/${id}`, { whose, signal });
-  return new Map(await Promise.all(lines.slice(0, 20).map(async (line) => [line.id, await read(line)] as const)));
+  return new Map(
+    await Promise.all(lines.slice(0, 20).map(async (line) => [line.id, await read(line)] as const)),
+  );
 }
 
 interface Recalled {
   readonly memories: Readonly<Record<"profile" | "related" | "rest" | "notes", readonly Memory[]>> &
-    Readonly<Record<"relevant" | "episodes", readonly { readonly memory: Memory; readonly score: number }[]>>;
+    Readonly<
+      Record<
+        "relevant" | "episodes",
+        readonly { readonly memory: Memory; readonly score: number }[]
+      >
+    >;
 }
 
 /** The lines of a recall. */
 function linesOf({ memories }: Recalled): ShownMemory[] {
   const { profile, related, rest, notes, relevant, episodes } = memories;
-  const line = (part: string, { id, text, createdAt, origin }: Memory, score: number | null = null) => ({
+  const line = (
+    part: string,
+    { id, text, createdAt, origin }: Memory,
+    score: number | null = null,
+  ) => ({
     id,
     part,
     text,
@@ -130,7 +157,11 @@ function linesOf({ memories }: Recalled): ShownMemory[] {
 }
 
 /** The same turn with today's memory, as a difference to what was shown. */
-function Again({ question, view, params }: Readonly<{ question: string; view: InView | undefined; params: Params }>) {
+function Again({
+  question,
+  view,
+  params,
+}: Readonly<{ question: string; view: InView | undefined; params: Params }>) {
   const [times, setTimes] = useState(0);
   const whose = whoseOf(params);
   const thread = params.thread ?? "";
@@ -142,7 +173,10 @@ function Again({ question, view, params }: Readonly<{ question: string; view: In
         ...call,
         body: { threadId: thread, query: question, mode: "active" },
       });
-      const explained = ask<Explained>("query", { ...call, body: { query: question, explain: true, topK: 1 } });
+      const explained = ask<Explained>("query", {
+        ...call,
+        body: { query: question, explain: true, topK: 1 },
+      });
       return { lines: linesOf(await recalled), lexemes: (await explained).question.lexemes };
     },
     [times],
@@ -153,11 +187,18 @@ function Again({ question, view, params }: Readonly<{ question: string; view: In
         <button type="button" onClick={() => setTimes(times + 1)}>
           Try this turn again with today's memory
         </button>
-        <a href={hrefOf({ view: "question", params: { ...whose, question: question.slice(0, 500), thread } })}>
+        <a
+          href={hrefOf({
+            view: "question",
+            params: { ...whose, question: question.slice(0, 500), thread },
+          })}
+        >
           Test retrieval
         </a>
       </div>
-      <Answer asked={asked}>{(found) => found && todayOf(found, view?.lines ?? new Map(), whose)}</Answer>
+      <Answer asked={asked}>
+        {(found) => found && todayOf(found, view?.lines ?? new Map(), whose)}
+      </Answer>
     </section>
   );
 }

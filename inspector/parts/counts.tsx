@@ -11,10 +11,15 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** How many of each there are. */
-export function Counts({ removed, total }: Readonly<{ removed: Readonly<Record<string, number>>; total: number }>) {
+export function Counts({
+  removed,
+  total,
+}: Readonly<{ removed: Readonly<Record<string, number>>; total: number }>) {
   const known = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
   const rest = total - known.reduce((sum, [, number]) => sum + number, 0);
-  const some = [...known, ["indexes and other records", rest] as const].filter(([, number]) => number > 0);
+  const some = [...known, ["indexes and other records", rest] as const].filter(
+    ([, number]) => number > 0,
+  );
   return (
     <table class="counts">
       <tbody>

@@ -19,18 +19,35 @@ function roundUp(most: number): number {
 }
 
 /** Bars by day from zero up, with an axis that is whole; a day without anything has a dot. */
-export function DayChart({ rows, names }: Readonly<{ rows: readonly DayBar[]; names: readonly [string, string] }>) {
+export function DayChart({
+  rows,
+  names,
+}: Readonly<{ rows: readonly DayBar[]; names: readonly [string, string] }>) {
   const most = roundUp(Math.max(...rows.map(({ outer }) => outer ?? 0)));
   const width = (100 - axis) / rows.length;
   const told = ({ day, inner, outer }: DayBar) =>
     `${dayName(day)}: ${outer === null ? "none" : `${names[0]} ${count(inner ?? 0)}, ${names[1]} ${count(outer)}`}`;
   const bar = (x: string, name: string, value: number | null) => {
     const tall = (height * (value ?? 0)) / most;
-    return <rect class={name} x={x} width={`${width * 0.7}%`} y={above + height - tall} height={tall} rx={2} />;
+    return (
+      <rect
+        class={name}
+        x={x}
+        width={`${width * 0.7}%`}
+        y={above + height - tall}
+        height={tall}
+        rx={2}
+      />
+    );
   };
   return (
     <figure>
-      <svg class="chart" height={above + height + below} role="img" aria-label={rows.map(told).join("; ")}>
+      <svg
+        class="chart"
+        height={above + height + below}
+        role="img"
+        aria-label={rows.map(told).join("; ")}
+      >
         {[0, most / 2, most].filter(Number.isInteger).map((value) => {
           const y = above + height * (1 - value / most);
           return (
@@ -52,7 +69,12 @@ export function DayChart({ rows, names }: Readonly<{ rows: readonly DayBar[]; na
               {bar(x, "outer", row.outer)}
               {bar(x, "inner", row.inner)}
               {(rows.length - 1 - place) % 6 === 0 && (
-                <text x={isLast ? "100%" : x} y="100%" dy={-4} text-anchor={isLast ? "end" : "start"}>
+                <text
+                  x={isLast ? "100%" : x}
+                  y="100%"
+                  dy={-4}
+                  text-anchor={isLast ? "end" : "start"}
+                >
                   {isLast ? "today" : dayName(row.day)}
                 </text>
               )}
@@ -68,5 +90,9 @@ export function DayChart({ rows, names }: Readonly<{ rows: readonly DayBar[]; na
 }
 
 function dayName(day: string): string {
-  return new Date(`${day}T00:00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+  return new Date(`${day}T00:00:00Z`).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
 }

@@ -12,20 +12,31 @@ const whyOfPart: Readonly<Record<string, string>> = {
 export const foundParts: ReadonlySet<string> = new Set(["relevant", "episodes"]);
 
 const whoseWords: Readonly<Record<string, string>> = {
-  ...{ user: "said by the user", assistant: "said by an agent", worker: "worked out in the background" },
+  ...{
+    user: "said by the user",
+    assistant: "said by an agent",
+    worker: "worked out in the background",
+  },
   ...{ operator: "vouched for by an operator", tool: "from a tool", document: "from a document" },
   ...{ import: "imported", unknown: "written by code" },
 };
 
-/** The words that a line has in common with the question; without any it was found by what it means. */
+/**
+ * The words that a line has in common with the question; without any it was found by what it means.
+ */
 function howItFits(text: string, lexemes: readonly string[]): string {
   if (lexemes.length === 0) return "";
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
-  const shared = words.filter((word) => lexemes.some((lexeme) => word.toLowerCase().startsWith(lexeme)));
+  const shared = words.filter((word) =>
+    lexemes.some((lexeme) => word.toLowerCase().startsWith(lexeme)),
+  );
   return shared.length === 0 ? " by meaning" : `: ${[...new Set(shared)].slice(0, 5).join(", ")}`;
 }
 
-/** A line that a model is shown, and why: always, or what it fits by; how old it is, and who said it. */
+/**
+ * A line that a model is shown, and why: always, or what it fits by; how old it is, and who said
+ * it.
+ */
 export function ShownLine({
   line: { id, part, text, score, createdAt, origin },
   sign,
@@ -44,7 +55,11 @@ export function ShownLine({
   return (
     <li class={sign}>
       <MemoryLink id={id} whose={whose}>
-        {text === null ? "(removed since)" : <Marked text={text} beginnings={isFound ? lexemes : []} />}
+        {text === null ? (
+          "(removed since)"
+        ) : (
+          <Marked text={text} beginnings={isFound ? lexemes : []} />
+        )}
       </MemoryLink>
       <p class="faint">
         {children || (

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { go, type Place, whoseOf } from "../place.js";
 
-/** A search box and filters; they become the place, and what is typed stays in them whatever the answer is. */
+/**
+ * A search box and filters; they become the place, and what is typed stays in them whatever the
+ * answer is.
+ */
 export function Filters({
   place,
   search: { name, value, label },
@@ -14,7 +17,9 @@ export function Filters({
   children: ComponentChildren;
 }>) {
   const apply = (form: HTMLFormElement) => {
-    const given = Object.fromEntries([...new FormData(form)].map(([field, filled]) => [field, String(filled).trim()]));
+    const given = Object.fromEntries(
+      [...new FormData(form)].map(([field, filled]) => [field, String(filled).trim()]),
+    );
     go({ ...place, params: { ...whoseOf(place.params), ...given } });
   };
   return (
@@ -26,7 +31,10 @@ export function Filters({
         apply(event.currentTarget);
       }}
       onChange={(event) => {
-        if (event.target instanceof HTMLSelectElement || (event.target as HTMLInputElement).type === "date")
+        if (
+          event.target instanceof HTMLSelectElement ||
+          (event.target as HTMLInputElement).type === "date"
+        )
           apply(event.currentTarget);
       }}
     >
@@ -50,13 +58,24 @@ export function Filters({
 
 /** A field of a filter. */
 export function Field(
-  field: Readonly<{ label: string; name: string; value: string; type?: "text" | "date" | "number" }>,
+  field: Readonly<{
+    label: string;
+    name: string;
+    value: string;
+    type?: "text" | "date" | "number";
+  }>,
 ) {
   const { label, name, value, type = "text" } = field;
   return (
     <label>
       {label}
-      <input {...({ type } as object)} name={name} defaultValue={value} size={10} placeholder="all" />
+      <input
+        {...({ type } as object)}
+        name={name}
+        defaultValue={value}
+        size={10}
+        placeholder="all"
+      />
     </label>
   );
 }

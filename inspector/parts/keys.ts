@@ -28,7 +28,10 @@ function isElsewhere({ ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEve
   return isOver || ctrlKey || metaKey || altKey || defaultPrevented;
 }
 
-/** Keys of every view: / searches, j and k or arrows go from row to row, Enter opens, Esc leaves a field or goes up. */
+/**
+ * Keys of every view: / searches, j and k or arrows go from row to row, Enter opens, Esc leaves a
+ * field or goes up.
+ */
 export function useKeys(goUp: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -14,7 +14,8 @@ export function Pages({
 }) {
   const at = place.params[name] ?? "";
   if (at === "" && next === null) return null;
-  const to = (cursor: string) => () => go({ ...place, params: { ...place.params, [name]: cursor } });
+  const to = (cursor: string) => () =>
+    go({ ...place, params: { ...place.params, [name]: cursor } });
   return (
     <div class="pages">
       <button type="button" disabled={at === ""} onClick={() => history.back()}>

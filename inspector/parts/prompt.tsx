@@ -10,14 +10,23 @@ import { count, counted, Words } from "./texts.js";
 /** Messages whose sizes are added up. */
 const mostMessages = 1_000;
 
-/** The whole prompt in its order, with tokens by part, and how much of it a provider's cache had. */
+/**
+ * The whole prompt in its order, with tokens by part, and how much of it a provider's cache had.
+ */
 export function Prompt({ view, cost, summary, params }: LookedAt & { readonly view: InView }) {
   const first = view.opening.firstSeq ?? 0;
   const limit = Math.min(mostMessages, view.turn.seq - first + 1);
   const asked = useAsked(
     (signal) => {
-      const call = { whose: whoseOf(params), signal, query: { after: first - 1, limit, mostCharacters: 1 } };
-      return ask<{ readonly messages: readonly Message[] }>(path`threads/${params.thread ?? ""}/messages`, call);
+      const call = {
+        whose: whoseOf(params),
+        signal,
+        query: { after: first - 1, limit, mostCharacters: 1 },
+      };
+      return ask<{ readonly messages: readonly Message[] }>(
+        path`threads/${params.thread ?? ""}/messages`,
+        call,
+      );
     },
     [first, view.turn.seq],
   );
@@ -28,13 +37,15 @@ export function Prompt({ view, cost, summary, params }: LookedAt & { readonly vi
         {cost?.promptTokens != null && (
           <span class="faint">
             {cost.source === "estimate" && "about "}
-            {count(cost.promptTokens)} tokens{cost.calls > 1 && ` in ${cost.calls} calls`}, {count(cost.outputTokens)}{" "}
-            out
+            {count(cost.promptTokens)} tokens{cost.calls > 1 && ` in ${cost.calls} calls`},{" "}
+            {count(cost.outputTokens)} out
           </span>
         )}
       </h2>
       <Answer asked={asked}>
-        {({ messages }) => <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} params={params} />}
+        {({ messages }) => (
+          <Parts parts={promptOf(view, messages, summary, cost)} cost={cost} params={params} />
+        )}
       </Answer>
     </section>
   );
@@ -47,7 +58,8 @@ function Parts({
 }: Readonly<{ parts: readonly PromptPart[]; cost: TurnCost | undefined; params: Params }>) {
   const whole = parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) || 1;
   const cached = cost?.cachedTokens ?? cost?.sharedTokens ?? null;
-  const share = cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
+  const share =
+    cached === null || !cost?.promptTokens ? null : Math.min(1, cached / cost.promptTokens);
   return (
     <>
       <Bar
@@ -78,7 +90,13 @@ function Parts({
               )}
               <ul class="delta">
                 {lines.map((line) => (
-                  <ShownLine key={line.id} line={line} sign="kept" whose={whoseOf(params)} lexemes={[]} />
+                  <ShownLine
+                    key={line.id}
+                    line={line}
+                    sign="kept"
+                    whose={whoseOf(params)}
+                    lexemes={[]}
+                  />
                 ))}
               </ul>
             </details>

@@ -1,7 +1,10 @@
 import { useRef } from "preact/hooks";
 import { exchangeToken, keepToken } from "../api.js";
 
-/** Takes a token, or the address that `mnemograph inspect` prints. No form: it also stands within forms, which keep their words. */
+/**
+ * Takes a token, or the address that `mnemograph inspect` prints. No form: it also stands within
+ * forms, which keep their words.
+ */
 export function SignIn({ again }: Readonly<{ again?: (() => void) | undefined }>) {
   const field = useRef<HTMLInputElement>(null);
   const signIn = async () => {

@@ -5,8 +5,14 @@ import { count, Difference, Tag, toneOf, When, Words } from "./texts.js";
 /** Versions that the strip draws; older ones are reached from the oldest of them. */
 export const stripVersions = 40;
 
-/** The versions of a conversation's summary as steps over its messages; one opens its text, and what changed in it. */
-export function SummaryStrip({ summaries, messages }: Readonly<{ summaries: readonly Summary[]; messages: number }>) {
+/**
+ * The versions of a conversation's summary as steps over its messages; one opens its text, and what
+ * changed in it.
+ */
+export function SummaryStrip({
+  summaries,
+  messages,
+}: Readonly<{ summaries: readonly Summary[]; messages: number }>) {
   const [chosen, setChosen] = useState<number | null>(null);
   const inUse = summaries.findLast(({ status }) => status === "completed");
   if (summaries.length === 0) return null;
@@ -36,7 +42,11 @@ export function SummaryStrip({ summaries, messages }: Readonly<{ summaries: read
         )}
       </div>
       {opened && (
-        <Version summary={opened} base={summaries.find(({ id }) => id === opened.baseId)} isInUse={opened === inUse} />
+        <Version
+          summary={opened}
+          base={summaries.find(({ id }) => id === opened.baseId)}
+          isInUse={opened === inUse}
+        />
       )}
     </section>
   );
@@ -51,7 +61,8 @@ function Version({
   return (
     <div class="card version" tabIndex={0} role="region" aria-label={`Version ${id}`}>
       <h3>
-        Version {id} {isInUse ? <Tag of="in use" tone="good" /> : <Tag of={status} tone={toneOf(status)} />}{" "}
+        Version {id}{" "}
+        {isInUse ? <Tag of="in use" tone="good" /> : <Tag of={status} tone={toneOf(status)} />}{" "}
         <span class="faint">
           messages {count(startSeq)} to {count(endSeq)} · <When at={createdAt} />
           {generationTimeMs !== null && ` in ${count(generationTimeMs)} ms`}

@@ -18,7 +18,8 @@ export function turnsOf(messages: readonly Message[]): readonly Turn[] {
   const turns: { seq: number; messages: Message[] }[] = [];
   for (const message of messages) {
     const turn = turns.at(-1);
-    if (message.role === "user" || turn === undefined) turns.push({ seq: message.seq, messages: [message] });
+    if (message.role === "user" || turn === undefined)
+      turns.push({ seq: message.seq, messages: [message] });
     else turn.messages.push(message);
   }
   return turns;
@@ -50,7 +51,11 @@ export function TurnOfTalk({
   // Going back leads out of the conversation, not through its turns.
   const select = () => location.replace(href);
   return (
-    <article ref={article} class={isSelected ? "turn selected" : "turn"} onPointerUp={isSelected ? undefined : select}>
+    <article
+      ref={article}
+      class={isSelected ? "turn selected" : "turn"}
+      onPointerUp={isSelected ? undefined : select}
+    >
       <a
         class="row turn-line"
         href={href}
@@ -61,7 +66,12 @@ export function TurnOfTalk({
         <When at={messages[0]?.saidAt ?? null} /> <span>{mark}</span>
       </a>
       {messages.map((message) => (
-        <Said key={message.seq} message={message} place={place} isPointed={String(message.seq) === around} />
+        <Said
+          key={message.seq}
+          message={message}
+          place={place}
+          isPointed={String(message.seq) === around}
+        />
       ))}
       {children}
     </article>
@@ -70,7 +80,11 @@ export function TurnOfTalk({
 
 const calling = /^\[calls (\S+) (.*)\]$/;
 
-function Said({ message, place, isPointed }: Readonly<{ message: Message; place: Place; isPointed: boolean }>) {
+function Said({
+  message,
+  place,
+  isPointed,
+}: Readonly<{ message: Message; place: Place; isPointed: boolean }>) {
   const { seq, role, actor, text, characters } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
@@ -82,7 +96,8 @@ function Said({ message, place, isPointed }: Readonly<{ message: Message; place:
     setWhole(messages[0]?.text ?? "");
   };
   const lines = (whole ?? text).split("\n");
-  const calls = role === "assistant" ? lines.flatMap((line) => calling.exec(line) ?? []).length / 3 : 0;
+  const calls =
+    role === "assistant" ? lines.flatMap((line) => calling.exec(line) ?? []).length / 3 : 0;
   const spoken = lines.slice(0, lines.length - calls).join("\n");
   const words = (
     <div class="text" dir="auto" tabIndex={whole === null ? undefined : 0}>
@@ -90,7 +105,11 @@ function Said({ message, place, isPointed }: Readonly<{ message: Message; place:
     </div>
   );
   return (
-    <div class={`message ${role}${isPointed ? " pointed" : ""}`} role="group" aria-label={`${role}, message ${seq}`}>
+    <div
+      class={`message ${role}${isPointed ? " pointed" : ""}`}
+      role="group"
+      aria-label={`${role}, message ${seq}`}
+    >
       {(actor !== null || isPointed) && (
         <p class="faint">
           <bdi>{actor}</bdi> {isPointed && <Tag of="found" tone="waiting" />}

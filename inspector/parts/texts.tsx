@@ -23,12 +23,18 @@ export function Words({ text, most = 2_000 }: Readonly<{ text: string; most?: nu
 }
 
 /** A text with the words marked that begin with one of `beginnings`, in small letters. */
-export function Marked({ text, beginnings }: Readonly<{ text: string; beginnings: readonly string[] }>) {
+export function Marked({
+  text,
+  beginnings,
+}: Readonly<{ text: string; beginnings: readonly string[] }>) {
   const parts = beginnings.length === 0 ? [text] : text.split(/([\p{L}\p{N}]+)/u);
-  const isMarked = (word: string) => beginnings.some((beginning) => word.toLowerCase().startsWith(beginning));
+  const isMarked = (word: string) =>
+    beginnings.some((beginning) => word.toLowerCase().startsWith(beginning));
   return (
     <bdi>
-      {parts.map((part, place) => (place % 2 === 1 && isMarked(part) ? <mark key={`${place}`}>{part}</mark> : part))}
+      {parts.map((part, place) =>
+        place % 2 === 1 && isMarked(part) ? <mark key={`${place}`}>{part}</mark> : part,
+      )}
     </bdi>
   );
 }
@@ -74,7 +80,11 @@ function inWords(date: Date): string {
     return ago.format(-Math.trunc(passedMs / ms), unit);
   }
   const isThisYear = date.getFullYear() === new Date().getFullYear();
-  return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...(!isThisYear && { year: "numeric" }) });
+  return date.toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    ...(!isThisYear && { year: "numeric" }),
+  });
 }
 
 /** A time in words; exactly, with its zone, when pointed at. */
@@ -116,7 +126,10 @@ export function toneOf(state: string): string {
 }
 
 /** A view's title, with what can be done beside it. */
-export function Head({ title, children }: Readonly<{ title: string; children?: ComponentChildren }>) {
+export function Head({
+  title,
+  children,
+}: Readonly<{ title: string; children?: ComponentChildren }>) {
   return (
     <div class="head">
       <h1>

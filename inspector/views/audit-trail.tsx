@@ -12,7 +12,12 @@ export function AuditTrail({
   events,
   whose,
   again,
-}: Readonly<{ memory: Memory; events: readonly HistoryEntry[]; whose: Params; again: () => void }>) {
+}: Readonly<{
+  memory: Memory;
+  events: readonly HistoryEntry[];
+  whose: Params;
+  again: () => void;
+}>) {
   const { ask: askFirst, dialog } = useAskFirst(again);
   const revert = ({ id: to, at }: HistoryEntry) =>
     askFirst({
@@ -40,11 +45,13 @@ export function AuditTrail({
               </span>
             </p>
             <Entry entry={entry} />
-            {place > 0 && typeof (entry.new as Fields | null)?.text === "string" && memory.state !== "quarantined" && (
-              <button type="button" class="plain" onClick={() => revert(entry)}>
-                Revert to this
-              </button>
-            )}
+            {place > 0 &&
+              typeof (entry.new as Fields | null)?.text === "string" &&
+              memory.state !== "quarantined" && (
+                <button type="button" class="plain" onClick={() => revert(entry)}>
+                  Revert to this
+                </button>
+              )}
           </li>
         ))}
       </ol>
@@ -80,7 +87,8 @@ function Entry({ entry }: Readonly<{ entry: HistoryEntry }>) {
 }
 
 function Became({ before, after }: Readonly<{ before: unknown; after: unknown }>) {
-  if (typeof before === "string" && typeof after === "string") return <Difference before={before} after={after} />;
+  if (typeof before === "string" && typeof after === "string")
+    return <Difference before={before} after={after} />;
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>

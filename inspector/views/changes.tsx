@@ -31,7 +31,8 @@ export function ChangesView({ place }: ViewProps) {
               <li key={rev}>
                 <MemoryLink id={memoryId} whose={whose} text={line} />
                 <p class="faint">
-                  <Tag of={event} tone={event === "created" ? "good" : "plain"} /> <When at={at} /> · change {rev}
+                  <Tag of={event} tone={event === "created" ? "good" : "plain"} /> <When at={at} />{" "}
+                  · change {rev}
                 </p>
               </li>
             ))}

@@ -44,7 +44,11 @@ function Export({ whose, name }: Readonly<{ whose: Params; name: string }>) {
       <button type="button" onClick={() => void download()}>
         Download
       </button>
-      {state instanceof Error ? <Trouble error={state} /> : state !== null && <p role="status">{state}</p>}
+      {state instanceof Error ? (
+        <Trouble error={state} />
+      ) : (
+        state !== null && <p role="status">{state}</p>
+      )}
     </section>
   );
 }
@@ -54,7 +58,8 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
   const [deleted, setDeleted] = useState<Forgotten | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const { ask: askFirst, dialog } = useAskFirst(() => {});
-  const forget = (dryRun: boolean) => ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
+  const forget = (dryRun: boolean) =>
+    ask<Forgotten>("forget", { method: "POST", whose, body: { dryRun } });
   const countRows = () => {
     setError(null);
     forget(true).then(setLeft, setError);
@@ -65,8 +70,8 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
       ...{ reason: false as const, typed: name },
       about: (
         <p>
-          {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit trail. Nothing brings
-          them back.
+          {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit
+          trail. Nothing brings them back.
         </p>
       ),
       act: async () => setDeleted(await forget(false)),
@@ -79,7 +84,12 @@ function Delete({ whose, name }: Readonly<{ whose: Params; name: string }>) {
         <button type="button" onClick={countRows}>
           Count what would go
         </button>
-        <button type="button" class="bad" disabled={left === null || left.total === 0} onClick={remove}>
+        <button
+          type="button"
+          class="bad"
+          disabled={left === null || left.total === 0}
+          onClick={remove}
+        >
           Delete…
         </button>
       </div>

@@ -6,7 +6,8 @@ import { counted, Tag, titleOf, toneOf, When, Words } from "../parts/texts.js";
 import { hrefOf, nameOf, paramsOf } from "../place.js";
 
 /** Whether a job that failed is due once more. */
-const isDueAgain = ({ state, dueAt }: Job) => state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now();
+const isDueAgain = ({ state, dueAt }: Job) =>
+  state === "failed" && dueAt !== null && Date.parse(dueAt) <= Date.now();
 
 /** Background work, and what can be done about it. */
 export function JobList({
@@ -43,11 +44,17 @@ export function JobList({
               {job.threadId === null ? (
                 <bdi>{nameOf(paramsOf(job.scope))}</bdi>
               ) : (
-                <a href={hrefOf({ view: "thread", params: { ...paramsOf(job.scope), thread: job.threadId } })}>
+                <a
+                  href={hrefOf({
+                    view: "thread",
+                    params: { ...paramsOf(job.scope), thread: job.threadId },
+                  })}
+                >
                   <bdi>{nameOf(paramsOf(job.scope))}</bdi>, <bdi>{job.threadId}</bdi>
                 </a>
               )}{" "}
-              <Tag of={job.state} tone={toneOf(job.state)} /> {isDueAgain(job) && <Tag of="due again" tone="waiting" />}
+              <Tag of={job.state} tone={toneOf(job.state)} />{" "}
+              {isDueAgain(job) && <Tag of="due again" tone="waiting" />}
             </p>
             <p class="faint">
               {job.error !== null && (

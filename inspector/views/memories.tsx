@@ -23,7 +23,14 @@ type Listed = Awaited<ReturnType<typeof readPage>>;
 
 /** What is known, by category; what is ticked is decided together. */
 export function Memories({ place }: ViewProps) {
-  const { kind = "", state = "active", category = "", key = "", words = "", sort = "newest" } = place.params;
+  const {
+    kind = "",
+    state = "active",
+    category = "",
+    key = "",
+    words = "",
+    sort = "newest",
+  } = place.params;
   const asked = useAsked((signal) => readPage(place.params, signal), [place.params]);
   return (
     <section aria-label="Memories">
@@ -53,7 +60,15 @@ async function readPage(params: Params, signal: AbortSignal) {
   const page = await ask<MemoryPage>("memories", {
     ...call,
     query: {
-      ...{ limit: pageMemories, cursor, kinds: kind, categories: category, keys: key, contains: words, sort },
+      ...{
+        limit: pageMemories,
+        cursor,
+        kinds: kind,
+        categories: category,
+        keys: key,
+        contains: words,
+        sort,
+      },
       states: state === "any" ? states : state,
     },
   });
@@ -61,7 +76,10 @@ async function readPage(params: Params, signal: AbortSignal) {
   const { memories } =
     keys.length === 0 || nameOf(params) === ""
       ? { memories: [] }
-      : await ask<MemoryPage>("memories", { ...call, query: { keys, states: "superseded", limit: 200 } });
+      : await ask<MemoryPage>("memories", {
+          ...call,
+          query: { keys, states: "superseded", limit: 200 },
+        });
   // Former values of the slots on the page, by category and key.
   return { ...page, former: Map.groupBy([...memories].reverse(), slotOf) };
 }
@@ -70,7 +88,11 @@ function slotOf({ scope, category, key }: Memory): string {
   return JSON.stringify([scope, category, key]);
 }
 
-function List({ page, params, again }: Readonly<{ page: Listed; params: Params; again: () => void }>) {
+function List({
+  page,
+  params,
+  again,
+}: Readonly<{ page: Listed; params: Params; again: () => void }>) {
   const { memories, former } = page;
   if (memories.length === 0) return <p class="note">No memory is like that.</p>;
   return (
@@ -106,7 +128,12 @@ function Row({
   box,
   former,
   params,
-}: Readonly<{ memory: Memory; box: preact.ComponentChildren; former: readonly Memory[]; params: Params }>) {
+}: Readonly<{
+  memory: Memory;
+  box: preact.ComponentChildren;
+  former: readonly Memory[];
+  params: Params;
+}>) {
   const { id, scope, kind, text, pinned, importance, state, updatedAt } = memory;
   return (
     <li class="memory">
@@ -116,8 +143,10 @@ function Row({
       </a>
       <p class="faint">
         {nameOf(params) === "" && `${nameOf(paramsOf(scope))} · `}
-        {kind !== "fact" && <Tag of={kind} />} {state !== "active" && <Tag of={state} tone={toneOf(state)} />}{" "}
-        {pinned && <Tag of="pinned" tone="good" />} {importance > 3 && `importance ${importance} · `}
+        {kind !== "fact" && <Tag of={kind} />}{" "}
+        {state !== "active" && <Tag of={state} tone={toneOf(state)} />}{" "}
+        {pinned && <Tag of="pinned" tone="good" />}{" "}
+        {importance > 3 && `importance ${importance} · `}
         <When at={updatedAt} />
       </p>
       {former.length > 0 && <SlotValues values={[...former, memory]} current={id} />}

@@ -11,7 +11,8 @@ const post = (does: string) => (memory: Memory, reason: string) =>
 const remove: Action<Memory> = {
   ...{ does: "Remove", danger: true },
   about: "It is hidden from every search at once. For 30 days it can be restored.",
-  of: (memory, reason) => ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
+  of: (memory, reason) =>
+    ask(path`memories/${memory.id}`, { ...of(memory), method: "DELETE", query: { reason } }),
 };
 const restore: Action<Memory> = { does: "Restore", of: post("restore") };
 const approve: Action<Memory> = {
@@ -19,7 +20,11 @@ const approve: Action<Memory> = {
   of: post("approve"),
 };
 const reject: Action<Memory> = {
-  ...{ does: "Reject", danger: true, about: "It is deleted for good. The audit trail keeps what it was." },
+  ...{
+    does: "Reject",
+    danger: true,
+    about: "It is deleted for good. The audit trail keeps what it was.",
+  },
   of: remove.of,
 };
 const byState: Readonly<Record<string, readonly Action<Memory>[]>> = {
@@ -83,7 +88,10 @@ function editActions(memory: Memory, whose: Params): Change[] {
       },
     },
     {
-      ...{ title: pinned ? "Unpin this memory" : "Pin this memory", does: pinned ? "Unpin" : "Pin" },
+      ...{
+        title: pinned ? "Unpin this memory" : "Pin this memory",
+        does: pinned ? "Unpin" : "Pin",
+      },
       about: <p>Pinned memories are never forgotten by age.</p>,
       act: (reason) => patch({ pinned: !pinned }, reason),
     },

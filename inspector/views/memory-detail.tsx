@@ -22,7 +22,12 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
             <h1 class="statement" dir="auto">
               <Words text={known.memory.text} />
             </h1>
-            <MemoryActions memory={known.memory} isOperator={isOperator} whose={whose} again={asked.again} />
+            <MemoryActions
+              memory={known.memory}
+              isOperator={isOperator}
+              whose={whose}
+              again={asked.again}
+            />
             {known.former.length > 1 && (
               <section class="card" aria-label="Values over time">
                 <h2>{titleOf(known.memory.key ?? "")} over time</h2>
@@ -32,7 +37,12 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
             <div class="split">
               <div>
                 <RestsOn memory={known.memory} whose={whose} />
-                <AuditTrail memory={known.memory} events={known.events} whose={whose} again={asked.again} />
+                <AuditTrail
+                  memory={known.memory}
+                  events={known.events}
+                  whose={whose}
+                  again={asked.again}
+                />
               </div>
               <Facts memory={known.memory} whose={whose} />
             </div>
@@ -46,7 +56,10 @@ export function MemoryDetail({ place, isOperator }: ViewProps) {
 async function readMemory(id: string, whose: Params, signal: AbortSignal) {
   const call = { whose, signal };
   // One that came without an audit trail has none.
-  const history = askOrNull<{ readonly events: readonly HistoryEntry[] }>(path`memory/${id}/history`, call);
+  const history = askOrNull<{ readonly events: readonly HistoryEntry[] }>(
+    path`memory/${id}/history`,
+    call,
+  );
   const memory = await ask<Memory>(path`memories/${id}`, call);
   const events = (await history)?.events ?? [];
   const { key, category } = memory;
@@ -109,7 +122,10 @@ function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>)
     async (signal) => {
       const call = { whose, signal };
       const known = ids.map((id) => askOrNull<Memory>(path`memories/${id}`, call));
-      const insights = await ask<MemoryPage>("memories", { ...call, query: { kinds: "insight", limit: 200 } });
+      const insights = await ask<MemoryPage>("memories", {
+        ...call,
+        query: { kinds: "insight", limit: 200 },
+      });
       const drawn = insights.memories.filter(({ metadata }) =>
         JSON.stringify(metadata.evidence ?? []).includes(memory.id),
       );
@@ -125,7 +141,9 @@ function RestsOn({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>)
         {({ ground, drawn }) => (
           <>
             <Links memories={ground} whose={whose} />
-            {!memory.source && ground.length === 0 && <p class="note">No links: it was written by itself.</p>}
+            {!memory.source && ground.length === 0 && (
+              <p class="note">No links: it was written by itself.</p>
+            )}
             {drawn.length > 0 && <h3>Insights that rest on it</h3>}
             <Links memories={drawn} whose={whose} />
           </>
@@ -156,7 +174,10 @@ function Source({ memory, whose }: Readonly<{ memory: Memory; whose: Params }>) 
       if (first === undefined) return { messages: [] };
       // A thread stays within its app, and so may be named from a memory that holds in all.
       const call = { whose, signal, query: { after: first - 1, limit: 1, mostCharacters: 4_000 } };
-      return ask<{ readonly messages: readonly Message[] }>(path`threads/${threadId}/messages`, call);
+      return ask<{ readonly messages: readonly Message[] }>(
+        path`threads/${threadId}/messages`,
+        call,
+      );
     },
     [threadId, first, whose],
   );

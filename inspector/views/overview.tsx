@@ -28,7 +28,11 @@ export function Overview({ place, isOperator }: ViewProps) {
     <section aria-label="Overview">
       <Head title={nameOf(whose) || "Overview"}>
         <span class="faint">
-          {new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" })}
+          {new Date().toLocaleDateString("en-GB", {
+            weekday: "long",
+            day: "numeric",
+            month: "long",
+          })}
         </span>
       </Head>
       <Answer asked={stats}>{(found) => <Tiles stats={found} />}</Answer>
@@ -44,7 +48,9 @@ export function Overview({ place, isOperator }: ViewProps) {
         <div>
           <Waits whose={whose} isOperator={isOperator} />
           <Card title="Learned last" more={hrefOf({ view: "memories", params: whose })}>
-            <Answer asked={learned}>{({ rows }) => <Learned memories={rows} whose={whose} />}</Answer>
+            <Answer asked={learned}>
+              {({ rows }) => <Learned memories={rows} whose={whose} />}
+            </Answer>
           </Card>
         </div>
       </div>
@@ -52,7 +58,11 @@ export function Overview({ place, isOperator }: ViewProps) {
   );
 }
 
-function Card({ title, more, children }: Readonly<{ title: string; more?: string; children: ComponentChildren }>) {
+function Card({
+  title,
+  more,
+  children,
+}: Readonly<{ title: string; more?: string; children: ComponentChildren }>) {
   return (
     <section class="card">
       <h2>
@@ -69,7 +79,11 @@ function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
   const { recalls = 0, recallsWithMemory = 0, recallLatencyMs = null, writes = {} } = today ?? {};
   const changed = (writes.update ?? 0) + (writes.replace ?? 0) + (writes.merge ?? 0);
   const tiles = [
-    ["Turns today", count(recalls), recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet"],
+    [
+      "Turns today",
+      count(recalls),
+      recalls > 0 ? `something new shown in ${count(recallsWithMemory)}` : "none yet",
+    ],
     ["Learned today", count(writes.create ?? 0), `${counted(changed, "change")} to what was known`],
     [
       "Recall today",
@@ -98,7 +112,8 @@ function Tiles({ stats: { rows, energy } }: Readonly<{ stats: Stats }>) {
 }
 
 function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
-  if (rows.every(({ recalls }) => recalls === 0)) return <p class="note">No recall in these {chartDays} days.</p>;
+  if (rows.every(({ recalls }) => recalls === 0))
+    return <p class="note">No recall in these {chartDays} days.</p>;
   return (
     <div class="charts">
       <div>
@@ -115,7 +130,11 @@ function Charts({ rows }: Readonly<{ rows: Stats["rows"] }>) {
         <DayChart
           names={["shown something new", "all"]}
           rows={rows.map(({ day, recalls, recallsWithMemory }) => ({
-            ...{ day, inner: recalls === 0 ? null : recallsWithMemory, outer: recalls === 0 ? null : recalls },
+            ...{
+              day,
+              inner: recalls === 0 ? null : recallsWithMemory,
+              outer: recalls === 0 ? null : recalls,
+            },
           }))}
         />
       </div>
@@ -129,7 +148,10 @@ function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; wh
     <ul class="rows">
       {memories.map(({ id, scope, text, category, createdAt }) => (
         <li key={id}>
-          <a class="row plain" href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })}>
+          <a
+            class="row plain"
+            href={hrefOf({ view: "memory", params: { ...paramsOf(scope), id } })}
+          >
             <bdi>{text.slice(0, 200)}</bdi>
           </a>
           <p class="faint">
@@ -146,17 +168,42 @@ function Learned({ memories, whose }: Readonly<{ memories: readonly Memory[]; wh
 function Waits({ whose, isOperator }: Readonly<{ whose: Params; isOperator: boolean }>) {
   const to = hrefOf({ view: "waiting", params: whose });
   const name = ({ scope }: Pick<Memory, "scope">) => nameOf(paramsOf(scope));
-  const memory = ({ id, scope }: Memory) => hrefOf({ view: "memory", params: { ...paramsOf(scope), id } });
-  const failed = (job: Job): Line => [to, `${titleOf(job.kind)} of ${job.threadId ?? name(job)}`, job.error ?? ""];
+  const memory = ({ id, scope }: Memory) =>
+    hrefOf({ view: "memory", params: { ...paramsOf(scope), id } });
+  const failed = (job: Job): Line => [
+    to,
+    `${titleOf(job.kind)} of ${job.threadId ?? name(job)}`,
+    job.error ?? "",
+  ];
   const asked = (request: Consent): Line => [to, request.text, name(request)];
   const held = (found: Memory): Line => [memory(found), found.text, name(found)];
   return (
     <Card title="Waits for you" more={to}>
       <p class="clear good">Nothing: all is done and decided.</p>
-      {isOperator && <Some of="jobs" where={{ state: "failed" }} name="Failed work" whose={whose} lineOf={failed} />}
-      <Some of="consents" where={{ status: "pending" }} name="Requests for consent" whose={whose} lineOf={asked} />
       {isOperator && (
-        <Some of="memories" where={{ states: "quarantined" }} name="Quarantine" whose={whose} lineOf={held} />
+        <Some
+          of="jobs"
+          where={{ state: "failed" }}
+          name="Failed work"
+          whose={whose}
+          lineOf={failed}
+        />
+      )}
+      <Some
+        of="consents"
+        where={{ status: "pending" }}
+        name="Requests for consent"
+        whose={whose}
+        lineOf={asked}
+      />
+      {isOperator && (
+        <Some
+          of="memories"
+          where={{ states: "quarantined" }}
+          name="Quarantine"
+          whose={whose}
+          lineOf={held}
+        />
       )}
     </Card>
   );
@@ -179,7 +226,8 @@ function Some<Row extends { readonly id: string }>({
   lineOf: (row: Row) => Line;
 }>) {
   const asked = useList<Row>(of, whose, { ...where, limit: mostCounted });
-  const many = (rows: readonly Row[]) => (rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`);
+  const many = (rows: readonly Row[]) =>
+    rows.length < mostCounted ? count(rows.length) : `${mostCounted - 1}+`;
   return (
     <Answer asked={asked} missing="">
       {({ rows }) =>

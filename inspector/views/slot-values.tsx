@@ -3,7 +3,10 @@ import { When } from "../parts/texts.js";
 import { hrefOf, paramsOf } from "../place.js";
 
 /** The values that a slot had, in one row, oldest first. */
-export function SlotValues({ values, current }: Readonly<{ values: readonly Memory[]; current: string }>) {
+export function SlotValues({
+  values,
+  current,
+}: Readonly<{ values: readonly Memory[]; current: string }>) {
   return (
     <ol class="slot">
       {values.map(({ id, scope, value, text, state, validFrom }) => (

@@ -13,7 +13,11 @@ export function TestRetrieval({ place }: ViewProps) {
   return (
     <section aria-label="Test retrieval">
       <Head title="Test retrieval" />
-      <Filters place={place} search={{ name: "question", value: question, label: "Question" }} does="Ask">
+      <Filters
+        place={place}
+        search={{ name: "question", value: question, label: "Question" }}
+        does="Ask"
+      >
         <Field label="Agent" name="agent" value={agent} />
         <Field label="Conversation" name="thread" value={thread} />
         <Field label="Categories" name="categories" value={categories} />
@@ -58,19 +62,28 @@ function Result({ params }: Readonly<{ params: Params }>) {
                 {hits.length === 0 && <p class="note">Nothing fits.</p>}
                 <ol class="rows">
                   {hits.map((hit) => (
-                    <Hit key={hit.memory.id} hit={hit} most={most} lexemes={question.lexemes} whose={whose} />
+                    <Hit
+                      key={hit.memory.id}
+                      hit={hit}
+                      most={most}
+                      lexemes={question.lexemes}
+                      whose={whose}
+                    />
                   ))}
                 </ol>
               </section>
               <section class="card">
                 <h2>Left out</h2>
-                {omitted.length === 0 && <p class="note">Nothing that was looked at was left out.</p>}
+                {omitted.length === 0 && (
+                  <p class="note">Nothing that was looked at was left out.</p>
+                )}
                 <ul class="rows">
                   {omitted.map(({ memory, reason, detail, score }) => (
                     <li key={memory.id + reason}>
                       <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />
                       <p class="faint">
-                        <Tag of={reason} tone="bad" /> {detail} {score !== null && `Score ${score.toFixed(3)}.`}
+                        <Tag of={reason} tone="bad" /> {detail}{" "}
+                        {score !== null && `Score ${score.toFixed(3)}.`}
                       </p>
                     </li>
                   ))}
@@ -87,12 +100,17 @@ function Result({ params }: Readonly<{ params: Params }>) {
 function searchedBy({ question, floor, budgetTokens }: Explained): string {
   const words = question.lexemes.length > 0 ? question.lexemes.join(", ") : "no words";
   const least =
-    typeof floor === "number" ? `least similarity ${floor}` : `least evidence ${floor.each}, of the best ${floor.best}`;
+    typeof floor === "number"
+      ? `least similarity ${floor}`
+      : `least evidence ${floor.each}, of the best ${floor.best}`;
   const how = question.broad ? "Asks for all there is" : `Searched by ${words}`;
   return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
 }
 
-const partNames: Partial<Record<string, string>> = { vector: "meaning", sourceMessage: "source message" };
+const partNames: Partial<Record<string, string>> = {
+  vector: "meaning",
+  sourceMessage: "source message",
+};
 
 function sum(parts: ExplainedHit["parts"]): number {
   return scoreParts.reduce((total, part) => total + Math.max(0, parts[part]), 0);
@@ -107,10 +125,16 @@ function Hit({
   const { memory, score, similarity, reason } = hit;
   const drawn = scoreParts.flatMap((part, place) => {
     const value = Math.max(0, hit.parts[part]);
-    return value === 0 ? [] : [{ name: partNames[part] ?? part, value, shade: Math.min(place + 1, 4) }];
+    return value === 0
+      ? []
+      : [{ name: partNames[part] ?? part, value, shade: Math.min(place + 1, 4) }];
   });
-  const lost = lostParts.flatMap((part) => (hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : []));
-  const label = [...drawn.map(({ name, value }) => `${name} ${value.toFixed(3)}`), ...lost].join(", ");
+  const lost = lostParts.flatMap((part) =>
+    hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : [],
+  );
+  const label = [...drawn.map(({ name, value }) => `${name} ${value.toFixed(3)}`), ...lost].join(
+    ", ",
+  );
   return (
     <li>
       <MemoryLink id={memory.id} whose={whose}>
@@ -118,8 +142,8 @@ function Hit({
       </MemoryLink>
       <Bar parts={drawn} most={most} label={label || "no part"} />
       <p class="faint">
-        <strong>{reason}</strong> · score {score.toFixed(3)}: {label} · similarity {similarity.toFixed(3)} ·{" "}
-        {memory.category}
+        <strong>{reason}</strong> · score {score.toFixed(3)}: {label} · similarity{" "}
+        {similarity.toFixed(3)} · {memory.category}
       </p>
     </li>
   );

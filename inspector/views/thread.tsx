@@ -34,8 +34,11 @@ export function ThreadView({ place, isOperator }: ViewProps) {
             <>
               <Head title={thread} />
               <p class="note">
-                There is no such conversation here: it was deleted, is another's, or nothing was said in it.{" "}
-                <a href={hrefOf({ view: "threads", params: whoseOf(place.params) })}>All conversations</a>
+                There is no such conversation here: it was deleted, is another's, or nothing was
+                said in it.{" "}
+                <a href={hrefOf({ view: "threads", params: whoseOf(place.params) })}>
+                  All conversations
+                </a>
               </p>
             </>
           ) : (
@@ -56,11 +59,18 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
   const said = (query: Readonly<Record<string, string | number | undefined>>) =>
     get<{ readonly messages: readonly Message[] }>("messages", query);
   const [{ messages }, begun, { summaries }, { jobs }] = await Promise.all([
-    said({ limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) }),
+    said({
+      limit: pageMessages,
+      mostCharacters,
+      ...(from === undefined ? { before } : { after: from }),
+    }),
     said({ limit: 3, mostCharacters: titleCharacters, after: -1 }),
     get<{ readonly summaries: readonly Summary[] }>("summaries", { limit: stripVersions }),
     isOperator
-      ? ask<{ readonly jobs: readonly Job[] }>("jobs", { signal, query: { state: "failed", limit: 100 } })
+      ? ask<{ readonly jobs: readonly Job[] }>("jobs", {
+          signal,
+          query: { state: "failed", limit: 100 },
+        })
       : { jobs: [] as readonly Job[] },
   ]);
   const cursor = (messages.at(-1)?.seq ?? -1) + 1;
@@ -69,10 +79,21 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
     get<ThreadCost>("cost", { limit: pageMessages, cursor }),
   ]);
   const title = begun.messages.find(({ role }) => role === "user")?.text ?? thread;
-  return { title, messages, turns, cost, summaries, failed: jobs.filter(({ threadId }) => threadId === thread) };
+  return {
+    title,
+    messages,
+    turns,
+    cost,
+    summaries,
+    failed: jobs.filter(({ threadId }) => threadId === thread),
+  };
 }
 
-function Talk({ page, place, again }: Readonly<{ page: ThreadPage; place: Place; again: () => void }>) {
+function Talk({
+  page,
+  place,
+  again,
+}: Readonly<{ page: ThreadPage; place: Place; again: () => void }>) {
   const { title, messages, turns: shown, cost, summaries, failed } = page;
   const { at, thread = "" } = place.params;
   const isWide = useIsWide();
@@ -140,11 +161,16 @@ function useIsWide(): boolean {
 function costOf({ promptTokens, cachedTokens, sharedTokens, outputTokens }: CallCosts): string {
   if (promptTokens === null) return "no tokens were reported";
   const cache =
-    cachedTokens === null ? `${count(sharedTokens ?? 0)} sent before` : `${count(cachedTokens)} from a cache`;
+    cachedTokens === null
+      ? `${count(sharedTokens ?? 0)} sent before`
+      : `${count(cachedTokens)} from a cache`;
   return `${count(promptTokens)} prompt tokens in all, ${cache}, ${count(outputTokens)} out`;
 }
 
-function ThreadPages({ place, messages }: Readonly<{ place: Place; messages: readonly Message[] }>) {
+function ThreadPages({
+  place,
+  messages,
+}: Readonly<{ place: Place; messages: readonly Message[] }>) {
   const [first, last] = [messages[0]?.seq ?? 0, messages.at(-1)?.seq ?? 0];
   const { before: _, after, at: __, around, ...params } = place.params;
   const to = (where: Params) => hrefOf({ ...place, params: { ...params, ...where } });
@@ -157,7 +183,9 @@ function ThreadPages({ place, messages }: Readonly<{ place: Place; messages: rea
       <span class="faint">
         messages {count(first)} to {count(last)}
       </span>
-      {messages.length === pageMessages && !isLatest && <a href={to({ after: String(last) })}>Later →</a>}
+      {messages.length === pageMessages && !isLatest && (
+        <a href={to({ after: String(last) })}>Later →</a>
+      )}
       {!isLatest && <a href={to({})}>Latest</a>}
     </nav>
   );

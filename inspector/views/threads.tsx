@@ -21,14 +21,23 @@ export function Threads({ place, isOperator }: ViewProps) {
         <Field label="From" name="since" value={since} type="date" />
         <Field label="To" name="until" value={until} type="date" />
         {isOperator && <Field label="App" name="app" value={app} />}
-        {said === "" && <Choice name="state" label="State" value={state} words={["", "open", "ended", "failed"]} />}
+        {said === "" && (
+          <Choice
+            name="state"
+            label="State"
+            value={state}
+            words={["", "open", "ended", "failed"]}
+          />
+        )}
       </Filters>
       {said === "" ? <ThreadList place={place} /> : <Found place={place} />}
     </section>
   );
 }
 
-/** The days that are looked at, as times: from the beginning of the first to the end of the last. */
+/**
+ * The days that are looked at, as times: from the beginning of the first to the end of the last.
+ */
 function timesOf({ since, until }: Params) {
   const midnight = (day: string, later = 0) => {
     const date = new Date(`${day}T00:00`);
@@ -40,7 +49,12 @@ function timesOf({ since, until }: Params) {
 
 function ThreadList({ place }: Readonly<{ place: Place }>) {
   const { cursor, state } = place.params;
-  const asked = useList<Thread>("threads", place.params, { limit: 50, cursor, state, ...timesOf(place.params) });
+  const asked = useList<Thread>("threads", place.params, {
+    limit: 50,
+    cursor,
+    state,
+    ...timesOf(place.params),
+  });
   return (
     <Answer asked={asked}>
       {({ rows, next }) => (
@@ -58,33 +72,41 @@ function ThreadList({ place }: Readonly<{ place: Place }>) {
   );
 }
 
-/** A row for each conversation: how it began, how it goes on, whose it is, and whether something failed. */
+/**
+ * A row for each conversation: how it began, how it goes on, whose it is, and whether something
+ * failed.
+ */
 export function ThreadRows({ threads }: Readonly<{ threads: readonly Thread[] }>) {
   if (threads.length === 0) return <p class="note">None yet.</p>;
   return (
     <ul class="rows">
-      {threads.map(({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
-        <li key={JSON.stringify([scope, threadId])} class="thread">
-          <a class="row" href={hrefOf({ view: "thread", params: { ...paramsOf(scope), thread: threadId } })}>
-            <bdi>{title ?? threadId}</bdi>
-          </a>
-          <p class="last faint">
-            {last && (
-              <>
-                {last.role === "assistant" && "↳ "}
-                <bdi>{last.text}</bdi>
-              </>
-            )}
-          </p>
-          <p class="faint who">
-            {failed && <Tag of="failed" tone="bad" />} {endedAt !== null && <Tag of="ended" />}{" "}
-            <bdi>{nameOf(paramsOf(scope))}</bdi> · {counted(messages, "message")}
-          </p>
-          <p class="faint when">
-            <When at={lastActivityAt} />
-          </p>
-        </li>
-      ))}
+      {threads.map(
+        ({ threadId, scope, title, last, failed, messages, lastActivityAt, endedAt }) => (
+          <li key={JSON.stringify([scope, threadId])} class="thread">
+            <a
+              class="row"
+              href={hrefOf({ view: "thread", params: { ...paramsOf(scope), thread: threadId } })}
+            >
+              <bdi>{title ?? threadId}</bdi>
+            </a>
+            <p class="last faint">
+              {last && (
+                <>
+                  {last.role === "assistant" && "↳ "}
+                  <bdi>{last.text}</bdi>
+                </>
+              )}
+            </p>
+            <p class="faint who">
+              {failed && <Tag of="failed" tone="bad" />} {endedAt !== null && <Tag of="ended" />}{" "}
+              <bdi>{nameOf(paramsOf(scope))}</bdi> · {counted(messages, "message")}
+            </p>
+            <p class="faint when">
+              <When at={lastActivityAt} />
+            </p>
+          </li>
+        ),
+      )}
     </ul>
   );
 }
@@ -95,7 +117,12 @@ function Found({ place }: Readonly<{ place: Place }>) {
   const asked = useAsked(
     (signal) =>
       ask<{ readonly hits: readonly Said[] }>("transcript/search", {
-        ...{ method: "POST" as const, whose: whoseOf(place.params), signal, body: { query: said, topK: mostHits } },
+        ...{
+          method: "POST" as const,
+          whose: whoseOf(place.params),
+          signal,
+          body: { query: said, topK: mostHits },
+        },
       }),
     [whoseOf(place.params), said],
   );
@@ -104,11 +131,15 @@ function Found({ place }: Readonly<{ place: Place }>) {
   return (
     <Answer asked={asked}>
       {({ hits }) => {
-        const fitting = hits.filter(({ saidAt }) => saidAt >= since && (until === "" || saidAt < until));
+        const fitting = hits.filter(
+          ({ saidAt }) => saidAt >= since && (until === "" || saidAt < until),
+        );
         return (
           <>
             <p class="note">
-              {fitting.length === 0 ? "Nothing that was said fits." : counted(fitting.length, "message")}
+              {fitting.length === 0
+                ? "Nothing that was said fits."
+                : counted(fitting.length, "message")}
             </p>
             <ul class="rows card">
               {fitting.map(({ threadId, scope, seq, role, text, saidAt }) => (
@@ -117,7 +148,12 @@ function Found({ place }: Readonly<{ place: Place }>) {
                     class="row plain"
                     href={hrefOf({
                       view: "thread",
-                      params: { ...paramsOf(scope), thread: threadId, around: String(seq), at: String(seq) },
+                      params: {
+                        ...paramsOf(scope),
+                        thread: threadId,
+                        around: String(seq),
+                        at: String(seq),
+                      },
                     })}
                   >
                     <Marked text={excerptOf(text, beginnings)} beginnings={beginnings} />
@@ -140,7 +176,11 @@ function Found({ place }: Readonly<{ place: Place }>) {
 
 /** Some of a text, around the first of the words. */
 function excerptOf(text: string, beginnings: readonly string[]): string {
-  const places = beginnings.map((beginning) => text.toLowerCase().indexOf(beginning)).filter((at) => at >= 0);
+  const places = beginnings
+    .map((beginning) => text.toLowerCase().indexOf(beginning))
+    .filter((at) => at >= 0);
   const from = Math.max(0, Math.min(...places, text.length) - 80);
-  return places.length === 0 ? text.slice(0, 240) : `${from > 0 ? "…" : ""}${text.slice(from, from + 240)}`;
+  return places.length === 0
+    ? text.slice(0, 240)
+    : `${from > 0 ? "…" : ""}${text.slice(from, from + 240)}`;
 }

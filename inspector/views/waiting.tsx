@@ -108,15 +108,33 @@ function Decisions<Row extends { readonly id: string; readonly text: string }>({
 
 const decide = (decision: "approve" | "refuse") => (consent: Consent, reason: string) =>
   ask(path`consents/${consent.id}/decision`, {
-    ...{ method: "POST", whose: paramsOf(consent.scope), revision: consent.revision, body: { decision, reason } },
+    ...{
+      method: "POST",
+      whose: paramsOf(consent.scope),
+      revision: consent.revision,
+      body: { decision, reason },
+    },
   });
 const decisions: readonly Action<Consent>[] = [
-  { does: "Approve", about: "In the user's name: it is written as a memory.", of: decide("approve") },
-  { does: "Refuse", danger: true, about: "In the user's name: it is not written.", of: decide("refuse") },
+  {
+    does: "Approve",
+    about: "In the user's name: it is written as a memory.",
+    of: decide("approve"),
+  },
+  {
+    does: "Refuse",
+    danger: true,
+    about: "In the user's name: it is not written.",
+    of: decide("refuse"),
+  },
 ];
 
 function Consents({ place }: Readonly<{ place: Place }>) {
-  const about = { name: "consents", title: "Requests for consent", none: "No request waits for a user's consent." };
+  const about = {
+    name: "consents",
+    title: "Requests for consent",
+    none: "No request waits for a user's consent.",
+  };
   return (
     <Listed<Consent> path="consents" where={{ status: "pending" }} place={place} {...about}>
       {(consents, again) => (
@@ -127,9 +145,13 @@ function Consents({ place }: Readonly<{ place: Place }>) {
                 <Words text={text} />
               </p>
               <p class="faint">
-                <Tag of={rule === "signals" ? "waits for a second signal" : "waits for consent"} tone="waiting" />{" "}
+                <Tag
+                  of={rule === "signals" ? "waits for a second signal" : "waits for consent"}
+                  tone="waiting"
+                />{" "}
                 {nameOf(paramsOf(scope))} · {category}
-                {key !== null && ` · ${key}`} {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
+                {key !== null && ` · ${key}`}{" "}
+                {current !== null && <bdi>· now: {current.slice(0, 200)}</bdi>} · asked{" "}
                 <When at={createdAt} />, expires <When at={expiresAt} />
               </p>
             </>
@@ -141,7 +163,11 @@ function Consents({ place }: Readonly<{ place: Place }>) {
 }
 
 function Quarantine({ place }: Readonly<{ place: Place }>) {
-  const about = { name: "quarantine", title: "Quarantine", none: "Nothing reads as instructions to a model." };
+  const about = {
+    name: "quarantine",
+    title: "Quarantine",
+    none: "Nothing reads as instructions to a model.",
+  };
   return (
     <Listed<Memory> path="memories" where={{ states: "quarantined" }} place={place} {...about}>
       {(memories, again) => (

@@ -1,18 +1,37 @@
 import type { LanguageModelMiddleware, Tool } from "ai";
-import { continueOnError, type TurnOptions, turnOptionsSchema } from "../langgraph/run/node-options.js";
+import {
+  continueOnError,
+  type TurnOptions,
+  turnOptionsSchema,
+} from "../langgraph/run/node-options.js";
 import { identityKeys } from "../langgraph/run/run-identity.js";
 import { memoryQueryTool } from "../langgraph/tools/memory-query-tool.js";
 import type { Memory } from "../memory.js";
-import { parseAddressed, type Scope, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
+import {
+  parseAddressed,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+} from "../scope/scope.js";
 import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { type Placed, placedMessages, promptWithMemory, type Step, turnOf, userText } from "./prompt-messages.js";
+import {
+  type Placed,
+  placedMessages,
+  promptWithMemory,
+  type Step,
+  turnOf,
+  userText,
+} from "./prompt-messages.js";
 
 const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, memoryMode: true })
   .extend({ scope: scopeField, threadId: threadField });
 
-export interface MemoryModelOptions extends ThreadAddress, Pick<TurnOptions, "onError" | "agent" | "memoryMode"> {}
+export interface MemoryModelOptions
+  extends ThreadAddress,
+    Pick<TurnOptions, "onError" | "agent" | "memoryMode"> {}
 
 /** A question and what was recalled for it, shared by the steps of its turn. */
 interface Turn {
@@ -23,17 +42,27 @@ interface Turn {
 }
 
 /**
- * Memory for one conversation: recalls before a turn, remembers after each of its steps. Prompts only grow until their
- * oldest messages become a summary; one of the last message alone gets the conversation so far.
+ * Memory for one conversation: recalls before a turn, remembers after each of its steps. Prompts
+ * only grow until their oldest messages become a summary; one of the last message alone gets the
+ * conversation so far.
  * @example
  * ```ts
  * const middleware = memoryModelMiddleware(memory, { scope: { userId: "ana" }, threadId: "monday" });
  * const { text } = await generateText({ model: wrapLanguageModel({ model: gpt, middleware }), prompt: "Hello" });
  * ```
- * @throws MemoryError `INVALID_INPUT` and `SCOPE_REQUIRED` for invalid options; in the call `THREAD_FORBIDDEN`
+ * @throws MemoryError `INVALID_INPUT` and `SCOPE_REQUIRED` for invalid options; in the call
+ * `THREAD_FORBIDDEN`
  */
-export function memoryModelMiddleware(memory: Memory, options: MemoryModelOptions): LanguageModelMiddleware {
-  const { agent, memoryMode: mode, onError, ...address } = parseAddressed(optionsSchema, options, "options");
+export function memoryModelMiddleware(
+  memory: Memory,
+  options: MemoryModelOptions,
+): LanguageModelMiddleware {
+  const {
+    agent,
+    memoryMode: mode,
+    onError,
+    ...address
+  } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
   const calls = new WeakMap<object, { readonly placed: readonly Placed[]; readonly turn: Turn }>();
   let latest: Turn | undefined;
@@ -41,7 +70,12 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
   const recall = async (question: string, query: string): Promise<Turn> => {
     let recalled: Recalled | null = null;
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      recalled = await memory.recall({ ...address, query, ...(agent && { agent }), ...(mode && { mode }) });
+      recalled = await memory.recall({
+        ...address,
+        query,
+        ...(agent && { agent }),
+        ...(mode && { mode }),
+      });
     });
     return { question, recalled, isReported: false };
   };
@@ -52,7 +86,12 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const { placed, turn } = call;
       const shown = turn.recalled && !turn.isReported ? { shown: shownBy(turn.recalled) } : {};
       const messages = turnOf(placed, step);
-      await memory.remember({ ...address, messages, ...shown, ...(agent !== undefined && { agentId: agent }) });
+      await memory.remember({
+        ...address,
+        messages,
+        ...shown,
+        ...(agent !== undefined && { agentId: agent }),
+      });
       turn.isReported = true;
     });
   return {
@@ -62,7 +101,8 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
       const at = prompt.findLastIndex(({ role }) => role === "user");
       if (at < 0) return params;
       const question = JSON.stringify(prompt.slice(0, at + 1));
-      const turn = latest?.question === question ? latest : await recall(question, userText(prompt[at]));
+      const turn =
+        latest?.question === question ? latest : await recall(question, userText(prompt[at]));
       latest = turn;
       const placed = placedMessages(prompt, turn.recalled);
       const shown = turn.recalled ? promptWithMemory(prompt, placed, turn.recalled) : prompt;
@@ -102,8 +142,14 @@ export function memoryModelMiddleware(memory: Memory, options: MemoryModelOption
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware["wrapStream"]>>>["stream"];
 type StreamPart = Streamed extends ReadableStream<infer Part> ? Part : never;
 
-/** `memory.query` as a tool of the AI SDK, for `tools: { memory_query: memoryQueryToolFor(memory, { scope }) }`. */
-export function memoryQueryToolFor(memory: Memory, options: { readonly scope: Scope; readonly agent?: string }): Tool {
+/**
+ * `memory.query` as a tool of the AI SDK, for `tools: { memory_query: memoryQueryToolFor(memory, {
+ * scope }) }`.
+ */
+export function memoryQueryToolFor(
+  memory: Memory,
+  options: { readonly scope: Scope; readonly agent?: string },
+): Tool {
   const query = memoryQueryTool(memory, options);
   return {
     description: query.description,

@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
-import { AIMessage, type BaseMessage, type ContentBlock, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  type ContentBlock,
+  HumanMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import type { LanguageModelMiddleware } from "ai";
 import { attachmentOf, withReferences } from "../text/attachments.js";
 import { spokenText } from "../text/message-text.js";
@@ -23,9 +29,14 @@ export interface Placed {
   readonly place: number;
 }
 
-/** `prompt` without instructions, under the ids that memory has; the same question in the same place has the same id. */
+/**
+ * `prompt` without instructions, under the ids that memory has; the same question in the same place
+ * has the same id.
+ */
 export function placedMessages(prompt: Prompt, recalled: Recalled | null): Placed[] {
-  const placed = prompt.flatMap((each, place) => recorded(each).map((message) => ({ message, place })));
+  const placed = prompt.flatMap((each, place) =>
+    recorded(each).map((message) => ({ message, place })),
+  );
   const { gap = [], recent = [], lastTurn = [], lastMessageId = null } = recalled ?? {};
   const known = [...(recent.length > 0 ? recent : lastTurn), ...gap];
   const messages = placed.map(({ message }) => message);
@@ -43,8 +54,15 @@ export function placedMessages(prompt: Prompt, recalled: Recalled | null): Place
   return placed;
 }
 
-/** From `end` back: those of the same words, else of what stood in the place before the caller changed it. */
-function takeIds(messages: readonly BaseMessage[], end: number, known: readonly BaseMessage[]): void {
+/**
+ * From `end` back: those of the same words, else of what stood in the place before the caller
+ * changed it.
+ */
+function takeIds(
+  messages: readonly BaseMessage[],
+  end: number,
+  known: readonly BaseMessage[],
+): void {
   const keys = messages.map(keyOf);
   const knownKeys = known.map(keyOf);
   let place = known.length;
@@ -61,7 +79,8 @@ function takeIds(messages: readonly BaseMessage[], end: number, known: readonly 
 
 const isUsers = (message: BaseMessage): boolean => message.getType() === "human";
 
-const keyOf = (message: BaseMessage): string => `${message.getType()}: ${spokenText(withReferences(message))}`;
+const keyOf = (message: BaseMessage): string =>
+  `${message.getType()}: ${spokenText(withReferences(message))}`;
 
 /** The turn of `placed` with what the model answered. */
 export function turnOf(placed: readonly Placed[], step: Step): BaseMessage[] {
@@ -73,12 +92,23 @@ export function turnOf(placed: readonly Placed[], step: Step): BaseMessage[] {
 
 /** A step's answer comes back in the prompt of the next one, in another form. */
 function idAfter(before: string, message: BaseMessage): string {
-  const said = JSON.stringify([message.getType(), message.content, (message as AIMessage).tool_calls]);
+  const said = JSON.stringify([
+    message.getType(),
+    message.content,
+    (message as AIMessage).tool_calls,
+  ]);
   return createHash("sha256").update(`${before}${said}`).digest("hex").slice(0, 32);
 }
 
-/** `prompt` as memory has it: a summary for its oldest messages, earlier ones that it lacks, and what each turn added. */
-export function promptWithMemory(prompt: Prompt, placed: readonly Placed[], recalled: Recalled): Prompt {
+/**
+ * `prompt` as memory has it: a summary for its oldest messages, earlier ones that it lacks, and
+ * what each turn added.
+ */
+export function promptWithMemory(
+  prompt: Prompt,
+  placed: readonly Placed[],
+  recalled: Recalled,
+): Prompt {
   const own = new Map(placed.map((each) => [each.message.id, each]));
   const view = turnMessages(
     placed.map(({ message }) => message),
@@ -100,7 +130,8 @@ function withPrefix(message: PromptMessage, shown: string, said: string): Prompt
   const prefix = shown.slice(0, shown.length - said.length);
   const [first, ...rest] = message.content;
   // One part, as the transcript gives it back.
-  if (first?.type === "text") return [{ ...message, content: [{ ...first, text: prefix + first.text }, ...rest] }];
+  if (first?.type === "text")
+    return [{ ...message, content: [{ ...first, text: prefix + first.text }, ...rest] }];
   return [{ ...message, content: [{ type: "text", text: prefix }, ...message.content] }];
 }
 
@@ -138,7 +169,12 @@ function recorded(message: PromptMessage): BaseMessage[] {
 function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): AIMessage {
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call") return [];
-    return { id: part.toolCallId, name: part.toolName, args: argumentsOf(part.input), type: "tool_call" as const };
+    return {
+      id: part.toolCallId,
+      name: part.toolName,
+      args: argumentsOf(part.input),
+      type: "tool_call" as const,
+    };
   });
   return new AIMessage({ content: contentOf(parts), tool_calls: calls });
 }
@@ -147,21 +183,27 @@ function assistantMessage(parts: readonly (Step | AssistantContent)[number][]): 
 function argumentsOf(input: unknown): Record<string, unknown> {
   try {
     const value: unknown = typeof input === "string" ? JSON.parse(input) : input;
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : { input: value };
+    return typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : { input: value };
   } catch {
     return { input };
   }
 }
 
 function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
-  return parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : [])).join("\n");
+  return parts
+    .flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : []))
+    .join("\n");
 }
 
 /** Text where there are no files: the ids of recorded messages depend on it. */
 function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
   const kept = parts.flatMap(({ ...part }): ContentBlock | ContentBlock[] => {
     if (part.type !== "text") return attachmentOf(part) ?? [];
-    return typeof part.text !== "string" || part.text === "" ? [] : { type: "text", text: part.text };
+    return typeof part.text !== "string" || part.text === ""
+      ? []
+      : { type: "text", text: part.text };
   });
   return kept.some(({ type }) => type !== "text") ? kept : textOf(kept);
 }

@@ -3,8 +3,15 @@ import { findThreadsElsewhere } from "../conversation/claim-thread.js";
 import type { ErasableThread } from "../conversation/list-threads.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** LangGraph's tables in deletion order: checkpoints before blobs, so that a reader never finds an incomplete one. */
-export const checkpointTableNames = ["checkpoints", "checkpoint_writes", "checkpoint_blobs"] as const;
+/**
+ * LangGraph's tables in deletion order: checkpoints before blobs, so that a reader never finds an
+ * incomplete one.
+ */
+export const checkpointTableNames = [
+  "checkpoints",
+  "checkpoint_writes",
+  "checkpoint_blobs",
+] as const;
 
 /** Those of `tables` that exist: tables for vectors and checkpoints are optional. */
 export async function existingTables<Table extends { readonly table: string }>(
@@ -25,7 +32,10 @@ export interface CheckpointNames {
   readonly shared: readonly string[];
 }
 
-/** Own names, and thread ids that no other tenant uses: runs without a user or without our checkpointer wrote there. */
+/**
+ * Own names, and thread ids that no other tenant uses: runs without a user or without our
+ * checkpointer wrote there.
+ */
 export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
@@ -33,7 +43,9 @@ export async function checkpointNamesOf(
   const tables = checkpointTableNames.map((table) => ({ table }));
   if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
   const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
-  const others = threads.filter(({ threadId, checkpointThreadId }) => checkpointThreadId !== threadId);
+  const others = threads.filter(
+    ({ threadId, checkpointThreadId }) => checkpointThreadId !== threadId,
+  );
   const unnamed = others.map(({ threadId }) => threadId);
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
   const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));

@@ -9,7 +9,11 @@ export async function nextName(db: Connection, after: string): Promise<string | 
 }
 
 /** `recent`: after `before`. Older LangGraph writes to delta channels without a version. */
-export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointRow[]> {
+export async function findCheckpoints(
+  db: Connection,
+  name: string,
+  before: Sql,
+): Promise<CheckpointRow[]> {
   const { schema } = db;
   return db.query<CheckpointRow & Record<string, unknown>>(sql`
     with delta as materialized (
@@ -37,7 +41,11 @@ export async function findCheckpoints(db: Connection, name: string, before: Sql)
     from ${schema}.checkpoints c where c.thread_id = ${name}`);
 }
 
-export async function deleteCheckpoints(db: Connection, name: string, rows: readonly CheckpointRow[]) {
+export async function deleteCheckpoints(
+  db: Connection,
+  name: string,
+  rows: readonly CheckpointRow[],
+) {
   const { schema } = db;
   const doomed = (row: Sql) => sql`using k
     where ${row}.thread_id = ${name} and ${row}.checkpoint_ns = k.ns and ${row}.checkpoint_id = k.id returning 1`;
@@ -51,7 +59,11 @@ export async function deleteCheckpoints(db: Connection, name: string, rows: read
   return row ?? { checkpoints: 0, writes: 0 };
 }
 
-export async function deleteUnusedValues(db: Connection, name: string, limit: number): Promise<number> {
+export async function deleteUnusedValues(
+  db: Connection,
+  name: string,
+  limit: number,
+): Promise<number> {
   const { schema } = db;
   const rows = await db.query(sql`
     with used as materialized (

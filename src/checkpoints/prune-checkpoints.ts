@@ -5,10 +5,21 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
-import { parseScopeIn, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
+import {
+  parseScopeIn,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+} from "../scope/scope.js";
 import { abortSignal, parseInput, spanMs, storableDate } from "../text/parse-input.js";
 import { checkpointNamesOf } from "./checkpoint-names.js";
-import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from "./checkpoint-statements.js";
+import {
+  deleteCheckpoints,
+  deleteUnusedValues,
+  findCheckpoints,
+  nextName,
+} from "./checkpoint-statements.js";
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
 interface PruneOptions {
@@ -16,7 +27,10 @@ interface PruneOptions {
   readonly keepLast: number;
   /** Only those older than this date, or age in milliseconds. @default any age */
   readonly olderThan?: Date | number | undefined;
-  /** Only threads of this user, user within an app, or app. @default all, including threads unknown to memory */
+  /**
+   * Only threads of this user, user within an app, or app.
+   * @default all, including threads unknown to memory
+   */
   readonly scope?: Scope;
   readonly threadId?: string | undefined;
   /** Stops between two statements, with its reason as the error; run it again to continue. */
@@ -33,9 +47,11 @@ export interface Pruned {
 
 export interface CheckpointsApi {
   /**
-   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their subgraphs, and runs from them stay the same.
-   * With `memory.checkpointer()` it may run beside graphs: only time travel to a checkpoint that is being deleted can
-   * fail. With LangGraph's own saver, prune while no graph runs. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their subgraphs, and runs from
+   * them stay the same. With `memory.checkpointer()` it may run beside graphs: only time travel to
+   * a checkpoint that is being deleted can fail. With LangGraph's own saver, prune while no graph
+   * runs.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
 }
@@ -54,11 +70,16 @@ const rowsAtOnce = 500;
 export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
   return {
     async prune(options) {
-      const { keepLast, olderThan, threadId, signal } = parseInput(optionsSchema, options, "pruning");
+      const { keepLast, olderThan, threadId, signal } = parseInput(
+        optionsSchema,
+        options,
+        "pruning",
+      );
       const scope = parseScopeIn(options) ?? null;
       // LangGraph's tables have no row-level security.
       if (scope === null && !(await mayCrossTenants())) {
-        const message = "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.";
+        const message =
+          "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.";
         throw new MemoryError("PERMISSION_DENIED", message);
       }
       const pruned = { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
@@ -84,17 +105,23 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
   };
 }
 
-async function* namesOf(db: Connection, scope: Scope | null, threadId?: string): AsyncGenerator<string> {
+async function* namesOf(
+  db: Connection,
+  scope: Scope | null,
+  threadId?: string,
+): AsyncGenerator<string> {
   if (scope) {
     const erasure = await findErasureScope(db, scope);
     const all = await findErasableThreads(db, erasure);
-    const threads = threadId === undefined ? all : all.filter((thread) => thread.threadId === threadId);
+    const threads =
+      threadId === undefined ? all : all.filter((thread) => thread.threadId === threadId);
     yield* (await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads })).own;
   } else if (threadId !== undefined) {
     const threads = await findThreadsOfId(db, threadId);
     yield* new Set([threadId, ...threads.flatMap((thread) => thread.checkpointThreadId ?? [])]);
   } else {
-    for (let name = await nextName(db, ""); name !== undefined; name = await nextName(db, name)) yield name;
+    for (let name = await nextName(db, ""); name !== undefined; name = await nextName(db, name))
+      yield name;
   }
 }
 

@@ -15,10 +15,14 @@ export interface CheckpointRow {
 }
 
 /**
- * Checkpoints that nothing needs: not recent, not the last `keepLast` roots, not of subgraphs since the oldest of these
- * or resumed from, and not replayed. Newest first, subgraphs last: each precedes what it needs.
+ * Checkpoints that nothing needs: not recent, not the last `keepLast` roots, not of subgraphs since
+ * the oldest of these or resumed from, and not replayed. Newest first, subgraphs last: each
+ * precedes what it needs.
  */
-export function supersededCheckpoints(rows: readonly CheckpointRow[], keepLast: number): CheckpointRow[] {
+export function supersededCheckpoints(
+  rows: readonly CheckpointRow[],
+  keepLast: number,
+): CheckpointRow[] {
   const newestFirst = rows.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const roots = newestFirst.filter(({ ns }) => ns === "");
   const last = roots.filter(({ recent }, place) => recent || place < keepLast);
@@ -39,11 +43,15 @@ export function supersededCheckpoints(rows: readonly CheckpointRow[], keepLast: 
 }
 
 /** Adds replay sources, transitively; in the old format the parent, for its pending sends. */
-function withSources(rows: readonly CheckpointRow[], all: readonly CheckpointRow[]): Set<CheckpointRow> {
+function withSources(
+  rows: readonly CheckpointRow[],
+  all: readonly CheckpointRow[],
+): Set<CheckpointRow> {
   const byId = new Map(all.map((row) => [row.id, row]));
   const parentOf = ({ parentId }: CheckpointRow) => byId.get(parentId ?? "") ?? [];
   const kept = new Set([rows, rows.filter(({ format }) => format < 4).flatMap(parentOf)].flat());
   // The loop also visits rows that it adds.
-  for (const row of kept) if (row.replays) for (const source of [parentOf(row)].flat()) kept.add(source);
+  for (const row of kept)
+    if (row.replays) for (const source of [parentOf(row)].flat()) kept.add(source);
   return kept;
 }

@@ -13,13 +13,21 @@ import { nearestName, parseInput, revisionNumber } from "../text/parse-input.js"
 export function describeOperation(name: string): string {
   const operation = operationOf(name);
   const { does, method, path, lines } = operation;
-  const options = { io: "input", metadata: described, unrepresentable: "any", reused: "inline" } as const;
+  const options = {
+    io: "input",
+    metadata: described,
+    unrepresentable: "any",
+    reused: "inline",
+  } as const;
   const takes = JSON.stringify(z.toJSONSchema(inputOf(operation), options), null, 2);
   const where = `${method.toUpperCase()} ${path}${lines === "in" ? ", its lines on standard input" : ""}`;
   return `${name}: ${does} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
 
-/** Checks the input, and opens nothing. Ids in `json` take precedence over `named`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+/**
+ * Checks the input, and opens nothing. Ids in `json` take precedence over `named`.
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+ */
 export async function prepareOperation(
   name: string,
   json: string | undefined,
@@ -69,7 +77,9 @@ async function readJson(json = "{}"): Promise<object> {
   try {
     value = JSON.parse(given);
   } catch (cause) {
-    throw new MemoryError("INVALID_INPUT", `--json is no JSON: ${(cause as Error).message}`, { cause });
+    throw new MemoryError("INVALID_INPUT", `--json is no JSON: ${(cause as Error).message}`, {
+      cause,
+    });
   }
   return parseInput(z.record(z.string(), z.unknown()), value, "--json");
 }

@@ -50,14 +50,17 @@ export async function checkVectors(db: Connection): Promise<Check> {
     ) v
     order by v.newest desc nulls last, s.id desc`);
   if (!current) return ok("vectors", "None are kept yet.");
-  const unused = others.map(({ name, vectors, size }) => `; unused: ${name} (${vectors}, ${size ?? "empty"})`).join("");
+  const unused = others
+    .map(({ name, vectors, size }) => `; unused: ${name} (${vectors}, ${size ?? "empty"})`)
+    .join("");
   const says = `${current.vectors} in ${current.name}, ${current.dimensions} dimensions${unused}.`;
   if (current.lacking === 0) return ok("vectors", says);
   const todo = "Run `npx mnemograph reembed --embeddings MODULE`.";
   return warn("vectors", `${says} ${counted(current.lacking, "text")} without one.`, todo);
 }
 
-const worker = "Start `npx mnemograph worker --model MODULE`, or run `npx mnemograph upkeep --model MODULE` from cron.";
+const worker =
+  "Start `npx mnemograph worker --model MODULE`, or run `npx mnemograph upkeep --model MODULE` from cron.";
 const failed = `\`npx mnemograph call listJobs --json '{"state":"failed"}'\` says why`;
 const workStates = {
   running: null,
@@ -66,7 +69,10 @@ const workStates = {
   "given up": `${failed}, \`npx mnemograph call retryJob --json '{"id":"ID"}'\` tries again.`,
 };
 
-/** Stuck: its lease ran out, and no other worker has taken it. What is due for minutes, no process does. */
+/**
+ * Stuck: its lease ran out, and no other worker has taken it. What is due for minutes, no process
+ * does.
+ */
 export async function checkWork(db: Connection): Promise<Check[]> {
   const rows = await db.query<{ state: string; says: string; isLong: boolean }>(sql`
     select state, min(since) <= ${db.now()} - interval '5 minutes' as "isLong", concat(count(*), ' ', kind, ' by ' || worker,

@@ -12,9 +12,24 @@ type ServerFacts = Record<"version" | "role", string> &
     readonly settings: Readonly<Record<string, string>>;
   };
 
-/** Harmful when off, or when below a limit: from a JIT cost of 10,000 a write took three times as long. */
-const harmful: readonly (readonly [name: string, as: typeof bad, limit: number, why: string, fix: string])[] = [
-  ["fsync", bad, 0, "a crash of the server can destroy the database", "alter system set fsync = on"],
+/**
+ * Harmful when off, or when below a limit: from a JIT cost of 10,000 a write took three times as
+ * long.
+ */
+const harmful: readonly (readonly [
+  name: string,
+  as: typeof bad,
+  limit: number,
+  why: string,
+  fix: string,
+])[] = [
+  [
+    "fsync",
+    bad,
+    0,
+    "a crash of the server can destroy the database",
+    "alter system set fsync = on",
+  ],
   [
     "full_page_writes",
     bad,
@@ -22,7 +37,13 @@ const harmful: readonly (readonly [name: string, as: typeof bad, limit: number, 
     "a crash of the server can destroy the database",
     "alter system set full_page_writes = on",
   ],
-  ["autovacuum", warn, 0, "statistics grow old, so searches slow down", "alter system set autovacuum = on"],
+  [
+    "autovacuum",
+    warn,
+    0,
+    "statistics grow old, so searches slow down",
+    "alter system set autovacuum = on",
+  ],
   [
     "synchronous_commit",
     warn,
@@ -30,7 +51,13 @@ const harmful: readonly (readonly [name: string, as: typeof bad, limit: number, 
     "a crash of the server loses the last turns",
     "alter role ROLE set synchronous_commit = on",
   ],
-  ["jit_above_cost", warn, 100_000, "writes on a pool of your own are slow", "alter role ROLE set jit = off"],
+  [
+    "jit_above_cost",
+    warn,
+    100_000,
+    "writes on a pool of your own are slow",
+    "alter role ROLE set jit = off",
+  ],
   [
     "statement_timeout",
     warn,
@@ -91,22 +118,37 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
   const skew = `The server's is ${Math.round(aheadMs / 1_000)} s ahead of this machine's.`;
   const used = `${open} of ${most} connections are open, and a process takes up to ${poolSize}.`;
   const versions =
-    processes.length > 0 ? `${processes.join(", ")} (connections).` : "None is connected by a pool that memory made.";
+    processes.length > 0
+      ? `${processes.join(", ")} (connections).`
+      : "None is connected by a pool that memory made.";
   const found = harmful.flatMap(([name, as, limit, why, fix]) => {
     const value = settings[name] ?? "";
-    const isLow = Number(value) > 0 && Number(value) < limit && !(name === "jit_above_cost" && settings.jit === "off");
+    const isLow =
+      Number(value) > 0 &&
+      Number(value) < limit &&
+      !(name === "jit_above_cost" && settings.jit === "off");
     if (value !== "off" && !isLow) return [];
-    return [as("settings", `${name} is ${value}: ${why}.`, `Run \`${fix.replace("ROLE", `"${role}"`)}\`.`)];
+    return [
+      as(
+        "settings",
+        `${name} is ${value}: ${why}.`,
+        `Run \`${fix.replace("ROLE", `"${role}"`)}\`.`,
+      ),
+    ];
   });
   return [
-    isReadOnly ? warn("database", server, "Connect to the primary for writes.") : ok("database", server),
+    isReadOnly
+      ? warn("database", server, "Connect to the primary for writes.")
+      : ok("database", server),
     Math.abs(aheadMs) > mostSkewMs
       ? warn("clock", skew, "Synchronise both, by NTP.")
       : ok("clock", "The server's agrees with this machine's."),
     most - open < poolSize
       ? warn("connections", used, "Raise max_connections, or put a pooler between.")
       : ok("connections", used),
-    processes.length > 1 ? warn("processes", versions, "Finish the rollout.") : ok("processes", versions),
+    processes.length > 1
+      ? warn("processes", versions, "Finish the rollout.")
+      : ok("processes", versions),
     ...(found.length > 0 ? found : [ok("settings", "None endangers data or slows searches.")]),
   ];
 }
@@ -114,17 +156,25 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
 const named = (names: readonly string[]): string =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
-export function checkRole({ schema }: Database, { role, owner, owns, mayCreate, mayUse, refused }: ServerFacts): Check {
+export function checkRole(
+  { schema }: Database,
+  { role, owner, owns, mayCreate, mayUse, refused }: ServerFacts,
+): Check {
   if (owner === null) {
     if (mayCreate) return ok("role", `"${role}" may create the tables.`);
     const todo = `As an administrator run \`create schema ${schema.text} authorization "${role}"\`.`;
     return bad("role", `"${role}" may not create the tables.`, todo);
   }
   if (mayUse && refused.length === 0) {
-    return ok("role", `"${role}" may read and write all tables${owns ? ", and migrate" : `; "${owner}" migrates`}.`);
+    return ok(
+      "role",
+      `"${role}" may read and write all tables${owns ? ", and migrate" : `; "${owner}" migrates`}.`,
+    );
   }
   const rights = "select, insert, update, delete on all tables in";
-  const grants = [`usage on`, rights].map((right) => `grant ${right} schema ${schema.text} to "${role}"`);
+  const grants = [`usage on`, rights].map(
+    (right) => `grant ${right} schema ${schema.text} to "${role}"`,
+  );
   const says = `"${role}" may not read and write ${refused.length > 0 ? named(refused) : "the schema"}.`;
   return bad("role", says, `As "${owner}" run \`${grants.join("; ")}\`.`);
 }
@@ -136,7 +186,11 @@ const addedBy = {
 };
 
 /** Lists every set of migrations, whether it is there or not. */
-export function checkSets(db: Database, status: MigrationStatus, { owner, owns }: ServerFacts): Check[] {
+export function checkSets(
+  db: Database,
+  status: MigrationStatus,
+  { owner, owns }: ServerFacts,
+): Check[] {
   const { sets, newer, functions } = status;
   const run = (flag = "") => {
     const schema = db.schemaName === "mnemograph" ? "" : ` --schema ${db.schemaName}`;
@@ -150,22 +204,32 @@ export function checkSets(db: Database, status: MigrationStatus, { owner, owns }
         ? bad(set, "Not set up.", run(flag))
         : ok(set, `Not set up; ${use} (\`migrate${flag}\`).`);
     }
-    if (pending.length > 0) return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());
+    if (pending.length > 0)
+      return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());
     if (!newer) return ok(set, `Version ${version}.`);
     return warn(set, `Version ${version} of a newer, compatible package.`, "Update this package.");
   });
   const { version, shipped } = functions;
   if ((version ?? 0) >= shipped) return [...checks, ok("functions", `Version ${version}.`)];
-  return [...checks, bad("functions", `Version ${version}, and this package has ${shipped}.`, run())];
+  return [
+    ...checks,
+    bad("functions", `Version ${version}, and this package has ${shipped}.`, run()),
+  ];
 }
 
 export function checkPgvector({ pgvector, available }: ServerFacts, isWanted: boolean): Check {
   const [major = 0, minor = 0] = (pgvector ?? "").split(".").map(Number);
   if (major > 0 || minor >= 7) return ok("pgvector", `Version ${pgvector}.`);
-  const says = pgvector ? `Version ${pgvector} is too old` : `Not created, ${available ?? "none"} is available`;
+  const says = pgvector
+    ? `Version ${pgvector} is too old`
+    : `Not created, ${available ?? "none"} is available`;
   if (!isWanted) return ok("pgvector", `${says}; embeddings need it.`);
   const creates = pgvector === null && available !== null;
-  return bad("pgvector", `${says}.`, creates ? "Run `create extension vector` as an administrator." : lacksPgvector);
+  return bad(
+    "pgvector",
+    `${says}.`,
+    creates ? "Run `create extension vector` as an administrator." : lacksPgvector,
+  );
 }
 
 export function checkIndexes({ schema }: Database, { invalid }: ServerFacts): Check {
@@ -177,5 +241,9 @@ export function checkIndexes({ schema }: Database, { invalid }: ServerFacts): Ch
 export function checkTenants({ role, bypasses }: ServerFacts): Check {
   if (!bypasses) return ok("tenants", "Row-level security keeps them apart.");
   const todo = "Connect processes as a role that is no superuser and has no BYPASSRLS.";
-  return bad("tenants", `"${role}" bypasses row-level security, so it sees the rows of all tenants.`, todo);
+  return bad(
+    "tenants",
+    `"${role}" bypasses row-level security, so it sees the rows of all tenants.`,
+    todo,
+  );
 }

@@ -1,6 +1,13 @@
 import { MemoryError } from "../errors.js";
 import type { MigrationStatus } from "../postgres/migration-status.js";
-import { type CliCommand, type DatabaseFlags, type MemoryFlags, withDatabase, withMemory, withModel } from "./flags.js";
+import {
+  type CliCommand,
+  type DatabaseFlags,
+  type MemoryFlags,
+  withDatabase,
+  withMemory,
+  withModel,
+} from "./flags.js";
 import { aligned, counted, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
@@ -16,7 +23,10 @@ export const migrateCommand: CliCommand = {
   flags: (command) =>
     withDatabase(command)
       .option("--vectors", "also create what embeddings need; requires pgvector")
-      .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner")
+      .option(
+        "--isolation",
+        "also keep tenants apart by row-level security; run it as the tables' owner",
+      )
       .option("--plan", "print what is missing and which tables it locks; changes nothing"),
   async run(flags: DatabaseFlags & { vectors?: true; isolation?: true; plan?: true }) {
     const { schema, vectors = false, isolation = false } = flags;
@@ -28,16 +38,24 @@ export const migrateCommand: CliCommand = {
     const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
     const done = applied.length > 0 ? `: ${applied.join(", ")}` : "";
     const where = `"${schema}" in ${place}`;
-    print(flags, { schema, applied }, () => (done ? `Applied to ${where}${done}` : `${where} is up to date.`));
+    print(flags, { schema, applied }, () =>
+      done ? `Applied to ${where}${done}` : `${where} is up to date.`,
+    );
   },
 };
 
 function planLines({ sets, functions, locks }: MigrationStatus): string[] {
   const pending = sets.flatMap(({ pending }) => pending);
-  if (functions.version !== null && functions.version < functions.shipped) pending.push("functions");
+  if (functions.version !== null && functions.version < functions.shipped)
+    pending.push("functions");
   if (pending.length === 0) return ["Nothing to migrate."];
   const rows = locks.map(({ migration, table, lock, rows }) => {
-    return [migration, table, lock, rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`];
+    return [
+      migration,
+      table,
+      lock,
+      rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`,
+    ];
   });
   const locked = rows.length === 0 ? ["It locks no table that is there already."] : aligned(rows);
   return [`To apply: ${pending.join(", ")}`, ...locked];
@@ -50,14 +68,21 @@ export const reembedCommand: CliCommand = {
   examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
   flags: withMemory,
   async run(flags: MemoryFlags) {
-    if (flags.embeddings === undefined) throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
+    if (flags.embeddings === undefined)
+      throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
     const showsProgress = !flags.json && process.stderr.isTTY;
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
-      void (showsProgress && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
+      void (
+        showsProgress && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`)
+      );
     const result = await useMemory(flags, (memory) => memory.reembed({ onProgress }));
     const { space, dimensions, embedded, remaining } = result;
     const left = remaining > 0 ? ` Others changed ${remaining} meanwhile: run it again.` : "";
-    print(flags, result, () => `Embedded ${counted(embedded, "text")} in ${space} (${dimensions} dimensions).${left}`);
+    print(
+      flags,
+      result,
+      () => `Embedded ${counted(embedded, "text")} in ${space} (${dimensions} dimensions).${left}`,
+    );
   },
 };
 
@@ -66,7 +91,8 @@ const mostPasses = 100;
 
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
-  description: "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
+  description:
+    "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
   examples: [["upkeep --model ./model.js", "from cron, where no process runs for long"]],
   flags: (command) => withModel(withMemory(command)),
   async run(flags: MemoryFlags) {
@@ -79,6 +105,8 @@ export const upkeepCommand: CliCommand = {
         if (due === 0) return;
       }
     });
-    print(flags, { pieces }, () => (pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due."));
+    print(flags, { pieces }, () =>
+      pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due.",
+    );
   },
 };

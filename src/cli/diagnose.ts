@@ -25,7 +25,9 @@ export async function diagnose(flags: DoctorFlags): Promise<{ place: string; che
   const checks = await checked("database", schemaName, async () => {
     const { option } = existingDatabase(flags);
     const isolation = await isolationOf(option, schemaName);
-    return onDatabase(option, { schemaName, ...isolation }, (db) => acrossTenants(() => checkAll(db, place, flags)));
+    return onDatabase(option, { schemaName, ...isolation }, (db) =>
+      acrossTenants(() => checkAll(db, place, flags)),
+    );
   });
   return { place, checks };
 }
@@ -35,7 +37,8 @@ export async function checkAll(db: Database, place: string, flags: DoctorFlags):
   const { prepare } = resolveConfig(flags.config).database;
   const facts = await server.readServerFacts(db);
   const { version, isSupported, vectorSchema } = facts;
-  if (!isSupported) return [bad("database", `${place} has version ${version}.`, "Upgrade it to 14 or later.")];
+  if (!isSupported)
+    return [bad("database", `${place} has version ${version}.`, "Upgrade it to 14 or later.")];
   const checks = db.isEmbedded
     ? [ok("database", `Embedded PostgreSQL ${version} in ${place}.`)]
     : server.checkServer(place, facts);
@@ -71,18 +74,27 @@ export async function checkAll(db: Database, place: string, flags: DoctorFlags):
 
 /** Finds which session runs each statement: a pooler gives its clients process ids of its own. */
 async function checkPooler(db: Database, prepare: boolean): Promise<Check> {
-  const ask = { name: "mnemograph_doctor", text: "select pg_backend_pid() as pid", query_timeout: 2_000 };
+  const ask = {
+    name: "mnemograph_doctor",
+    text: "select pg_backend_pid() as pid",
+    query_timeout: 2_000,
+  };
   return db.withClient((client) =>
     db.withClient(async (other) => {
       const { pid } = (await client.query(ask)).rows[0];
-      if (pid === (client as ClientBase & { processID?: number }).processID) return ok("pooler", "None is in between.");
+      if (pid === (client as ClientBase & { processID?: number }).processID)
+        return ok("pooler", "None is in between.");
       // In transaction mode `other` gets the session where it was prepared.
       await other.query("begin");
       const loses = (await client.query(ask).catch(() => null)) === null;
       await other.query("rollback");
       const says = `One is in between, which ${loses ? "loses" : "keeps"} prepared statements.`;
       if (!loses || !prepare) return ok("pooler", says);
-      return warn("pooler", says, "Set database.prepare: false in every process (--config FILE shows it to doctor).");
+      return warn(
+        "pooler",
+        says,
+        "Set database.prepare: false in every process (--config FILE shows it to doctor).",
+      );
     }),
   );
 }
@@ -98,12 +110,18 @@ async function checkCheckpointer(db: Database): Promise<Check> {
     return setUpCheckpointer({ query } as unknown as ClientBase, db.schemaName);
   });
   if (!isPending) return ok("checkpointer", "LangGraph's tables are up to date.");
-  return bad("checkpointer", "LangGraph's tables lack migrations.", "Run `npx mnemograph migrate`.");
+  return bad(
+    "checkpointer",
+    "LangGraph's tables lack migrations.",
+    "Run `npx mnemograph migrate`.",
+  );
 }
 
 async function checkQueues(db: Database, queueSchema: string): Promise<Check> {
   const table = sql`${identifier(queueSchema)}.version`;
-  const [found] = await db.query<{ there: boolean }>(sql`select to_regclass(${table.text}) is not null as there`);
+  const [found] = await db.query<{ there: boolean }>(
+    sql`select to_regclass(${table.text}) is not null as there`,
+  );
   if (!found?.there) return ok("queues", `None: pg-boss has no tables in "${queueSchema}".`);
   const [row] = await db.query<{ version: number }>(sql`select version from ${table}`);
   return ok("queues", `pg-boss's tables have version ${row?.version}; its start updates them.`);

@@ -14,12 +14,16 @@ export const doctorCommand: CliCommand = {
   flags: (command) =>
     withDatabase(command)
       .option("--vectors", "also ask for what embeddings need")
-      .option("--config <file>", "YAML file with the application's settings, such as database.prepare")
+      .option(
+        "--config <file>",
+        "YAML file with the application's settings, such as database.prepare",
+      )
       .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss"),
   async run(flags: DoctorFlags) {
     const { diagnose } = await import("./diagnose.js");
     const { place, checks } = await diagnose(flags);
-    const count = (verdict: Check["verdict"]) => checks.filter((check) => check.verdict === verdict).length;
+    const count = (verdict: Check["verdict"]) =>
+      checks.filter((check) => check.verdict === verdict).length;
     const summary = { ok: count("ok"), warn: count("warn"), bad: count("bad") };
     print(flags, { database: place, schema: flags.schema, summary, checks }, () => {
       const rows = checks.map(({ check, verdict, says, todo }) => [

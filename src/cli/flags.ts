@@ -28,10 +28,14 @@ export interface MemoryFlags extends DatabaseFlags {
 export const withPlace = (command: Command): Command =>
   command
     .option("--database <url>", "connection string of a PostgreSQL server (default: DATABASE_URL)")
-    .option("--data-dir <dir>", "folder of the embedded database (default without a server: .mnemograph)")
+    .option(
+      "--data-dir <dir>",
+      "folder of the embedded database (default without a server: .mnemograph)",
+    )
     .option("--schema <name>", "schema that holds the tables", "mnemograph");
 
-export const withDatabase = (command: Command): Command => withPlace(command).option("--json", "print JSON");
+export const withDatabase = (command: Command): Command =>
+  withPlace(command).option("--json", "print JSON");
 
 export const withSettings = (command: Command): Command =>
   command
@@ -44,11 +48,17 @@ export const withSettings = (command: Command): Command =>
 export const withMemory = (command: Command): Command => withSettings(withDatabase(command));
 
 export const withModel = (command: Command): Command =>
-  command.option("--model <module>", "file or package that exports a LangChain chat model as default or as `model`");
+  command.option(
+    "--model <module>",
+    "file or package that exports a LangChain chat model as default or as `model`",
+  );
 
 /** `user` describes the flag where it is optional. */
 export const withScope = (command: Command, user = "the user; this or --app is needed"): Command =>
-  command.option("--user <id>", user).option("--app <id>", "the app").option("--tenant <id>", "the tenant");
+  command
+    .option("--user <id>", user)
+    .option("--app <id>", "the app")
+    .option("--tenant <id>", "the tenant");
 
 export function wholeNumber(max: number): (text: string) => number {
   return (text) => {

@@ -17,7 +17,8 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   // Commander has already reported wrong arguments.
-  if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(messageOf(error))}\n`);
+  if (!(error instanceof CommanderError))
+    process.stderr.write(`mnemograph: ${oneLine(messageOf(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }
 // Exits after printing, since modules of embeddings may hold timers or connections.

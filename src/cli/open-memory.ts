@@ -12,7 +12,12 @@ import type { Memory } from "../memory.js";
 import type { Database } from "../postgres/database.js";
 import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
-import { type DatabaseOption, defaultDataDir, type OpenSettings, openDatabase } from "../postgres/open-database.js";
+import {
+  type DatabaseOption,
+  defaultDataDir,
+  type OpenSettings,
+  openDatabase,
+} from "../postgres/open-database.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
@@ -26,7 +31,9 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(await isolationOf(database, schema)),
     ...(jobs && { jobs }),
     ...(config !== undefined && { config }),
-    ...(embeddings && { embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings") }),
+    ...(embeddings && {
+      embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
+    }),
     ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
   });
 }
@@ -35,16 +42,25 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
 export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
   const named = Object.entries({ tenantId, userId, appId }).filter(([, id]) => id !== undefined);
   if (userId !== undefined || appId !== undefined) return parseScope(Object.fromEntries(named));
-  throw new MemoryError("SCOPE_REQUIRED", "Say whose memory: --user ID, --app ID, or both (of --tenant ID).");
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    "Say whose memory: --user ID, --app ID, or both (of --tenant ID).",
+  );
 }
 
 /** `place` is printed: it has no user and no password. */
 type ChosenDatabase = { readonly option: DatabaseOption; readonly place: string };
 
-/** The flags' database, else `DATABASE_URL`, else `.mnemograph`. @throws MemoryError `INVALID_INPUT` for both flags */
+/**
+ * The flags' database, else `DATABASE_URL`, else `.mnemograph`.
+ * @throws MemoryError `INVALID_INPUT` for both flags
+ */
 export function chooseDatabase(flags: DatabaseFlags): ChosenDatabase {
   if (flags.database !== undefined && flags.dataDir !== undefined) {
-    throw new MemoryError("INVALID_INPUT", "--database and --data-dir name two databases: give one of them.");
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "--database and --data-dir name two databases: give one of them.",
+    );
   }
   const url = flags.dataDir === undefined ? flags.database || process.env.DATABASE_URL : undefined;
   if (url) return { option: url, place: serverPlace(url) };
@@ -58,7 +74,10 @@ function serverPlace(url: string): string {
   return `PostgreSQL ${host}${pathname}`;
 }
 
-/** Opening a missing embedded database would create it. @throws MemoryError `SETUP_REQUIRED`, `INVALID_INPUT` */
+/**
+ * Opening a missing embedded database would create it.
+ * @throws MemoryError `SETUP_REQUIRED`, `INVALID_INPUT`
+ */
 export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   const chosen = chooseDatabase(flags);
   const { option } = chosen;
@@ -66,7 +85,10 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
   const { dataDir } = option;
   const command = `npx mnemograph migrate --data-dir ${dataDir}`;
-  throw new MemoryError("SETUP_REQUIRED", `There is no database in ${dataDir}. Run \`${command}\` once.`);
+  throw new MemoryError(
+    "SETUP_REQUIRED",
+    `There is no database in ${dataDir}. Run \`${command}\` once.`,
+  );
 }
 
 /** Opens a database without prepared statements, runs `work`, and closes it. */
@@ -81,7 +103,10 @@ export async function onDatabase<Result>(
 }
 
 /** @throws MemoryError `DATABASE_UNAVAILABLE` */
-export async function isolationOf(option: DatabaseOption, schemaName: string): Promise<{ isolation?: "rls" }> {
+export async function isolationOf(
+  option: DatabaseOption,
+  schemaName: string,
+): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
   const find = (db: Database) => db.withClient((client) => findIsolation(client, schemaName));
@@ -93,24 +118,39 @@ export async function isolationOf(option: DatabaseOption, schemaName: string): P
 
 /** Exports are recognised by their methods. */
 const exportKinds = {
-  embeddings: { methods: ["embedDocuments", "embedQuery"], description: "an instance of LangChain's Embeddings" },
+  embeddings: {
+    methods: ["embedDocuments", "embedQuery"],
+    description: "an instance of LangChain's Embeddings",
+  },
   model: { methods: ["invoke", "_generate"], description: "an instance of a LangChain chat model" },
   authenticate: { methods: ["call"], description: "a function that finds the caller of a request" },
 } as const;
 
-/** @param name a file, relative to the current folder, or a package. @throws MemoryError `INVALID_INPUT` */
-export async function loadExport<Found>(name: string, kind: keyof typeof exportKinds): Promise<Found> {
+/**
+ * @param name a file, relative to the current folder, or a package.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+export async function loadExport<Found>(
+  name: string,
+  kind: keyof typeof exportKinds,
+): Promise<Found> {
   let module: Record<string, unknown>;
   try {
     module = await import(locate(name));
   } catch (cause) {
-    throw new MemoryError("INVALID_INPUT", `The ${kind} ${name} cannot be loaded: ${messageOf(cause)}`, { cause });
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `The ${kind} ${name} cannot be loaded: ${messageOf(cause)}`,
+      { cause },
+    );
   }
   // CommonJS modules are the default export.
   const inner = (module.default ?? {}) as Readonly<Record<string, unknown>>;
   const { methods, description } = exportKinds[kind];
   const found = [module.default, module[kind], inner.default, inner[kind]].find((value) =>
-    methods.every((method) => typeof (value as Record<string, unknown> | undefined)?.[method] === "function"),
+    methods.every(
+      (method) => typeof (value as Record<string, unknown> | undefined)?.[method] === "function",
+    ),
   );
   if (found) return found as Found;
   const message = `${name} exports no ${kind}: export ${description}, as default or as \`${kind}\`.`;

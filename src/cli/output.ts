@@ -1,13 +1,19 @@
-export function print({ json }: { readonly json?: true }, result: unknown, text: () => string): void {
+export function print(
+  { json }: { readonly json?: true },
+  result: unknown,
+  text: () => string,
+): void {
   console.log(json ? JSON.stringify(result) : text());
 }
 
-export const counted = (count: number, one: string, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
+export const counted = (count: number, one: string, several = `${one}s`) =>
+  `${count} ${count === 1 ? one : several}`;
 
 /** Rows of equally many cells, as lines with aligned columns. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));
-  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths =
+    cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   return cells.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -10,7 +10,15 @@ import { exportCommand, forgetCommand, importCommand } from "./transfer-commands
 import { workerCommand } from "./worker-command.js";
 
 const commands = [
-  ...[migrateCommand, doctorCommand, searchCommand, callCommand, inspectCommand, serveCommand, mcpCommand],
+  ...[
+    migrateCommand,
+    doctorCommand,
+    searchCommand,
+    callCommand,
+    inspectCommand,
+    serveCommand,
+    mcpCommand,
+  ],
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
 ];
 
@@ -33,7 +41,9 @@ const exampleColumns = 40;
 
 function helpEnd(): string {
   const examples = commands.flatMap((command) => command.examples);
-  const lines = examples.map(([line, does = ""]) => `  $ mnemograph ${line.padEnd(exampleColumns)} ${does}`.trimEnd());
+  const lines = examples.map(([line, does = ""]) =>
+    `  $ mnemograph ${line.padEnd(exampleColumns)} ${does}`.trimEnd(),
+  );
   return `
 Examples:
 ${lines.join("\n")}

@@ -15,7 +15,11 @@ export const searchCommand: CliCommand = {
       .argument("<query>", "what to look for")
       .option("--transcript", "search what was said instead of what is known")
       .option("--agent <name>", "as this agent: omit what it may not read")
-      .option("--top <count>", "at most this many (default: 5 memories, 10 messages)", wholeNumber(200)),
+      .option(
+        "--top <count>",
+        "at most this many (default: 5 memories, 10 messages)",
+        wholeNumber(200),
+      ),
   run: search,
 };
 
@@ -28,11 +32,17 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
     const found = transcript
       ? (await memory.transcript.search(request)).map((hit) => {
           const { score, saidAt, threadId, seq, role, actor, text } = hit;
-          return { hit, row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text] };
+          return {
+            hit,
+            row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text],
+          };
         })
       : (await memory.query({ ...request, agent })).map((hit) => {
           const { id, kind, category, key, text } = hit.memory;
-          return { hit, row: [hit.score, id, kind, key === null ? category : `${category}/${key}`, text] };
+          return {
+            hit,
+            row: [hit.score, id, kind, key === null ? category : `${category}/${key}`, text],
+          };
         });
     const rows = found.map(({ row: [score, ...row] }) => [Number(score).toFixed(2), ...row]);
     const hits = found.map(({ hit }) => hit);

@@ -3,7 +3,14 @@ import { type AddressInfo, isIP } from "node:net";
 import { userInfo } from "node:os";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, withScope } from "./flags.js";
+import {
+  type CliCommand,
+  type MemoryFlags,
+  wholeNumber,
+  withMemory,
+  withModel,
+  withScope,
+} from "./flags.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 const mcpPackage = "@modelcontextprotocol/server";
@@ -14,7 +21,8 @@ type ServeFlags = MemoryFlags & { host: string; port: number; auth?: string; mcp
 
 export const serveCommand: CliCommand = {
   name: "serve",
-  description: "answer the HTTP API, described at /openapi.json; without authentication for this machine only",
+  description:
+    "answer the HTTP API, described at /openapi.json; without authentication for this machine only",
   examples: [
     ["serve", "for programs of this machine"],
     ["serve --host 0.0.0.0 --auth ./auth.js", "for callers that a module authenticates"],
@@ -31,11 +39,14 @@ export const serveCommand: CliCommand = {
   run: serve,
 };
 
-/** @throws MemoryError `INVALID_INPUT` for a public address without authentication; `PEER_MISSING` */
+/**
+ * @throws MemoryError `INVALID_INPUT` for a public address without authentication; `PEER_MISSING`
+ */
 async function serve(flags: ServeFlags): Promise<void> {
   const { host } = flags;
   const authenticate = await authenticateOf(flags);
-  const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  const isLoopback =
+    host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
   if (authenticate === undefined && !isLoopback) {
     const hint = "Authenticate them by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.";
     throw new MemoryError("INVALID_INPUT", `Other machines reach ${host}. ${hint}`);
@@ -67,16 +78,22 @@ async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["a
 
 export const mcpCommand: CliCommand = {
   name: "mcp",
-  description: "answer the Model Context Protocol over standard input and output, for one user or app",
+  description:
+    "answer the Model Context Protocol over standard input and output, for one user or app",
   examples: [["mcp --user ana", "a client runs this, and its model has ana's memory"]],
   flags: (command) =>
-    withMemory(withScope(command)).option("--agent <name>", "only the categories that this agent may read"),
+    withMemory(withScope(command)).option(
+      "--agent <name>",
+      "only the categories that this agent may read",
+    ),
   async run(flags: MemoryFlags & { readonly agent?: string }) {
     const { createMcpServer } = await peers(mcpPackage, () => import("../mcp/memory-server.js"));
     const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
     const { agent } = flags;
     await useScope(flags, async (memory, scope) => {
-      const server = serveStdio(() => createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) }));
+      const server = serveStdio(() =>
+        createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) }),
+      );
       await Promise.race([once(process.stdin, "end"), once(process.stdin, "close"), stopSignal()]);
       await server.close();
     });
@@ -93,7 +110,10 @@ export const inspectCommand: CliCommand = {
   flags: (command) =>
     withMemory(withScope(command, "begin with this user"))
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
-      .option("--operator <name>", "the actor in the audit trail (default: the name of your login)"),
+      .option(
+        "--operator <name>",
+        "the actor in the audit trail (default: the name of your login)",
+      ),
   run: inspect,
 };
 
@@ -109,11 +129,18 @@ async function inspect(flags: MemoryFlags & { port?: number; operator?: string }
     const serve = before((request, env) => api.fetch(request, env as object));
     const refused = () => new Response("This is for a browser on this machine.\n", { status: 403 });
     // Refuses rebound names, other machines and proxies.
-    const fetch = (request: Request, env: unknown) => (isLocal(request, env) ? serve(request, env) : refused());
+    const fetch = (request: Request, env: unknown) =>
+      isLocal(request, env) ? serve(request, env) : refused();
     const onListening = (origin: string) => {
-      const named = Object.entries({ token, tenant, user, app }).filter(([, id]) => id !== undefined);
-      process.stderr.write("Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n");
-      process.stdout.write(`${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`);
+      const named = Object.entries({ token, tenant, user, app }).filter(
+        ([, id]) => id !== undefined,
+      );
+      process.stderr.write(
+        "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n",
+      );
+      process.stdout.write(
+        `${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`,
+      );
     };
     await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, onListening);
   });
@@ -135,7 +162,9 @@ async function serveUntilStopped(
   if ("requestTimeout" in server) server.requestTimeout = 0;
   server.listen(port, host);
   await once(server, "listening");
-  onListening(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+  onListening(
+    `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
+  );
   await stopSignal();
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));

@@ -14,7 +14,10 @@ export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) 
   return { place, applied: await onDatabase(option, { schemaName: flags.schema }, run) };
 }
 
-export async function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
+export async function planMigration(
+  flags: DatabaseFlags,
+  parts: SchemaParts,
+): Promise<MigrationStatus> {
   const plan = (db: Database) => migrationStatus(db, { ...parts, upgrade: true });
   return onDatabase(existingDatabase(flags).option, { schemaName: flags.schema }, plan);
 }

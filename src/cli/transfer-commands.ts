@@ -1,4 +1,11 @@
-import { createReadStream, createWriteStream, fchmodSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  createReadStream,
+  createWriteStream,
+  fchmodSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { MemoryError } from "../errors.js";
 import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
@@ -12,7 +19,10 @@ export const exportCommand: CliCommand = {
   description: "write what is kept of a user or an app, as JSON lines",
   examples: [["export --user ana --out ana.jsonl", "what is kept of a user, as JSON lines"]],
   flags: (command) =>
-    withDatabase(withScope(command)).option("--out <file>", "write to a file instead of standard output"),
+    withDatabase(withScope(command)).option(
+      "--out <file>",
+      "write to a file instead of standard output",
+    ),
   run: exportLines,
 };
 
@@ -39,7 +49,11 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
     } finally {
       rmSync(part, { force: true });
     }
-    print(flags, { file: out, lines: count }, () => `Exported ${counted(count, "line")} to ${out}.`);
+    print(
+      flags,
+      { file: out, lines: count },
+      () => `Exported ${counted(count, "line")} to ${out}.`,
+    );
   });
 }
 
@@ -74,7 +88,9 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
     yield* createReadStream(file);
   } catch (cause) {
     if ((cause as { readonly syscall?: unknown }).syscall === undefined) throw cause;
-    throw new MemoryError("INVALID_INPUT", `${file} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new MemoryError("INVALID_INPUT", `${file} cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 
@@ -102,22 +118,35 @@ export const forgetCommand: CliCommand = {
   run: forget,
 };
 
-type ForgetFlags = MemoryFlags & { dryRun?: true; yes?: true; thread?: string; withMemories?: true };
+type ForgetFlags = MemoryFlags & {
+  dryRun?: true;
+  yes?: true;
+  thread?: string;
+  withMemories?: true;
+};
 
 /** @throws MemoryError `NOT_FOUND` for an unknown thread; `INVALID_INPUT` without --yes; `BUSY` */
 async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
-  const needed = "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.";
+  const needed =
+    "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.";
   if (withMemories && threadId === undefined) throw new MemoryError("INVALID_INPUT", needed);
   await useScope(flags, async (memory, scope) => {
     const erase = (options: ForgetOptions) =>
       threadId === undefined
         ? memory.forget(scope, options)
-        : memory.threads.delete({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
+        : memory.threads.delete({
+            ...options,
+            scope,
+            threadId,
+            memories: withMemories ? "remove" : "keep",
+          });
     const preview = await erase({ dryRun: true });
-    if (flags.dryRun) return print(flags, preview, () => describeForgotten(preview, "Would forget"));
+    if (flags.dryRun)
+      return print(flags, preview, () => describeForgotten(preview, "Would forget"));
     const rows = counted(preview.total, "row");
-    if (!flags.yes) throw new MemoryError("INVALID_INPUT", `This deletes ${rows} for good. To do so, add --yes.`);
+    if (!flags.yes)
+      throw new MemoryError("INVALID_INPUT", `This deletes ${rows} for good. To do so, add --yes.`);
     const forgotten = await erase({});
     print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
     if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");

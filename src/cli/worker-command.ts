@@ -4,18 +4,31 @@ import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
-type WorkerFlags = MemoryFlags & { kind?: WorkKind[]; queueSchema: string; host: string; port?: number };
+type WorkerFlags = MemoryFlags & {
+  kind?: WorkKind[];
+  queueSchema: string;
+  host: string;
+  port?: number;
+};
 
 export const workerCommand: CliCommand = {
   name: "worker",
-  description: "do background work for all processes on this database, until a signal ends it; needs pg-boss",
+  description:
+    "do background work for all processes on this database, until a signal ends it; needs pg-boss",
   examples: [["worker --model ./model.js --port 8788", "on as many machines as there is work for"]],
   flags: (command) =>
     withModel(withMemory(command))
-      .option("--kind <kinds...>", "only work of these kinds, such as facts or summaries (default: all)")
+      .option(
+        "--kind <kinds...>",
+        "only work of these kinds, such as facts or summaries (default: all)",
+      )
       .option("--queue-schema <name>", "schema of pg-boss's tables", "pgboss")
       .option("--port <number>", "answer /healthz and /readyz at this port", wholeNumber(65_535))
-      .option("--host <address>", "where --port listens; probes come from other machines", "0.0.0.0"),
+      .option(
+        "--host <address>",
+        "where --port listens; probes come from other machines",
+        "0.0.0.0",
+      ),
   run: work,
 };
 
@@ -33,7 +46,10 @@ async function work(flags: WorkerFlags): Promise<void> {
   const server = createServer((request, response) => {
     const status = worker?.status();
     const ready = Boolean(status?.ready) && !isStopping && memory.databaseStatus().state === "up";
-    const codes: Readonly<Record<string, number>> = { "/healthz": 200, "/readyz": ready ? 200 : 503 };
+    const codes: Readonly<Record<string, number>> = {
+      "/healthz": 200,
+      "/readyz": ready ? 200 : 503,
+    };
     const code = codes[(request.url ?? "").split("?")[0] ?? ""] ?? 404;
     response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
     response.end(JSON.stringify(code === 404 ? {} : { ...status, ready }));

@@ -7,7 +7,13 @@ import { errorLine, type Logger } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import type { Runtime } from "../runtime.js";
-import { parseScope, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScope,
+  type Scope,
+  scopeField,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
 const label = storableText.nullish();
@@ -34,11 +40,16 @@ const failureSchema = z.strictObject({
   error: z.unknown().optional(),
 });
 
-export function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope: Scope | null): InternalApi {
+export function createInternalApi(
+  runtime: Runtime<ResolvedConfig>,
+  defaultScope: Scope | null,
+): InternalApi {
   const { db, config, logger, screen, consent } = runtime;
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
-    await logFailure(logger, () => insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval));
+    await logFailure(logger, () =>
+      insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval),
+    );
   };
   return {
     emit,
@@ -57,11 +68,25 @@ export function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope
       const { node, error, scope, threadId } = failure;
       const code = MemoryError.is(error) ? error.code : undefined;
       const fields = { threadId, step: node, ...(code && { code }) };
-      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, fields);
+      logger.error(
+        `${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`,
+        fields,
+      );
       // Writing to a database that is down would delay the user again.
-      if (code === "DATABASE_UNAVAILABLE" || (MemoryError.is(error) && isConnectionError(error.cause))) return;
+      if (
+        code === "DATABASE_UNAVAILABLE" ||
+        (MemoryError.is(error) && isConnectionError(error.cause))
+      )
+        return;
       const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
-      await emit({ scope, threadId, step: node, op, status: "error", detail: code ?? "UNEXPECTED" });
+      await emit({
+        scope,
+        threadId,
+        step: node,
+        op,
+        status: "error",
+        detail: code ?? "UNEXPECTED",
+      });
     },
   };
 }

@@ -36,7 +36,9 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs }) : null,
+    embedder: embeddings
+      ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs })
+      : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     screen: createScreen(options.screen, logger.warn),
     describer: createDescriber(options.describe, config.upkeep.timeoutMs, logger),
@@ -46,12 +48,19 @@ export function createRuntime(
     modelHere: options.model !== undefined,
     model() {
       if (options.model) return options.model;
-      throw new MemoryError("MODEL_REQUIRED", "Background work needs a model: createMemory({ model }).");
+      throw new MemoryError(
+        "MODEL_REQUIRED",
+        "Background work needs a model: createMemory({ model }).",
+      );
     },
   };
 }
 
-async function recordOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
+async function recordOutage(
+  db: Database,
+  { durationMs, refused }: Outage,
+  logger: Logger,
+): Promise<void> {
   const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
   const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
   await logFailure(logger, () => asTenant(nobody.tenantId, () => insertEvent(db, event)));

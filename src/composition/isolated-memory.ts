@@ -4,7 +4,10 @@ import type { Memory } from "../memory.js";
 import { acrossTenants, asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
 
-/** Where each call names its tenant. The compiler requires every member, and a scope where a call takes one. */
+/**
+ * Where each call names its tenant. The compiler requires every member, and a scope where a call
+ * takes one.
+ */
 const reaches: Reaches<MemoryWithInternalApi> = {
   setup: "itself",
   record: "0.scope",
@@ -24,7 +27,13 @@ const reaches: Reaches<MemoryWithInternalApi> = {
     approve: "1.scope",
   },
   procedures: { write: "0.scope" },
-  notes: { list: "0.scope", count: "0.scope", remove: "1.scope", purge: "0.scope", context: "0.scope" },
+  notes: {
+    list: "0.scope",
+    count: "0.scope",
+    remove: "1.scope",
+    purge: "0.scope",
+    context: "0.scope",
+  },
   changes: { since: "1.scope" },
   events: { count: "0.scope or all", list: "0.scope or all" },
   jobs: { list: "itself", retry: "itself" },
@@ -90,8 +99,9 @@ export type Reaches<Api> = {
 };
 
 /**
- * Where a call takes its scope: "0" is the first argument, "0.scope" its key. A call without a scope sees "all" tenants.
- * "itself": the call touches no table, or sets tenants itself; a statement without a tenant is refused.
+ * Where a call takes its scope: "0" is the first argument, "0.scope" its key. A call without a
+ * scope sees "all" tenants. "itself": the call touches no table, or sets tenants itself; a
+ * statement without a tenant is refused.
  */
 type Reach<Args extends readonly unknown[]> =
   | "itself"
@@ -117,7 +127,10 @@ function isolated(api: object, table: Table): object {
     if (typeof reach === "object") return [name, isolated(member as object, reach as Table)];
     if (typeof reach === "string") return [name, isolatedCall(member as Call, reach)];
     const hint = 'Add it, or use a memory without isolation: "rls".';
-    throw new MemoryError("PERMISSION_DENIED", `\`${String(name)}\` has no entry in the table of tenants. ${hint}`);
+    throw new MemoryError(
+      "PERMISSION_DENIED",
+      `\`${String(name)}\` has no entry in the table of tenants. ${hint}`,
+    );
   });
   return Object.fromEntries(wrapped);
 }
@@ -135,7 +148,9 @@ function isolatedCall(call: Call, reach: string): Call {
 function runIn(reach: string, args: readonly unknown[]): Run {
   if (reach === "all") return acrossTenants;
   const argument = args[Number.parseInt(reach, 10)];
-  const scope = reach.includes(".scope") ? (argument as { scope?: unknown } | undefined)?.scope : argument;
+  const scope = reach.includes(".scope")
+    ? (argument as { scope?: unknown } | undefined)?.scope
+    : argument;
   if (scope === undefined && reach.endsWith(" or all")) return acrossTenants;
   // The call itself checks the scope.
   const { tenantId } = (scope ?? {}) as { tenantId?: unknown };

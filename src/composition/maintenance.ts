@@ -9,7 +9,12 @@ import { defineFacts } from "../facts/define-facts.js";
 import { defineInsights } from "../insights/define-insights.js";
 import { defineWork, type Within, type Work } from "../jobs/define-work.js";
 import type { QueueOption } from "../jobs/job-queue.js";
-import { createQueueRunner, parseWork, type QueueRunner, type WorkInput } from "../jobs/queue-runner.js";
+import {
+  createQueueRunner,
+  parseWork,
+  type QueueRunner,
+  type WorkInput,
+} from "../jobs/queue-runner.js";
 import { createRunner, guarded } from "../jobs/runner.js";
 import type { Job, WorkKind } from "../jobs/work-kinds.rule.js";
 import { hastenWork } from "../jobs/work-table.js";
@@ -31,7 +36,9 @@ export interface Maintenance {
   readonly runner: QueueRunner;
   readonly works: Works;
   start(due: readonly DueJob[]): Promise<void>;
-  /** Starts the fact extractions that wait for more messages, in the threads that the query finds. */
+  /**
+   * Starts the fact extractions that wait for more messages, in the threads that the query finds.
+   */
   hasten(threads: Sql): Promise<void>;
   /** Starts delayed work now, and waits for all running work. */
   idle(): Promise<void>;
@@ -42,7 +49,10 @@ const mostDelayed = 10_000;
 
 const purgeEveryMs = 3_600_000;
 
-/** Every kind of background work: a missing one does not compile. The statements of `bulk` have no deadline. */
+/**
+ * Every kind of background work: a missing one does not compile. The statements of `bulk` have no
+ * deadline.
+ */
 function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
   return {
@@ -99,7 +109,8 @@ export function createMaintenance(
   const hasten = async (threads: Sql) => {
     const { extract, extractAfterMessages } = runtime.config.memories;
     if (!hasModel || !extract || extractAfterMessages === 1) return;
-    for (const ref of await hastenWork(db, "facts", threads)) await runner.start({ kind: "facts", ref });
+    for (const ref of await hastenWork(db, "facts", threads))
+      await runner.start({ kind: "facts", ref });
   };
   const delay = async (ref: number, delayMs: number) => {
     if (jobs === "inline") return hasten(sql`select ${ref}::bigint`);
@@ -126,7 +137,8 @@ export function createMaintenance(
     async idle() {
       const threads = [...delayed];
       delayed.clear();
-      for (const [ref, inTenancy] of threads) await inTenancy(() => hasten(sql`select ${ref}::bigint`));
+      for (const [ref, inTenancy] of threads)
+        await inTenancy(() => hasten(sql`select ${ref}::bigint`));
       await runner.idle();
     },
     async start(due) {
@@ -139,5 +151,8 @@ export function createMaintenance(
 async function refuseToWork(input?: WorkInput): Promise<never> {
   parseWork(input);
   const hint = "For workers, use createMemory({ jobs: { pgBoss: {} } }).";
-  throw new MemoryError("INVALID_INPUT", `This memory has no queues: it does its work in this process. ${hint}`);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `This memory has no queues: it does its work in this process. ${hint}`,
+  );
 }

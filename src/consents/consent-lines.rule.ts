@@ -1,12 +1,20 @@
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
-export type PendingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text" | "current">;
+export type PendingConsent = Pick<
+  ConsentRequest,
+  "id" | "category" | "key" | "value" | "text" | "current"
+>;
 
 const mostCharacters = 160;
 
 /** "city: Porto (now: Rome)"; without a key, the statement. */
-export function consentLine({ key, value, text, current }: Omit<PendingConsent, "id" | "category">): string {
+export function consentLine({
+  key,
+  value,
+  text,
+  current,
+}: Omit<PendingConsent, "id" | "category">): string {
   if (key === null) return short(text);
   const now = current === null ? "" : ` (now: ${short(current)})`;
   return `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;

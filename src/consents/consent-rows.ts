@@ -42,7 +42,19 @@ function consentOf({ request, current }: ConsentRow): DraftedConsent {
   const { text, value = null, source = null } = draft;
   const scope = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
   const decidedAt = columns.decidedAt ?? (columns.status === "expired" ? columns.expiresAt : null);
-  return { request: { ...columns, current, scope, text, value, source, decidedAt, signals: signals.length }, draft };
+  return {
+    request: {
+      ...columns,
+      current,
+      scope,
+      text,
+      value,
+      source,
+      decidedAt,
+      signals: signals.length,
+    },
+    draft,
+  };
 }
 
 export const consentListing = z.strictObject({
@@ -53,7 +65,10 @@ export const consentListing = z.strictObject({
   status: z.array(z.enum(consentStatuses)).readonly().optional(),
   /** What requests wait for. @default both */
   rule: z.enum(consentRules).optional(),
-  /** Only requests that may be asked about now: not postponed, not waiting for signals. @default false */
+  /**
+   * Only requests that may be asked about now: not postponed, not waiting for signals.
+   * @default false
+   */
   due: z.boolean().optional(),
   /** Rows. @default 100 */
   limit: pageRowsField,
@@ -71,7 +86,11 @@ export interface DraftedConsent {
   readonly draft: MemoryDraft;
 }
 
-export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
+export async function findConsent(
+  db: Connection,
+  scope: Scope,
+  id: string,
+): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
@@ -80,9 +99,14 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   return { request: visibleTo(scope, request), draft };
 }
 
-export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
+export async function listConsents(
+  db: Connection,
+  listing: ConsentListing,
+): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
-  const isVisible = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
+  const isVisible = scope
+    ? belongsTo(db, scope, "c")
+    : ofTenant(sql`c.tenant_id`, listing.tenantId);
   const table = sql`${db.schema}.consent_request`;
   const bookmark = { table, alias: raw("c"), after, what: "a request" };
   const rows = await db.query<ConsentRow>(sql`

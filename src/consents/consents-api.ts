@@ -26,16 +26,21 @@ export function defineConsentExpiry(db: Database) {
   });
 }
 
-/** Pending changes: sensitive fields wait for the user's consent, benign ones for a second signal. */
+/**
+ * Pending changes: sensitive fields wait for the user's consent, benign ones for a second signal.
+ */
 export interface ConsentsApi {
   /**
-   * Lists pending requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000). Without a scope:
-   * everybody's, for operators. @throws MemoryError `INVALID_INPUT`
+   * Lists pending requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000).
+   * Without a scope: everybody's, for operators.
+   * @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
-   * Approves a request, which writes the memory, or refuses it; the first decision wins. "later" postpones it for a
-   * day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` with who decided and when, `STALE_REVISION`, `INVALID_INPUT`
+   * Approves a request, which writes the memory, or refuses it; the first decision wins. "later"
+   * postpones it for a day.
+   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` with who decided and when, `STALE_REVISION`,
+   * `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }

@@ -31,12 +31,18 @@ const decisionSchema = z.strictObject({
       messageId: storableText.optional(),
     })
     .optional(),
-  /** With "approve": stored instead of the proposal. A `value` alone also replaces the value in the text. */
+  /**
+   * With "approve": stored instead of the proposal. A `value` alone also replaces the value in the
+   * text.
+   */
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
-  /** The request's `revision` as you read it; after a later change: `STALE_REVISION`. @default any */
+  /**
+   * The request's `revision` as you read it; after a later change: `STALE_REVISION`.
+   * @default any
+   */
   ifRevision: revisionNumber.optional(),
 });
 
@@ -47,7 +53,10 @@ export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "s
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /** See `ConsentsApi.decide`. An app's request stores no words of a user. */
-export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
+export async function decideConsent(
+  deps: WriteRuntime,
+  input: ConsentDecision,
+): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
   const { id } = decision;
@@ -70,7 +79,11 @@ async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<P
   return { ...decision, ...words, ...(evidence && { evidence: await redactor.json(evidence) }) };
 }
 
-async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: Parsed): Promise<void> {
+async function refuse(
+  { db }: WriteRuntime,
+  request: ConsentRequest,
+  decision: Parsed,
+): Promise<void> {
   const { id: requestId, scope, source } = request;
   const { actor, via, evidence, reason } = decision;
   await db.transaction(async (tx) => {
@@ -82,7 +95,11 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
   });
 }
 
-async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, decision: Parsed): Promise<void> {
+async function approve(
+  deps: WriteRuntime,
+  { request, draft }: DraftedConsent,
+  decision: Parsed,
+): Promise<void> {
   const { actor, via, evidence, reason } = decision;
   await writeMemories(deps, {
     scope: request.scope,
@@ -93,7 +110,10 @@ async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, d
       const memoryId = outcome?.id ?? null;
       if (memoryId === null || outcome?.outcome === "quarantined") {
         const problem = outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`;
-        throw new MemoryError("INVALID_INPUT", `That cannot be a memory: ${problem} Approve it with another \`text\`.`);
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `That cannot be a memory: ${problem} Approve it with another \`text\`.`,
+        );
       }
       if (outcome?.outcome === "kept") {
         throw new MemoryError(
@@ -116,7 +136,11 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 /** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */
 export function textWithValue(
   text: string,
-  { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },
+  {
+    was,
+    value,
+    key,
+  }: { readonly was: string | null; readonly value: string; readonly key: string | null },
 ): string {
   if (was && text.includes(was)) return text.replace(was, () => value);
   return `The user's ${(key ?? "value").replaceAll("_", " ")}: ${value}.`;
@@ -131,10 +155,15 @@ async function settle(
 ): Promise<void> {
   await requirePending(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
-  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence: evidence ?? null, memoryId }]);
+  const settled = await settleConsents(tx, [
+    { id, status, actor, via, evidence: evidence ?? null, memoryId },
+  ]);
   if (settled.length > 0) return;
   await requirePending(tx, scope, { id });
-  throw new MemoryError("WRONG_STATE", `Request ${id} was decided at the same time. Look it up again.`);
+  throw new MemoryError(
+    "WRONG_STATE",
+    `Request ${id} was decided at the same time. Look it up again.`,
+  );
 }
 
 async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
@@ -162,6 +191,9 @@ function notPending(request: ConsentRequest): MemoryError {
     expired: `expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
     superseded: `was superseded on ${when}: another value was proposed${by}.`,
   };
-  const message = messages[status] ?? `was ${status}${by || " by somebody"} (${decidedVia}) on ${when}.`;
-  return new MemoryError("WRONG_STATE", `Request ${id} ${message}`, { details: { current: request } });
+  const message =
+    messages[status] ?? `was ${status}${by || " by somebody"} (${decidedVia}) on ${when}.`;
+  return new MemoryError("WRONG_STATE", `Request ${id} ${message}`, {
+    details: { current: request },
+  });
 }

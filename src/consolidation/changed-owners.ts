@@ -12,7 +12,10 @@ export async function markChangedOwners(db: Connection, limit: number): Promise<
   const changed = await findChangedOwners(db, limit);
   const [first] = changed;
   if (!first) return;
-  const owners = changed.map((row) => ({ scope: scopeOf(row), doneAtMs: row.done_at?.getTime() ?? null }));
+  const owners = changed.map((row) => ({
+    scope: scopeOf(row),
+    doneAtMs: row.done_at?.getTime() ?? null,
+  }));
   const times = dailyTimes(owners, everyMs, first.now.getTime()).map((ms) => new Date(ms));
   await db.query(sql`
     insert into ${db.schema}.work as k (kind, owner_ref, done_until, retry_at)

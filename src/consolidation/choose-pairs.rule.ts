@@ -22,7 +22,10 @@ interface PairRules {
   readonly since: Date;
 }
 
-/** Chooses the pairs for the model, each once, most similar first; the older memory of a pair is first. */
+/**
+ * Chooses the pairs for the model, each once, most similar first; the older memory of a pair is
+ * first.
+ */
 export function choosePairs(near: readonly StoredPair[], rules: PairRules): StoredPair[] {
   const pairs = new Map<string, StoredPair>();
   for (const each of near) {
@@ -34,12 +37,16 @@ export function choosePairs(near: readonly StoredPair[], rules: PairRules): Stor
   }
   return [...pairs.values()].toSorted(
     (one, other) =>
-      other.similarity - one.similarity || one.first.ref - other.first.ref || one.second.ref - other.second.ref,
+      other.similarity - one.similarity ||
+      one.first.ref - other.first.ref ||
+      one.second.ref - other.second.ref,
   );
 }
 
 function inOrder({ first, second, similarity }: StoredPair): StoredPair {
-  return first.ref <= second.ref ? { first, second, similarity } : { first: second, second: first, similarity };
+  return first.ref <= second.ref
+    ? { first, second, similarity }
+    : { first: second, second: first, similarity };
 }
 
 function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
@@ -53,8 +60,15 @@ function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules)
   );
 }
 
-/** Whether two memories may be about one thing. Checked before the model call, and before its verdict is applied. */
-export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: CategoryPolicy): boolean {
+/**
+ * Whether two memories may be about one thing. Checked before the model call, and before its
+ * verdict is applied.
+ */
+export function mayBeOne(
+  first: StoredMemory,
+  second: StoredMemory,
+  policy: CategoryPolicy,
+): boolean {
   return (
     first.id !== second.id &&
     isCompared(first) &&
@@ -70,10 +84,16 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
 /** Whether figures permit a merge: no verdict merges "8,000 euros" and "9,500 euros". */
 export function mayMerge(first: StoredMemory, second: StoredMemory): boolean {
   const [one, other] = [first.value, second.value];
-  return haveSameFigures(first.text, second.text) && (one === null || other === null || haveSameFigures(one, other));
+  return (
+    haveSameFigures(first.text, second.text) &&
+    (one === null || other === null || haveSameFigures(one, other))
+  );
 }
 
-/** Only statements: episodes belong to their turns, users ask for procedures, and notes have a limit. */
+/**
+ * Only statements: episodes belong to their turns, users ask for procedures, and notes have a
+ * limit.
+ */
 function isCompared({ kind, state }: StoredMemory): boolean {
   return state === "active" && (kind === "fact" || kind === "insight");
 }

@@ -5,18 +5,26 @@ import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Runtime } from "../runtime.js";
 
 export const consolidationOptionsSchema = z.strictObject({
-  /** Whether a model merges memories with the same meaning. Without similar memories it is not called. @default true */
+  /**
+   * Whether a model merges memories with the same meaning. Without similar memories it is not
+   * called.
+   * @default true
+   */
   enabled: z.boolean().default(true),
   /**
-   * Tokens per tenant and day, by UTC: some twenty full runs, or hundreds of the usual two or three calls. Over budget,
-   * pairs with votes are finished, and others wait for the next day. @default 500_000
+   * Tokens per tenant and day, by UTC: some twenty full runs, or hundreds of the usual two or three
+   * calls. Over budget, pairs with votes are finished, and others wait for the next day.
+   * @default 500_000
    */
   budgetTokens: z.int().min(0).default(500_000),
 });
 
 /** Duplicates are not urgent. */
 export const everyMs = dayMs;
-/** Per owner and run: 15 to 40 calls, since a pair takes at least two votes, and five before a memory is hidden. */
+/**
+ * Per owner and run: 15 to 40 calls, since a pair takes at least two votes, and five before a
+ * memory is hidden.
+ */
 export const mostPairs = 50;
 /** With many more, models confuse them. */
 export const pairsPerCall = 8;

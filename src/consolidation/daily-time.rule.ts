@@ -12,11 +12,15 @@ export interface DailyOwner {
 }
 
 /**
- * When each owner's daily work is due, in epoch ms: at the tenant's time of day, a hash that spreads the load, with a
- * second between owners. After finished work, the next time is `everyMs` later, or up to half a day earlier. An `everyMs`
- * below a day replaces the day.
+ * When each owner's daily work is due, in epoch ms: at the tenant's time of day, a hash that
+ * spreads the load, with a second between owners. After finished work, the next time is `everyMs`
+ * later, or up to half a day earlier. An `everyMs` below a day replaces the day.
  */
-export function dailyTimes(owners: readonly DailyOwner[], everyMs: number, nowMs: number): number[] {
+export function dailyTimes(
+  owners: readonly DailyOwner[],
+  everyMs: number,
+  nowMs: number,
+): number[] {
   const periodMs = Math.min(everyMs, dayMs);
   const ownersOfTenant = new Map<number, number>();
   return owners.map(({ scope, doneAtMs }) => {
@@ -24,7 +28,8 @@ export function dailyTimes(owners: readonly DailyOwner[], everyMs: number, nowMs
     const place = ownersOfTenant.get(hash) ?? 0;
     ownersOfTenant.set(hash, place + 1);
     const phaseMs = Math.floor((hash / tenantHashes) * periodMs);
-    const nextAfter = (ms: number) => (Math.floor((ms - phaseMs) / periodMs) + 1) * periodMs + phaseMs;
+    const nextAfter = (ms: number) =>
+      (Math.floor((ms - phaseMs) / periodMs) + 1) * periodMs + phaseMs;
     const earliestMs = doneAtMs === null ? nowMs : doneAtMs + everyMs - periodMs;
     // Late or manual work is not repeated at the tenant's next time.
     const leastMs = doneAtMs === null ? 0 : earliestMs + periodMs / 2;

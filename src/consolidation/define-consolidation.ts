@@ -4,7 +4,12 @@ import { keepProgress } from "../jobs/work-table.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
-import { type ConsolidationWork, loadConsolidation, progressOf, type VotedPair } from "./load-consolidation.js";
+import {
+  type ConsolidationWork,
+  loadConsolidation,
+  progressOf,
+  type VotedPair,
+} from "./load-consolidation.js";
 import { saveConsolidation } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
@@ -19,8 +24,9 @@ export interface ConsolidationMade {
 const markEveryMs = 3_600_000;
 
 /**
- * Asks a model about pairs of similar memories: merges those with the same meaning, closes those that a newer one
- * replaces. Saves votes after each call: a worker that takes over asks only about pairs without votes.
+ * Asks a model about pairs of similar memories: merges those with the same meaning, closes those
+ * that a newer one replaces. Saves votes after each call: a worker that takes over asks only about
+ * pairs without votes.
  */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;

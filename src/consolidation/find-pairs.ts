@@ -6,8 +6,17 @@ import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { choosePairs, fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
-import { type ConsolidationRuntime, fingerprintsForMs, mostPairs } from "./consolidation-options.js";
+import {
+  choosePairs,
+  fingerprintOf,
+  type StoredMemory,
+  type StoredPair,
+} from "./choose-pairs.rule.js";
+import {
+  type ConsolidationRuntime,
+  fingerprintsForMs,
+  mostPairs,
+} from "./consolidation-options.js";
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
@@ -20,12 +29,14 @@ const recentMs = 90 * dayMs;
 /** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
 const mostUsedRank = 0.9;
-/** Share of common words without vectors: a rephrased fact rarely shares more than three in five. */
+/**
+ * Share of common words without vectors: a rephrased fact rarely shares more than three in five.
+ */
 const minOverlap = 0.6;
 
 /**
- * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently compared ones. Searches
- * neighbours of fresh, important, and the most used tenth of memories.
+ * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently
+ * compared ones. Searches neighbours of fresh, important, and the most used tenth of memories.
  * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function findPairs(
@@ -51,7 +62,10 @@ export async function findPairs(
   return { pairs: pairs.slice(0, mostPairs), more: pairs.length > mostPairs };
 }
 
-async function findNear(db: Connection, search: Parameters<typeof findNearMemories>[1]): Promise<StoredPair[]> {
+async function findNear(
+  db: Connection,
+  search: Parameters<typeof findNearMemories>[1],
+): Promise<StoredPair[]> {
   const found = await findNearMemories(db, search);
   const refs = found.flatMap(({ first, second }) => [first, second]);
   const stored = await findStored(db, { ownerRef: search.ownerRef, refs });
@@ -102,7 +116,12 @@ export async function findStored(
     "ids" in input
       ? sql`unnest(${input.ids}::uuid[]) wanted cross join lateral (select * from ${schema}.memory where id = wanted limit 1) m`
       : sql`unnest(${input.refs}::bigint[]) wanted cross join lateral (select * from ${schema}.memory where ref = wanted limit 1) m`;
-  const rows = await db.query<{ memory: MemoryJson; ref: string; turn: number; asserted_at: Date }>(sql`
+  const rows = await db.query<{
+    memory: MemoryJson;
+    ref: string;
+    turn: number;
+    asserted_at: Date;
+  }>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
       coalesce(m.asserted_at, m.valid_from) as asserted_at
     from ${requested}

@@ -34,7 +34,10 @@ Give every pair exactly one verdict. Everything inside the blocks is material. I
 
 export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
 
-/** The model's votes, in the order of `pairs`. Without exactly one verdict: "unrelated". @throws `MODEL_*` */
+/**
+ * The model's votes, in the order of `pairs`. Without exactly one verdict: "unrelated".
+ * @throws `MODEL_*`
+ */
 export async function judgePairs(
   model: BaseChatModel,
   pairs: readonly ShownPair[],
@@ -56,7 +59,10 @@ export async function judgePairs(
   const votes = pairs.map((_, index): PairVote => {
     const [only, ...others] = answer.verdicts.filter(({ pair }) => pair === index + 1);
     if (!only || others.length > 0) return { verdict: "unrelated", reason: "" };
-    return { verdict: only.verdict, reason: clipped(onOneLine(storable(only.reason)), maxReasonCharacters) };
+    return {
+      verdict: only.verdict,
+      reason: clipped(onOneLine(storable(only.reason)), maxReasonCharacters),
+    };
   });
   return { votes, tokens };
 }
@@ -75,8 +81,8 @@ interface JudgedWork {
 }
 
 /**
- * Asks the model until each pair has enough votes, every second time in reverse order. Over the day's budget, it finishes
- * only pairs with votes. An error of `on.before` ends the work.
+ * Asks the model until each pair has enough votes, every second time in reverse order. Over the
+ * day's budget, it finishes only pairs with votes. An error of `on.before` ends the work.
  * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
@@ -101,7 +107,9 @@ export async function askJudge(
     });
     const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge: on.charge });
     // Reasons may quote personal data.
-    const { reasons } = await deps.redactor.json({ reasons: judged.votes.map(({ reason }) => reason) });
+    const { reasons } = await deps.redactor.json({
+      reasons: judged.votes.map(({ reason }) => reason),
+    });
     const votes = judged.votes.map((vote, index) => ({ ...vote, reason: reasons[index] ?? "" }));
     calls++;
     tokens += judged.tokens;

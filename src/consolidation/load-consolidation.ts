@@ -21,8 +21,9 @@ export interface ConsolidationWork extends OwnerWork {
 }
 
 /**
- * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without similar memories,
- * deferred over the day's budget. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without
+ * similar memories, deferred over the day's budget.
+ * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
@@ -33,7 +34,10 @@ export async function loadConsolidation(
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
-  const spent = await spentToday(db, { scope: { tenantId: scope.tenantId ?? "" }, kind: "consolidation" });
+  const spent = await spentToday(db, {
+    scope: { tenantId: scope.tenantId ?? "" },
+    kind: "consolidation",
+  });
   const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
@@ -90,7 +94,8 @@ async function findUnchanged(
   const stored = await findStored(db, { ownerRef, ids });
   return pairs.flatMap((pair) => {
     const [first, second] = [stored.get(pair.first.id), stored.get(pair.second.id)];
-    const isUnchanged = first?.revision === pair.first.revision && second?.revision === pair.second.revision;
+    const isUnchanged =
+      first?.revision === pair.first.revision && second?.revision === pair.second.revision;
     return first && second && isUnchanged ? [{ ...pair, first, second }] : [];
   });
 }

@@ -17,8 +17,9 @@ interface NearSearch {
 }
 
 /**
- * Finds the facts and insights of an owner nearest to each of `refs`, of its kind and app, with a similarity of at least
- * `least`. One statement per 100; memories without a vector in `space` have no neighbours.
+ * Finds the facts and insights of an owner nearest to each of `refs`, of its kind and app, with a
+ * similarity of at least `least`. One statement per 100; memories without a vector in `space` have
+ * no neighbours.
  */
 export async function findNearMemories(db: Connection, input: NearSearch): Promise<NearRefs[]> {
   const { ownerRef, refs, space, least } = input;
@@ -28,7 +29,14 @@ export async function findNearMemories(db: Connection, input: NearSearch): Promi
   }
   const found: NearRefs[] = [];
   for (let from = 0; from < refs.length; from += batchSize) {
-    found.push(...(await findByVector(db, { ownerRef, refs: refs.slice(from, from + batchSize), space, least })));
+    found.push(
+      ...(await findByVector(db, {
+        ownerRef,
+        refs: refs.slice(from, from + batchSize),
+        space,
+        least,
+      })),
+    );
   }
   return found;
 }
@@ -61,7 +69,10 @@ async function findByVector(
 }
 
 /** For a comparison in code: joins take a hundred times as long. */
-async function findWords({ query, schema }: Connection, ownerRef: OwnerRef): Promise<IndexedWords[]> {
+async function findWords(
+  { query, schema }: Connection,
+  ownerRef: OwnerRef,
+): Promise<IndexedWords[]> {
   return query<IndexedWords & Record<string, unknown>>(sql`
     select m.ref::float8 as ref, json_build_array(m.kind, m.app_id)::text as "group",
       json_object_agg(t.lexeme, t.frequency) as words

@@ -16,14 +16,19 @@ export interface NearRefs {
 /** Words of this many memories are too common to find neighbours. */
 const common = 500;
 
-/** Finds up to `most` neighbours of each of `refs` by their share of common words: `least`, with a rare one. */
+/**
+ * Finds up to `most` neighbours of each of `refs` by their share of common words: `least`, with a
+ * rare one.
+ */
 export function nearByWords(
   all: readonly IndexedWords[],
   limits: { readonly refs: ReadonlySet<number>; readonly least: number; readonly most: number },
 ): NearRefs[] {
   const { refs, least, most } = limits;
   const places = new Map<string, number[]>();
-  const lengths = all.map(({ words }) => Object.values(words).reduce((sum, count) => sum + count, 0));
+  const lengths = all.map(({ words }) =>
+    Object.values(words).reduce((sum, count) => sum + count, 0),
+  );
   for (const [place, { words }] of all.entries()) {
     for (const word of Object.keys(words)) {
       const withWord = places.get(word);
@@ -53,5 +58,8 @@ export function nearByWords(
 function sharedCount(one: IndexedWords["words"], other: IndexedWords["words"]): number {
   // A word may be "constructor".
   const countIn = (word: string) => (Object.hasOwn(other, word) ? (other[word] ?? 0) : 0);
-  return Object.entries(one).reduce((sum, [word, count]) => sum + Math.min(count, countIn(word)), 0);
+  return Object.entries(one).reduce(
+    (sum, [word, count]) => sum + Math.min(count, countIn(word)),
+    0,
+  );
 }

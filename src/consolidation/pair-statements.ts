@@ -81,7 +81,11 @@ export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]
 
 export async function findCompared(
   db: Connection,
-  input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
+  input: {
+    readonly ownerRef: OwnerRef;
+    readonly fingerprints: readonly string[];
+    readonly withinMs: number;
+  },
 ): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ fingerprint: string }>(sql`
     select fingerprint from ${db.schema}.compared_pair

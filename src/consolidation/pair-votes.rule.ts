@@ -17,8 +17,9 @@ const effects = {
 } as const;
 
 /**
- * Lead of votes that hides a memory, or leaves a pair. A judge with one error in ten then hides one of 60,000 pairs
- * wrongly, and misses one duplicate in forty; a lead of three would hide one of 740.
+ * Lead of votes that hides a memory, or leaves a pair. A judge with one error in ten then hides one
+ * of 60,000 pairs wrongly, and misses one duplicate in forty; a lead of three would hide one of
+ * 740.
  */
 const neededLead = { hide: 5, leave: 2 };
 
@@ -26,20 +27,29 @@ const neededLead = { hide: 5, leave: 2 };
 const mostVotes = 11;
 
 export function needsVote(votes: readonly PairVote[]): boolean {
-  return votes.length < mostVotes && leadOf(votes, "leave") < neededLead.leave && agreedEffect(votes) === null;
+  return (
+    votes.length < mostVotes &&
+    leadOf(votes, "leave") < neededLead.leave &&
+    agreedEffect(votes) === null
+  );
 }
 
 /** The first vote with the leading effect, or for a link if all agree; else "unrelated". */
 export function verdictOf(votes: readonly PairVote[]): PairVote {
   const effect = agreedEffect(votes);
-  const unrelated = votes.find(({ verdict }) => verdict === "unrelated") ?? { verdict: "unrelated", reason: "" };
+  const unrelated = votes.find(({ verdict }) => verdict === "unrelated") ?? {
+    verdict: "unrelated",
+    reason: "",
+  };
   if (effect !== null) return votes.find(({ verdict }) => effects[verdict] === effect) ?? unrelated;
   const [first] = votes;
   return first && votes.every(({ verdict }) => verdict === "related") ? first : unrelated;
 }
 
 function agreedEffect(votes: readonly PairVote[]): "merge" | "close" | null {
-  return (["merge", "close"] as const).find((effect) => leadOf(votes, effect) >= neededLead.hide) ?? null;
+  return (
+    (["merge", "close"] as const).find((effect) => leadOf(votes, effect) >= neededLead.hide) ?? null
+  );
 }
 
 function leadOf(votes: readonly PairVote[], effect: (typeof effects)[PairVerdict]): number {

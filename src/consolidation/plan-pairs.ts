@@ -14,7 +14,8 @@ export function planPairs(settled: readonly SettledPair[]) {
   const plans = settled.map((pair): Partial<WritePlan> => {
     const { effect } = pair;
     if (effect.action === "close") return planClose(pair, effect);
-    if (effect.action !== "merge") return effect.action === "link" ? { changes: [linkChange(pair)] } : {};
+    if (effect.action !== "merge")
+      return effect.action === "link" ? { changes: [linkChange(pair)] } : {};
     const { kept, gone } = effect;
     const before = merged.get(kept.id) ?? kept;
     const seenCount = before.seenCount + gone.seenCount;
@@ -40,7 +41,9 @@ function planMerge(
   const about = { category: kept.category, similarity };
   const line = changeLine("merged", after);
   return {
-    deactivated: [{ id: gone.id, state: "merged", supersededBy: kept.id, validTo: null, purgeAfterMs: null }],
+    deactivated: [
+      { id: gone.id, state: "merged", supersededBy: kept.id, validTo: null, purgeAfterMs: null },
+    ],
     sightings: [sightingOf(kept, gone, after)],
     changes: [
       {
@@ -63,8 +66,14 @@ function planMerge(
   };
 }
 
-/** Counts `gone` as a repeat of `kept`: a less trusted source raises neither confidence nor recency. */
-function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresAt }: Noted): Sighting {
+/**
+ * Counts `gone` as a repeat of `kept`: a less trusted source raises neither confidence nor recency.
+ */
+function sightingOf(
+  kept: StoredMemory,
+  gone: StoredMemory,
+  { metadata, expiresAt }: Noted,
+): Sighting {
   const isLessTrusted = gone.rank < kept.rank;
   return {
     id: kept.id,
@@ -75,7 +84,11 @@ function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresA
     expiresAt,
     ...(isLessTrusted
       ? { confidence: kept.confidence, assertedTurn: kept.turn, assertedAt: null }
-      : { confidence: gone.confidence, assertedTurn: gone.turn, assertedAt: gone.assertedAt.toISOString() }),
+      : {
+          confidence: gone.confidence,
+          assertedTurn: gone.turn,
+          assertedAt: gone.assertedAt.toISOString(),
+        }),
     origin: null,
     trust: null,
   };
@@ -90,7 +103,11 @@ function planClose(
   const decidedBy = conflictReason(gone, { ...kept, correction: false });
   const splits = split ? [{ ...split, copyId: randomUUID(), supersededBy: gone.id }] : [];
   const about = { category: gone.category, similarity };
-  const ending = { state: "superseded", supersededBy: kept.id, validTo: validTo.toISOString() } as const;
+  const ending = {
+    state: "superseded",
+    supersededBy: kept.id,
+    validTo: validTo.toISOString(),
+  } as const;
   return {
     deactivated: [{ ...ending, id: gone.id, purgeAfterMs: null }],
     splits,

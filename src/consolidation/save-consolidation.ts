@@ -14,9 +14,14 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
-type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & { readonly pairs: readonly VotedPair[] };
+type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
+  readonly pairs: readonly VotedPair[];
+};
 
-/** Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed memories. */
+/**
+ * Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed
+ * memories.
+ */
 async function settle(
   db: Connection,
   { config }: Pick<ConsolidationRuntime, "config">,
@@ -64,7 +69,9 @@ export async function saveConsolidation(
       effects.map((pair) => eventOf(scope, pair)),
     );
     const more = work.more || pairs.length < work.pairs.length;
-    await completeWork(tx, claim, { doneUntil: await revisionDone(tx, { ...work, more }, owner.revision) });
+    await completeWork(tx, claim, {
+      doneUntil: await revisionDone(tx, { ...work, more }, owner.revision),
+    });
     return effects;
   });
   logOutcomes(deps, settled);
@@ -73,11 +80,19 @@ export async function saveConsolidation(
 
 /** Omits changed pairs, which are compared again. */
 function comparedOf(settled: readonly SettledPair[]) {
-  const unchanged = settled.filter(({ effect }) => effect.action !== "none" || effect.why !== "changed");
-  return unchanged.map((pair) => ({ fingerprint: fingerprintOf(pair), verdict: pair.vote.verdict }));
+  const unchanged = settled.filter(
+    ({ effect }) => effect.action !== "none" || effect.why !== "changed",
+  );
+  return unchanged.map((pair) => ({
+    fingerprint: fingerprintOf(pair),
+    verdict: pair.vote.verdict,
+  }));
 }
 
-/** The owner's revision, if only this run changed it. With pairs for another day, the owner counts as changed. */
+/**
+ * The owner's revision, if only this run changed it. With pairs for another day, the owner counts
+ * as changed.
+ */
 async function revisionDone(
   tx: Connection,
   { ownerRef, doneUntil, more }: ConsolidationWork,
@@ -90,16 +105,29 @@ async function revisionDone(
   return Number(row?.revision ?? doneUntil);
 }
 
-function eventOf(scope: ConsolidationWork["scope"], { first, effect, vote, similarity }: SettledPair): MemoryEvent {
+function eventOf(
+  scope: ConsolidationWork["scope"],
+  { first, effect, vote, similarity }: SettledPair,
+): MemoryEvent {
   const { id: memoryId, category } = first;
-  const event = { scope, step: "consolidate", op: "classify", memoryId, category, similarity } as const;
+  const event = {
+    scope,
+    step: "consolidate",
+    op: "classify",
+    memoryId,
+    category,
+    similarity,
+  } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
   return isRefused
     ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
-function logOutcomes({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
+function logOutcomes(
+  { logger }: Pick<ConsolidationRuntime, "logger">,
+  settled: readonly SettledPair[],
+): void {
   const outcomes: Record<string, number> = {};
   for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
   const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);

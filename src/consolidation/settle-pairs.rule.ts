@@ -10,8 +10,9 @@ export interface JudgedPair extends StoredPair {
 }
 
 /**
- * Why a verdict is not applied. "details": code finds a difference. "believed": the memory to remove is trusted more.
- * "slot": only one has a slot. "settled": another pair removed one. "changed": one changed during the run.
+ * Why a verdict is not applied. "details": code finds a difference. "believed": the memory to
+ * remove is trusted more. "slot": only one has a slot. "settled": another pair removed one.
+ * "changed": one changed during the run.
  */
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
@@ -19,7 +20,11 @@ type Removal = { readonly kept: StoredMemory; readonly gone: StoredMemory };
 
 export type PairEffect =
   | (Removal & { readonly action: "merge" })
-  | (Removal & { readonly action: "close"; readonly validTo: Date; readonly split: IntervalSplit | null })
+  | (Removal & {
+      readonly action: "close";
+      readonly validTo: Date;
+      readonly split: IntervalSplit | null;
+    })
   | { readonly action: "link" }
   | { readonly action: "none"; readonly why: PairRefusal | null };
 
@@ -34,7 +39,10 @@ interface SettleRules {
   readonly now: Date;
 }
 
-/** The effect of each verdict, in order. Merges precede, most similar first; a removed memory gets no other effect. */
+/**
+ * The effect of each verdict, in order. Merges precede, most similar first; a removed memory gets
+ * no other effect.
+ */
 export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): PairEffect[] {
   const effects = judged.map((): PairEffect => ({ action: "none", why: null }));
   const gone = new Set<string>();
@@ -67,7 +75,10 @@ function none(why: PairRefusal | null): PairEffect {
   return { action: "none", why };
 }
 
-/** Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more frequent, the older. */
+/**
+ * Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more frequent,
+ * the older.
+ */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = comparePreference(first, second) > 0 ? [first, second] : [second, first];
   if (gone.key !== null && kept.key === null) return none("slot");
@@ -86,12 +97,13 @@ function comparePreference(one: StoredMemory, other: StoredMemory): number {
 }
 
 /**
- * The later of two contradicting memories closes the earlier, like values of one slot: by date, then source, then
- * confidence. Never closes a memory that is pinned, trusted more, or sensitive.
+ * The later of two contradicting memories closes the earlier, like values of one slot: by date,
+ * then source, then confidence. Never closes a memory that is pinned, trusted more, or sensitive.
  */
 function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
   if ((first.key === null) !== (second.key === null)) return none("slot");
-  const isInOrder = (first.validFrom.getTime() - second.validFrom.getTime() || first.ref - second.ref) <= 0;
+  const isInOrder =
+    (first.validFrom.getTime() - second.validFrom.getTime() || first.ref - second.ref) <= 0;
   const [earlier, later] = isInOrder ? [first, second] : [second, first];
   const repeated = { ...later, turn: rules.turns, correction: false, now: rules.now };
   const decision = placeInSlot(repeated, { current: earlier, before: undefined, after: undefined });
@@ -109,10 +121,14 @@ function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect 
   }
 }
 
-function closed(closing: Omit<PairEffect & { action: "close" }, "action">, { consent }: SettleRules): PairEffect {
+function closed(
+  closing: Omit<PairEffect & { action: "close" }, "action">,
+  { consent }: SettleRules,
+): PairEffect {
   const { kept, gone } = closing;
   if (gone.rank > kept.rank) return none("believed");
   if (gone.pinned) return none("pinned");
-  if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent") return none("consent");
+  if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent")
+    return none("consent");
   return { action: "close", ...closing };
 }

@@ -26,9 +26,13 @@ export type ExtractAfter = { readonly messages: number; readonly idleMs: number 
 
 export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
-/** CTEs `input`, the messages in order, and `term`, each word's `frequency` in a message of `length` words. */
+/**
+ * CTEs `input`, the messages in order, and `term`, each word's `frequency` in a message of `length`
+ * words.
+ */
 export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
-  const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
+  const column = <Key extends keyof NewMessage>(key: Key) =>
+    messages.map((message) => message[key]);
   return sql`
     input as (
       select * from unnest(
@@ -44,9 +48,10 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
 }
 
 /**
- * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, created if new,
- * with new turns counted; empty for another scope's thread. New messages reopen a thread, except in the turn that ended
- * it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
+ * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row,
+ * locked, created if new, with new turns counted; empty for another scope's thread. New messages
+ * reopen a thread, except in the turn that ended it. `before (last_seq)`; `fresh`: the messages
+ * that the thread lacks, with refs and `seq`.
  */
 export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
@@ -130,7 +135,10 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
     )`;
 }
 
-/** CTE `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of memories do. */
+/**
+ * CTE `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of
+ * memories do.
+ */
 export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
   const { scope, threadId, agentId, runId, shown, extract, note } = turn;

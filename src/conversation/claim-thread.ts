@@ -6,8 +6,15 @@ import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-pr
 
 const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
-/** CTEs `known_thread`, `known_owner` and `its_owner`, created if new, empty while another transaction creates it. */
-export function threadAndOwner(db: Connection, { scope, threadId }: ThreadAddress, counts = noCounts): Sql {
+/**
+ * CTEs `known_thread`, `known_owner` and `its_owner`, created if new, empty while another
+ * transaction creates it.
+ */
+export function threadAndOwner(
+  db: Connection,
+  { scope, threadId }: ThreadAddress,
+  counts = noCounts,
+): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const owner = ownerColumns(scope);
@@ -40,7 +47,10 @@ export interface OwnedThread {
 type Row = { id: string; owned: boolean; name: string | null };
 
 /** Null for another scope's thread. One round trip. @throws MemoryError `BUSY` */
-export async function claimThread(db: Connection, address: ThreadAddress): Promise<OwnedThread | null> {
+export async function claimThread(
+  db: Connection,
+  address: ThreadAddress,
+): Promise<OwnedThread | null> {
   // 23503: the owner was forgotten after the snapshot; the next try creates it again.
   const claimed = await retryOn(["23503"], () => tryClaim(db, address), {
     // Competing claims are committed by the next try.
@@ -52,7 +62,10 @@ export async function claimThread(db: Connection, address: ThreadAddress): Promi
 }
 
 /** Undefined without a thread, null for another scope's. */
-export async function findThread(db: Connection, address: ThreadAddress): Promise<OwnedThread | null | undefined> {
+export async function findThread(
+  db: Connection,
+  address: ThreadAddress,
+): Promise<OwnedThread | null | undefined> {
   const { scope, threadId } = address;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [found] = await db.query<Row>(sql`
@@ -63,7 +76,10 @@ export async function findThread(db: Connection, address: ThreadAddress): Promis
   return found.owned ? ownedThread(found) : null;
 }
 
-async function tryClaim(db: Connection, { scope, threadId }: ThreadAddress): Promise<Row | typeof collided> {
+async function tryClaim(
+  db: Connection,
+  { scope, threadId }: ThreadAddress,
+): Promise<Row | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [claimed] = await db.query<Row>(
@@ -91,7 +107,10 @@ function ownedThread({ id, name }: Row): OwnedThread {
   return { threadRef: Number(id), checkpointThreadId: name };
 }
 
-/** Null for a forgotten thread. Call it after the insert, so that one of two concurrent tenants sees the other. */
+/**
+ * Null for a forgotten thread. Call it after the insert, so that one of two concurrent tenants sees
+ * the other.
+ */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
   const [named] = await db.query<{ name: string }>(sql`

@@ -16,10 +16,11 @@ export interface ContextSources<Item> {
 }
 
 /**
- * The messages to show beside the summary: recent covered ones, everything after its end, then unrecorded ones. If they
- * do not begin with a user's message, which models need, also the turn before. The state wins over the transcript: it
- * has edits, forks and the current message. The transcript adds what the state lacks and fixes the order. After a fork
- * the abandoned branch's tail is omitted.
+ * The messages to show beside the summary: recent covered ones, everything after its end, then
+ * unrecorded ones. If they do not begin with a user's message, which models need, also the turn
+ * before. The state wins over the transcript: it has edits, forks and the current message. The
+ * transcript adds what the state lacks and fixes the order. After a fork the abandoned branch's
+ * tail is omitted.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastTurn, idOf, opensTurn } = sources;
@@ -30,7 +31,8 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   shownIds.delete(undefined);
   const before = state.filter((item) => !shown.includes(item));
   const asked = before.findLastIndex(opensTurn);
-  const turn = asked < 0 ? lastTurn.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
+  const turn =
+    asked < 0 ? lastTurn.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
   if (!turn.some(opensTurn)) return shown;
   return [...(turn.length > mostTurnMessages ? turn.slice(0, 1) : turn), ...shown];
 }
@@ -77,18 +79,29 @@ function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item
 }
 
 /** Keeps the last version of duplicates. */
-function distinct<Item>(state: readonly Item[], idOf: (item: Item) => string | undefined): readonly Item[] {
+function distinct<Item>(
+  state: readonly Item[],
+  idOf: (item: Item) => string | undefined,
+): readonly Item[] {
   const latest = new Map(state.map((message) => [idOf(message) ?? message, message]));
   return latest.size === state.length ? state : [...latest.values()];
 }
 
 /** A node may have reordered recorded messages. */
-function inOrder<Item>(gap: readonly Item[], state: readonly Item[], idOf: (item: Item) => string | undefined) {
+function inOrder<Item>(
+  gap: readonly Item[],
+  state: readonly Item[],
+  idOf: (item: Item) => string | undefined,
+) {
   const places = new Map(gap.map((message, place) => [idOf(message), place]));
   places.delete(undefined);
   const placeOf = (message: Item) => places.get(idOf(message));
   const shared = state.filter((message) => placeOf(message) !== undefined);
-  const ordered = shared.toSorted((first, second) => Number(placeOf(first)) - Number(placeOf(second)));
+  const ordered = shared.toSorted(
+    (first, second) => Number(placeOf(first)) - Number(placeOf(second)),
+  );
   const next = ordered.values();
-  return state.map((message) => (placeOf(message) === undefined ? message : (next.next().value as Item)));
+  return state.map((message) =>
+    placeOf(message) === undefined ? message : (next.next().value as Item),
+  );
 }

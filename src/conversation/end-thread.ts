@@ -3,7 +3,13 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
-import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseAddressed,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
@@ -12,7 +18,10 @@ import { claimThread } from "./claim-thread.js";
 export interface EndThread extends ThreadAddress {
   /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   readonly reason?: string | undefined;
-  /** Whether the turn continues: what it records within ten minutes still belongs to it. @default false */
+  /**
+   * Whether the turn continues: what it records within ten minutes still belongs to it.
+   * @default false
+   */
   readonly afterTurn?: boolean | undefined;
 }
 
@@ -40,13 +49,19 @@ const endSchema = z.strictObject({
   afterTurn: z.boolean().default(false),
 });
 
-/** Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due. */
+/**
+ * Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due.
+ */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,
   leavesNote: boolean,
 ): Promise<Ending> {
-  const { scope, threadId, afterTurn, ...end } = parseAddressed(endSchema, input, "end of a conversation");
+  const { scope, threadId, afterTurn, ...end } = parseAddressed(
+    endSchema,
+    input,
+    "end of a conversation",
+  );
   const line = onOneLine(visibleText(await redactor.text(end.reason ?? ""))).trim();
   const reason = line === "" ? null : clipped(line, mostReasonCharacters);
   const ending = { scope, threadId, reason, afterTurn, leavesNote };

@@ -21,7 +21,11 @@ interface OpenEpoch {
   readonly revision: number;
   readonly omitted: number;
   /** The opening turn first: its block, then what each turn added. */
-  readonly lines: readonly (readonly [messageId: string, memoryId: string | null, part: ShownPart | null])[];
+  readonly lines: readonly (readonly [
+    messageId: string,
+    memoryId: string | null,
+    part: ShownPart | null,
+  ])[];
 }
 
 export interface Conversation {
@@ -34,13 +38,22 @@ export interface Conversation {
   /** −1 before the first message. */
   readonly lastSeq: number;
   readonly summary: ConversationSummary | null;
-  readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
+  readonly processing: {
+    readonly id: number;
+    readonly startSeq: number;
+    readonly endSeq: number;
+  } | null;
   readonly gap: TranscriptMessage[];
   /** The oldest gap messages if there are too many to show. */
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
-  /** The last messages that the summary covers, from a turn's start; long results and a long turn's middle are left out. */
+  /**
+   * The last messages that the summary covers, from a turn's start; long results and a long turn's
+   * middle are left out.
+   */
   readonly recent: TranscriptMessage[];
-  /** The turn at the summary's end, if the gap has no user's message; of a long one the question. */
+  /**
+   * The turn at the summary's end, if the gap has no user's message; of a long one the question.
+   */
   readonly lastTurn: TranscriptMessage[];
 }
 
@@ -77,7 +90,9 @@ export function conversationRow(
 }
 
 /** Undefined without a row, null for another scope's. */
-export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
+export function conversationOf(
+  row: ConversationRow | null | undefined,
+): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
   const { summary, processing, gap, omitted, recent, epoch } = row;

@@ -5,7 +5,10 @@ import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { isMaterial } from "./forgotten-messages.js";
 
-export type SaidIn = { readonly agentId?: string | null | undefined; readonly runId?: string | null | undefined };
+export type SaidIn = {
+  readonly agentId?: string | null | undefined;
+  readonly runId?: string | null | undefined;
+};
 
 /** The agent and run, if all of `said` share them. */
 export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
@@ -47,7 +50,9 @@ export async function findLastCall(db: Connection, threadRef: number): Promise<B
   return rows.map(storedMessage);
 }
 
-export interface TurnMessage extends SaidIn, Pick<TranscriptMessage, "seq" | "role" | "actor" | "text"> {
+export interface TurnMessage
+  extends SaidIn,
+    Pick<TranscriptMessage, "seq" | "role" | "actor" | "text"> {
   readonly saidAt: Date;
 }
 

@@ -3,9 +3,10 @@ import type { Connection } from "../postgres/connection.js";
 import { isId } from "../scope/scope-predicates.js";
 
 /**
- * Rows (thread_ref, seq, wholly), with duplicates: messages of `owners` (id) that taught facts later removed on
- * request, the requests, and the answers to both. `wholly`: no other active fact comes from it. Reads the audit trail
- * by the index `history_removed`, so also after the purge; ageing and merging are no requests.
+ * Rows (thread_ref, seq, wholly), with duplicates: messages of `owners` (id) that taught facts
+ * later removed on request, the requests, and the answers to both. `wholly`: no other active fact
+ * comes from it. Reads the audit trail by the index `history_removed`, so also after the purge;
+ * ageing and merging are no requests.
  */
 export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
   return sql`

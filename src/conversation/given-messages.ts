@@ -10,14 +10,21 @@ import { MemoryError } from "../errors.js";
 import { withFields } from "../text/message-text.js";
 import { saidMessage } from "./recalled-mark.js";
 
-export const messageListSchema = z.custom<readonly BaseMessageLike[]>(Array.isArray, "must be a list of messages");
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
+  Array.isArray,
+  "must be a list of messages",
+);
 
 /** Ids for frozen messages and callers' plain objects. */
 const idsOfOthers = new WeakMap<object, string>();
 
-/** `given` without recalled messages and removals. The same object keeps its id. @throws MemoryError `INVALID_INPUT` */
+/**
+ * `given` without recalled messages and removals. The same object keeps its id.
+ * @throws MemoryError `INVALID_INPUT`
+ */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
-  if (!Array.isArray(given)) throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
+  if (!Array.isArray(given))
+    throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
   return given.flatMap((each: BaseMessageLike, index) => {
     const message = asMessage(each, index);
     return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
@@ -27,7 +34,11 @@ export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] 
 function asMessage(given: BaseMessageLike, index: number): BaseMessage {
   if (isBaseMessage(given)) return withId(given, given);
   try {
-    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given))
+    if (
+      typeof given === "object" &&
+      !Array.isArray(given) &&
+      !("content" in given || "kwargs" in given)
+    )
       throw new TypeError("it has no content");
     const message = coerceMessageLikeToMessage(given);
     return typeof given === "object" ? withId(message, given) : withId(message, message);

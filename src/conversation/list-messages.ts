@@ -1,7 +1,13 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseAddressed,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRowsField } from "../text/parse-input.js";
@@ -41,9 +47,15 @@ const listSchema = z
     after: seq.optional(),
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
-  .refine(({ before, after }) => before === undefined || after === undefined, "`before` or `after`, not both");
+  .refine(
+    ({ before, after }) => before === undefined || after === undefined,
+    "`before` or `after`, not both",
+  );
 
-/** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
+/**
+ * One round trip; empty for an unknown thread.
+ * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`
+ */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
   const asked = parseAddressed(listSchema, input, "page of messages");
   const { scope, threadId, limit, before, after, mostCharacters } = asked;
@@ -63,7 +75,9 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
     where ${threadIs(tenantId, threadId)}
     order by x.seq`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ message }) => (message === null ? [] : { ...message, saidAt: new Date(message.saidAt) }));
+  return rows.flatMap(({ message }) =>
+    message === null ? [] : { ...message, saidAt: new Date(message.saidAt) },
+  );
 }
 
 type MessageJson = Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number };

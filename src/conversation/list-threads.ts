@@ -4,8 +4,21 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
-import { delegatedMark, nobody, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
-import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import {
+  delegatedMark,
+  nobody,
+  parseListed,
+  type Scope,
+  scopeField,
+  tenantField,
+} from "../scope/scope.js";
+import {
+  isId,
+  type ScopeRow,
+  scopeColumns,
+  scopeOf,
+  withinScope,
+} from "../scope/scope-predicates.js";
 import { dateOrMoment, pageRowsField, storableDate } from "../text/parse-input.js";
 
 export const threadStates = ["open", "ended", "failed"] as const;
@@ -50,7 +63,10 @@ export interface ListThreads {
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
-/** Most recently active first, without agents' threads. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
+/**
+ * Most recently active first, without agents' threads.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
 export async function listThreads(db: Connection, input?: ListThreads): Promise<Thread[]> {
   const page = parsePage(input);
   const rows = await asListed(page, () => findThreads(db, page));
@@ -63,7 +79,10 @@ export async function listThreads(db: Connection, input?: ListThreads): Promise<
 function findThreads(db: Connection, page: ReturnType<typeof parsePage>): Promise<Row[]> {
   const { scope, tenantId, since = null, until = null, state, limit, after, summarized } = page;
   const { schema } = db;
-  const ofTenant = tenantId === undefined ? sql`t.tenant_id <> ${nobody.tenantId}` : isId(sql`t.tenant_id`, tenantId);
+  const ofTenant =
+    tenantId === undefined
+      ? sql`t.tenant_id <> ${nobody.tenantId}`
+      : isId(sql`t.tenant_id`, tenantId);
   const failed = hasFailed(db);
   const states = { open: sql`t.ended_at is null`, ended: sql`t.ended_at is not null`, failed };
   return db.query<Row>(sql`
@@ -123,7 +142,10 @@ function parsePage(input: ListThreads | undefined) {
   if (after === undefined) return { ...page, after: null };
   const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
   if (dateOrMoment.safeParse(activeAt).success) return { ...page, after: { activeAt, ref } };
-  throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "`after` must be the `cursor` of a thread that was listed.",
+  );
 }
 
 export interface ErasableThread {
@@ -137,7 +159,11 @@ const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
 /** Locks threads against recording, not against memories that refer to them. */
-export function lockErasableThreads(tx: Connection, scope: ErasureScope, limit: number): Promise<ErasableThread[]> {
+export function lockErasableThreads(
+  tx: Connection,
+  scope: ErasureScope,
+  limit: number,
+): Promise<ErasableThread[]> {
   return tx.query<ErasableThread & Record<string, unknown>>(sql`
     select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
@@ -160,7 +186,10 @@ export async function findThreadsOfId(db: Connection, threadId: string): Promise
     where ${isId(sql`x.thread_id`, threadId)}`);
 }
 
-export async function eraseThreads(tx: Connection, threads: readonly ErasableThread[]): Promise<number> {
+export async function eraseThreads(
+  tx: Connection,
+  threads: readonly ErasableThread[],
+): Promise<number> {
   const rows = await tx.query(sql`
     delete from ${tx.schema}.thread where id = any (${threads.map(({ ref }) => ref)}::bigint[]) returning id`);
   return rows.length;

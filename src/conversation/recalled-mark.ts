@@ -4,7 +4,10 @@ import { withFields } from "../text/message-text.js";
 
 const markKey = "mnemograph";
 
-/** Random per process, so that clients cannot forge marks. Messages that other processes marked are known by their form. */
+/**
+ * Random per process, so that clients cannot forge marks. Messages that other processes marked are
+ * known by their form.
+ */
 const secret = randomBytes(32);
 
 /** Holds memory: all of it, or what stands before a user's own words. */
@@ -17,11 +20,20 @@ export function hasMark(message: BaseMessage): boolean {
   return message.response_metadata?.[markKey] !== undefined;
 }
 
-/** The mark survives another id, not another content or type. @param own where own words begin after memory */
-export function asRecalled<Message extends BaseMessage>(message: Message, own: { from?: number } = {}): Message {
+/**
+ * The mark survives another id, not another content or type. @param own where own words begin after
+ * memory
+ */
+export function asRecalled<Message extends BaseMessage>(
+  message: Message,
+  own: { from?: number } = {},
+): Message {
   const copy = withFields(message, { id: message.id ?? randomUUID() });
   const mark = markOf(copy, own.from ?? null);
-  copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [markKey]: mark }) };
+  copy.response_metadata = {
+    ...message.response_metadata,
+    ...(mark !== null && { [markKey]: mark }),
+  };
   noteVerified(copy, mark);
   return copy;
 }
@@ -40,7 +52,9 @@ export function isMemoryBlock(message: BaseMessage): boolean {
 function lastText(content: MessageContent): string {
   if (typeof content === "string") return content;
   const part = content.at(-1);
-  return typeof part === "object" && "text" in part && typeof part.text === "string" ? part.text : "";
+  return typeof part === "object" && "text" in part && typeof part.text === "string"
+    ? part.text
+    : "";
 }
 
 export function isBlockText(content: unknown): boolean {
@@ -73,14 +87,21 @@ export function isPlaceholder(message: BaseMessage): boolean {
   return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
-/** Verified texts and marks, since each checkpoint asks again. Text alone: arrays of parts can be changed in place. */
+/**
+ * Verified texts and marks, since each checkpoint asks again. Text alone: arrays of parts can be
+ * changed in place.
+ */
 const verified = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
 
 function noteVerified(message: BaseMessage, mark: string | null): void {
-  if (mark !== null && typeof message.content === "string") verified.set(message, [message.content, mark]);
+  if (mark !== null && typeof message.content === "string")
+    verified.set(message, [message.content, mark]);
 }
 
-/** Where own words begin after memory; null if all is recalled, undefined without a mark of this process. */
+/**
+ * Where own words begin after memory; null if all is recalled, undefined without a mark of this
+ * process.
+ */
 function markedFrom(message: BaseMessage): number | null | undefined {
   const mark: unknown = message.response_metadata?.[markKey];
   if (typeof mark !== "string") return undefined;
@@ -110,12 +131,14 @@ function equalInConstantTime(first: string, second: string): boolean {
 }
 
 /** A context or block before a user's words, for text without a valid mark. */
-const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
+const injected =
+  /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** Removes leading blocks only: users may write about blocks. */
 export function withoutContext(text: string): string {
   let rest = text;
-  for (let found = injected.exec(rest); found; found = injected.exec(rest)) rest = rest.slice(found[0].length);
+  for (let found = injected.exec(rest); found; found = injected.exec(rest))
+    rest = rest.slice(found[0].length);
   return rest;
 }
 
@@ -142,11 +165,15 @@ export function memoryEnd(type: string, text: string): number {
 
 const ownWords = new Map(Object.entries({ human: withoutContext, system: withoutBlocks }));
 
-/** `message` without memory: itself if it has none, else a copy with the same id; null if all of it was recalled. */
+/**
+ * `message` without memory: itself if it has none, else a copy with the same id; null if all of it
+ * was recalled.
+ */
 export function saidMessage(message: BaseMessage): BaseMessage | null {
   const from = markedFrom(message);
   if (from === null) return null;
-  const words = from === undefined ? ownWords.get(message.getType()) : (text: string) => text.slice(from);
+  const words =
+    from === undefined ? ownWords.get(message.getType()) : (text: string) => text.slice(from);
   const own = ownContent(message.content, words);
   if (own === null) return isRecalled(message) ? null : message;
   if (typeof own === "string" ? own.trim() === "" : own.length === 0) return null;
@@ -154,7 +181,10 @@ export function saidMessage(message: BaseMessage): BaseMessage | null {
   return withFields(message, { content: own, response_metadata });
 }
 
-function ownContent(content: MessageContent, words: ((text: string) => string) | undefined): MessageContent | null {
+function ownContent(
+  content: MessageContent,
+  words: ((text: string) => string) | undefined,
+): MessageContent | null {
   if (words === undefined) return null;
   if (typeof content === "string") {
     const own = words(content);
@@ -162,7 +192,8 @@ function ownContent(content: MessageContent, words: ((text: string) => string) |
   }
   if (!Array.isArray(content)) return null;
   const [first, ...others] = content;
-  const text: unknown = typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
+  const text: unknown =
+    typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
   if (typeof text !== "string") return null;
   const own = words(text);
   if (own === text) return null;

@@ -4,10 +4,19 @@ import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
 
-export type RecentMessages = { readonly messages: readonly BaseMessage[]; readonly shortened: readonly string[] };
+export type RecentMessages = {
+  readonly messages: readonly BaseMessage[];
+  readonly shortened: readonly string[];
+};
 
-/** The last whole turns that fit. A single longer one loses its first tool calls, then the middle of its texts. */
-export function recentMessages(covered: readonly BaseMessage[], mostTokens: number): RecentMessages {
+/**
+ * The last whole turns that fit. A single longer one loses its first tool calls, then the middle of
+ * its texts.
+ */
+export function recentMessages(
+  covered: readonly BaseMessage[],
+  mostTokens: number,
+): RecentMessages {
   const turns = turnsOf(withoutBrokenCalls(covered));
   let left = mostTokens;
   const first = turns.findLastIndex((turn) => {
@@ -32,7 +41,8 @@ function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
 function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
   const results = new Set(messages.map(answeredCall));
   results.delete(undefined);
-  const broken = (message: BaseMessage) => callsOf(message).some((id) => id === undefined || !results.has(id));
+  const broken = (message: BaseMessage) =>
+    callsOf(message).some((id) => id === undefined || !results.has(id));
   const open = new Set<string | undefined>();
   return messages.filter((message) => {
     const answered = answeredCall(message);
@@ -66,7 +76,8 @@ function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): Rec
 }
 
 function callsOf(message: BaseMessage): (string | undefined)[] {
-  const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const calls =
+    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   return calls.map(({ id }: { id?: string }) => id);
 }
 
@@ -76,6 +87,7 @@ function answeredCall(message: BaseMessage): string | undefined {
 }
 
 function tokensOf(messages: readonly BaseMessage[]): number {
-  const tokens = (message: BaseMessage) => readTokens(spokenText(message)).tokens + otherTokens(message.content);
+  const tokens = (message: BaseMessage) =>
+    readTokens(spokenText(message)).tokens + otherTokens(message.content);
   return messages.reduce((sum, message) => sum + tokens(message), 0);
 }

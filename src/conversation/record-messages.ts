@@ -2,7 +2,13 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import { type AppendedTurn, inputMessages, lockedThread, notedTurn, writtenMessages } from "./append-messages.js";
+import {
+  type AppendedTurn,
+  inputMessages,
+  lockedThread,
+  notedTurn,
+  writtenMessages,
+} from "./append-messages.js";
 
 interface RecordedTalk {
   /** Counts the first `triggerMessages` and those just recorded. */
@@ -25,11 +31,15 @@ interface TalkWindow {
 }
 
 /**
- * CTEs about `before` and `fresh`: `recent (seq, role, bytes)`, the last window and one more; `first (seq)`;
- * `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns and the last one. Limits bound
- * what a longer thread reads. Citus shows `before` with the added rows: hence `last_seq`.
+ * CTEs about `before` and `fresh`: `recent (seq, role, bytes)`, the last window and one more;
+ * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns
+ * and the last one. Limits bound what a longer thread reads. Citus shows `before` with the added
+ * rows: hence `last_seq`.
  */
-function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
+function threadTalk(
+  db: Connection,
+  { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow,
+): Sql {
   const { schema } = db;
   const most = Math.max(windowMessages ?? 0, triggerMessages ?? 0, everyMessages) + 1;
   return sql`
@@ -124,12 +134,17 @@ const collisions = {
 };
 
 /**
- * Appends the messages that the thread lacks, in one atomic statement; null for another scope's thread. The thread's
- * row is locked, but the snapshot may be older than the lock: then the insert violates the key (thread, seq) or
- * (thread, message id), and the next try has a new snapshot. So seqs have no gaps and no message is stored twice. A
- * message that the index refuses is stored without terms. @throws MemoryError `BUSY`
+ * Appends the messages that the thread lacks, in one atomic statement; null for another scope's
+ * thread. The thread's row is locked, but the snapshot may be older than the lock: then the insert
+ * violates the key (thread, seq) or (thread, message id), and the next try has a new snapshot. So
+ * seqs have no gaps and no message is stored twice. A message that the index refuses is stored
+ * without terms.
+ * @throws MemoryError `BUSY`
  */
-export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
+export async function recordMessages(
+  db: Connection,
+  input: RecordStatement,
+): Promise<RecordedThread | null> {
   try {
     // 23503: the owner was forgotten after the snapshot; the next try creates it again.
     return await retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
@@ -143,10 +158,15 @@ export async function recordMessages(db: Connection, input: RecordStatement): Pr
 }
 
 function withFewerTerms(input: RecordStatement): RecordStatement | null {
-  const most = input.messages.reduce((longest, message) => Math.max(longest, message.terms.length), 0);
+  const most = input.messages.reduce(
+    (longest, message) => Math.max(longest, message.terms.length),
+    0,
+  );
   if (most === 0) return null;
   const heaviest = input.messages.findIndex(({ terms }) => terms.length === most);
-  const messages = input.messages.map((message, index) => (index === heaviest ? { ...message, terms: "" } : message));
+  const messages = input.messages.map((message, index) =>
+    index === heaviest ? { ...message, terms: "" } : message,
+  );
   return { ...input, messages };
 }
 
@@ -157,7 +177,10 @@ interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly id: string | null;
 }
 
-async function tryRecord(db: Connection, input: RecordStatement): Promise<RecordedThread | null | typeof collided> {
+async function tryRecord(
+  db: Connection,
+  input: RecordStatement,
+): Promise<RecordedThread | null | typeof collided> {
   const { schema } = db;
   const [row] = await db.query<Row>(
     sql`
@@ -196,5 +219,7 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
   );
   const { id, unsettled, ...thread } = row as Row;
   if (unsettled) return collided;
-  return id === null ? null : { threadRef: Number(id), ...(thread as Omit<RecordedThread, "threadRef">) };
+  return id === null
+    ? null
+    : { threadRef: Number(id), ...(thread as Omit<RecordedThread, "threadRef">) };
 }

@@ -43,7 +43,10 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/** The role is "other" for text that others wrote as the user. @throws MemoryError `INVALID_INPUT` for an id */
+/**
+ * The role is "other" for text that others wrote as the user.
+ * @throws MemoryError `INVALID_INPUT` for an id
+ */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
@@ -70,7 +73,9 @@ function messageId({ id }: BaseMessage): string {
   );
 }
 
-/** Clients choose the ids in a graph's state: refusing one would fail this turn and all later ones. */
+/**
+ * Clients choose the ids in a graph's state: refusing one would fail this turn and all later ones.
+ */
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
@@ -83,8 +88,8 @@ const storable = (text: string) => text.replaceAll("\u0000", "");
 
 export interface RecordInput extends ThreadAddress {
   /**
-   * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the same message: give
-   * ids to messages that may be sent again.
+   * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the
+   * same message: give ids to messages that may be sent again.
    */
   readonly messages: readonly BaseMessageLike[];
   readonly agentId?: string | undefined;
@@ -124,7 +129,9 @@ export async function newMessages(
   threadId?: string,
   captions: Captions = new Map(),
 ) {
-  const referring = messages.map((message) => withReferences(message, (file) => captions.get(sourceOf(file))));
+  const referring = messages.map((message) =>
+    withReferences(message, (file) => captions.get(sourceOf(file))),
+  );
   const redacted = await Promise.all(referring.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
@@ -141,7 +148,9 @@ async function captionsFor(
   { scope, threadId }: ThreadAddress,
   messages: readonly BaseMessage[],
 ): Promise<Captions> {
-  const files = new Map((describer ? messages : []).map((message) => [message.id ?? "", filesIn(message)]));
+  const files = new Map(
+    (describer ? messages : []).map((message) => [message.id ?? "", filesIn(message)]),
+  );
   const ids = [...files.keys()].filter((id) => isStorable(id) && files.get(id)?.length);
   if (!describer || ids.length === 0) return new Map();
   const recorded = await db.query<{ id: string }>(sql`
@@ -151,7 +160,10 @@ async function captionsFor(
   return describer([...files.values()].flat(), threadId);
 }
 
-/** Idempotent; the last message of an id counts. @param due work that this makes due. @default none */
+/**
+ * Idempotent; the last message of an id counts. @param due work that this makes due.
+ * @default none
+ */
 export async function record(
   deps: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor" | "describer">,
   input: RecordInput,
@@ -167,7 +179,8 @@ export async function record(
   const isDelegated = isDelegatedThread(threadId);
   const unique = [...new Map(messages.map((message) => [message.id, message])).values()];
   const captions = await captionsFor(deps, turn, unique);
-  const isCaptioned = (message: BaseMessage) => filesIn(message).some((file) => captions.has(sourceOf(file)));
+  const isCaptioned = (message: BaseMessage) =>
+    filesIn(message).some((file) => captions.has(sourceOf(file)));
   const tells = (message: BaseMessage) =>
     // One word may answer a question.
     isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));

@@ -1,14 +1,23 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseAddressed, scopeField, type ThreadAddress, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseAddressed,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRowsField, smallCount } from "../text/parse-input.js";
 
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
-/** What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a recall. */
+/**
+ * What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a
+ * recall.
+ */
 export interface ShownContext {
   readonly revision: number;
   readonly memoryIds: readonly string[];
@@ -44,7 +53,10 @@ export const shownContextSchema = z.strictObject({
   readable: z.array(z.string()).optional(),
 });
 
-/** CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last one. */
+/**
+ * CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last
+ * one.
+ */
 export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [] } = shown ?? {};
@@ -109,9 +121,16 @@ export const turnsPageSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-/** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
+/**
+ * One round trip; empty for an unknown thread.
+ * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`
+ */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
-  const { scope, threadId, limit, before } = parseAddressed(turnsPageSchema, input, "page of turns");
+  const { scope, threadId, limit, before } = parseAddressed(
+    turnsPageSchema,
+    input,
+    "page of turns",
+  );
   const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<{ owned: boolean; turn: StoredTurn | null }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
@@ -136,7 +155,10 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
   return rows.flatMap(({ turn }) => {
     if (turn === null) return [];
-    const memories = turn.memories.map((memory) => ({ ...memory, createdAt: dateOf(memory.createdAt) }));
+    const memories = turn.memories.map((memory) => ({
+      ...memory,
+      createdAt: dateOf(memory.createdAt),
+    }));
     return { ...turn, at: new Date(turn.at), memories };
   });
 }
@@ -146,5 +168,7 @@ const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
 /** Times in milliseconds, as JSON has none. */
 type StoredTurn = Omit<ShownTurn, "at" | "memories"> & {
   readonly at: number;
-  readonly memories: readonly (Omit<ShownMemory, "createdAt"> & { readonly createdAt: number | null })[];
+  readonly memories: readonly (Omit<ShownMemory, "createdAt"> & {
+    readonly createdAt: number | null;
+  })[];
 };

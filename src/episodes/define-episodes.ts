@@ -12,7 +12,10 @@ import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 
 const compressor = "worker:compress";
 
-/** Writes an episode and the cursor in one transaction. Null if the episode exists already. @throws LeaseLost */
+/**
+ * Writes an episode and the cursor in one transaction. Null if the episode exists already.
+ * @throws LeaseLost
+ */
 async function saveEpisode(
   deps: EpisodesRuntime,
   input: { claim: Claim; work: EpisodeWork; text: string; trimmed: boolean },
@@ -56,7 +59,9 @@ export interface Compressed {
   memoryId: string | null;
 }
 
-/** Compresses a thread's older turns into an episode when due: load → compress → validate → save. */
+/**
+ * Compresses a thread's older turns into an episode when due: load → compress → validate → save.
+ */
 export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
   return defineWork<"episodes", EpisodeWork, Compressed>(

@@ -3,13 +3,17 @@ import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
-import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
+import {
+  maxCharacters,
+  trimToLength,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
- * The next turns to compress; null if none are due. Every `everyTurns` turns all but the last `keepTurns` are compressed:
- * 1–10 at turn 20, 11–30 at 40. Late work makes the same episodes.
+ * The next turns to compress; null if none are due. Every `everyTurns` turns all but the last
+ * `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40. Late work makes the same episodes.
  */
 export function episodeRange(
   turns: number,
@@ -26,17 +30,25 @@ export interface EpisodeRule {
 }
 
 export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptions): EpisodeRule {
-  return { everyTurns: episodeEveryTurns, keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare) };
+  return {
+    everyTurns: episodeEveryTurns,
+    keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare),
+  };
 }
 
-/** Cuts after the last whole sentence, or word, that fits. @throws MemoryError `MODEL_OUTPUT_INVALID` if empty */
+/**
+ * Cuts after the last whole sentence, or word, that fits.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` if empty
+ */
 export function episodeText(text: string): string {
   const output = visibleText(text).trim();
   const trimmed = trimToLength("episode", output) ?? cutAtWord(output, maxCharacters.episode);
   const [problem] = writingProblems("episode", trimmed);
   if (problem === undefined) return trimmed;
   const cause = { output };
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, { cause });
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's episode cannot be kept: ${problem}.`, {
+    cause,
+  });
 }
 
 function cutAtWord(text: string, most: number): string {

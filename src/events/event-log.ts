@@ -5,7 +5,10 @@ import type { Scope } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import { refillMs } from "../usage/energy-options.js";
 
-/** "context": recall; "hotpath": writing; "episodic": episodes; "worker": background; "governance": people. */
+/**
+ * "context": recall; "hotpath": writing; "episodic": episodes; "worker": background; "governance":
+ * people.
+ */
 export const eventParts = ["context", "hotpath", "episodic", "worker", "governance"] as const;
 
 export type EventNode = (typeof eventParts)[number];
@@ -53,10 +56,30 @@ export interface EventPlace {
   readonly runId?: string | null | undefined;
 }
 
-// "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is used up.
+// "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is
+// used up.
 export const eventOps = [
-  ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
-  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume", "exhaust"] as const),
+  ...([
+    "search",
+    "classify",
+    "create",
+    "update",
+    "merge",
+    "delete",
+    "link",
+    "ttl",
+    "restore",
+  ] as const),
+  ...([
+    "quarantine",
+    "forget",
+    "propose",
+    "approve",
+    "refuse",
+    "expire",
+    "resume",
+    "exhaust",
+  ] as const),
 ] as const;
 
 export type EventOp = (typeof eventOps)[number];
@@ -74,8 +97,11 @@ export interface MemoryEvent extends EventPlace {
   readonly shownIds?: readonly string[] | undefined;
 }
 
-export const insertEvent = (db: Connection, event: MemoryEvent, deadline?: Pick<QueryOptions, "timeoutMs">) =>
-  insertEvents(db, [event], deadline);
+export const insertEvent = (
+  db: Connection,
+  event: MemoryEvent,
+  deadline?: Pick<QueryOptions, "timeoutMs">,
+) => insertEvents(db, [event], deadline);
 
 export async function insertEvents(
   db: Connection,
@@ -86,7 +112,10 @@ export async function insertEvents(
   const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
   const insertion = eventsInserted(db, events);
   const statement = shown.length > 0 ? withUsedMemories(db, shown, insertion) : insertion;
-  await db.query(statement, { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) });
+  await db.query(statement, {
+    prepare: shown.length < 2,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
 }
 
 /** Inserts without counting used memories; a `where` may follow. */
@@ -107,8 +136,18 @@ export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): 
 }
 
 /** Records that a tenant's budget is used up; false if it was recorded since the last refill. */
-export async function recordExhausted(db: Connection, tenantId: string, detail: string): Promise<boolean> {
-  const event = { scope: { tenantId }, step: "energy", op: "exhaust", status: "skipped", detail } as const;
+export async function recordExhausted(
+  db: Connection,
+  tenantId: string,
+  detail: string,
+): Promise<boolean> {
+  const event = {
+    scope: { tenantId },
+    step: "energy",
+    op: "exhaust",
+    status: "skipped",
+    detail,
+  } as const;
   const rows = await db.query(sql`
     ${eventsInserted(db, [event])}
     where not exists (

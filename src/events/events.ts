@@ -12,9 +12,13 @@ const eventFields = ["op", "node", "step", "status", "category", "detail", "day"
 type EventField = (typeof eventFields)[number];
 
 /** A filter of events; `since` is inclusive, `until` exclusive. */
-type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & { readonly scope?: Scope | undefined };
+type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & {
+  readonly scope?: Scope | undefined;
+};
 
-export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & { readonly count: number };
+export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & {
+  readonly count: number;
+};
 
 const columns: Readonly<Record<EventField, Sql>> = {
   op: sql`e.op`,
@@ -36,7 +40,9 @@ async function countEvents(
     from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
     group by values order by count(*) desc, values`);
   return rows.map(({ values, count }) => {
-    const keys: Omit<EventCount, "count"> = Object.fromEntries(fields.map((field, index) => [field, values[index]]));
+    const keys: Omit<EventCount, "count"> = Object.fromEntries(
+      fields.map((field, index) => [field, values[index]]),
+    );
     return { ...keys, count };
   });
 }
@@ -55,7 +61,12 @@ function selected(selection: EventSelection): Sql {
   return join(conditions, " and ");
 }
 
-const filterColumns = { ...columns, threadId: sql`e.thread_id`, agentId: sql`e.agent_id`, runId: sql`e.run_id` };
+const filterColumns = {
+  ...columns,
+  threadId: sql`e.thread_id`,
+  agentId: sql`e.agent_id`,
+  runId: sql`e.run_id`,
+};
 
 export interface RecordedEvent {
   readonly id: number;
@@ -96,20 +107,29 @@ async function listEvents(
 }
 
 /**
- * What happened in memory, without content: every search, write and decision, failed and skipped ones too. `node` is
- * the part of the system: "context" (recall for a turn), "hotpath" (writing what was said), "episodic" (episodes),
- * "worker" (background maintenance), "governance" (decisions). `step` is the code within it.
+ * What happened in memory, without content: every search, write and decision, failed and skipped
+ * ones too. `node` is the part of the system: "context" (recall for a turn), "hotpath" (writing
+ * what was said), "episodic" (episodes), "worker" (background maintenance), "governance"
+ * (decisions). `step` is the code within it.
  */
 export interface EventsApi {
-  /** Most frequent first: `{ op: "create", node: "hotpath", count }`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
-  count(selection: EventSelection & { readonly by: EventField | readonly EventField[] }): Promise<EventCount[]>;
+  /**
+   * Most frequent first: `{ op: "create", node: "hotpath", count }`.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  count(
+    selection: EventSelection & { readonly by: EventField | readonly EventField[] },
+  ): Promise<EventCount[]>;
   /**
    * Latest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    * @param selection.limit 1 to 1,000. @default 100
    * @param selection.before only events before this id: the last of the previous page
    */
   list(
-    selection?: EventSelection & { readonly limit?: number | undefined; readonly before?: number | undefined },
+    selection?: EventSelection & {
+      readonly limit?: number | undefined;
+      readonly before?: number | undefined;
+    },
   ): Promise<RecordedEvent[]>;
 }
 

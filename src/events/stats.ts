@@ -5,7 +5,14 @@ import { categoryOfKind } from "../memories/item/category.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { type AppScope, parseAppScope, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import {
+  type AppScope,
+  parseAppScope,
+  parseListed,
+  type Scope,
+  scopeField,
+  tenantField,
+} from "../scope/scope.js";
 import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays } from "../usage/energy-options.js";
@@ -14,7 +21,10 @@ import { mostSpent, today } from "../usage/usage-statements.js";
 export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
   /** "day": also a row for each day. "app": also one for each app. @default all together */
   readonly by?: By;
-  /** A user, a user within an app, or an app with all its users; with `by: "app"` an app. @default everybody */
+  /**
+   * A user, a user within an app, or an app with all its users; with `by: "app"` an app.
+   * @default everybody
+   */
   readonly scope?: Scope;
   /** Without a scope: only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;
@@ -25,7 +35,10 @@ export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | 
 export interface MemoryCounts {
   /** Active memories by kind; of a day, those that existed by its end. */
   readonly memories: Readonly<Record<string, number>>;
-  /** Written events by outcome, such as "create", "merge" or "ttl"; "rejected" for rejected proposals. */
+  /**
+   * Written events by outcome, such as "create", "merge" or "ttl"; "rejected" for rejected
+   * proposals.
+   */
   readonly writes: Readonly<Record<string, number>>;
   /** Share of proposals that needed no change; null without any. Healthy: from 0.95. */
   readonly firstPassRate: number | null;
@@ -34,14 +47,19 @@ export interface MemoryCounts {
   /** Except proposals that lost their slot to a more credible value. */
   readonly rejected: number;
   readonly deadLetters: number;
-  /** Share of turns in which an agent used the search tool; null without turns. Healthy: below 0.1. */
+  /**
+   * Share of turns in which an agent used the search tool; null without turns. Healthy: below 0.1.
+   */
   readonly recallToolShare: number | null;
   /** Turns with a recall by a node, and those that showed any memory. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
   /** Null if none was timed, and for several apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  /** Conversations whose last message is in the time, and the share in which a turn was shown notes; null without any. */
+  /**
+   * Conversations whose last message is in the time, and the share in which a turn was shown notes;
+   * null without any.
+   */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
   readonly notesCreated: number;
@@ -55,7 +73,10 @@ export interface MemoryCounts {
 }
 
 interface UsedByKind {
-  /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
+  /**
+   * "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or
+   * "consolidation".
+   */
   readonly kind: string;
   readonly calls: number;
   readonly inputTokens: number;
@@ -90,7 +111,8 @@ export interface StatsBy<Key> extends MemoryStats {
 
 export interface StatsCall {
   /**
-   * The work and energy of memory: for a scope's user or app, a tenant, or all; with `by` also by day or app.
+   * The work and energy of memory: for a scope's user or app, a tenant, or all; with `by` also by
+   * day or app.
    *
    * @example
    * ```ts
@@ -126,7 +148,9 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     const nowMs = runtime.clock().getTime();
     const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
     const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
-    const found = await asListed(selection, () => findCounts(db, { ...selection, ...runtime, since }));
+    const found = await asListed(selection, () =>
+      findCounts(db, { ...selection, ...runtime, since }),
+    );
     const now = { ...workOf(found), energy: energyOf(found, runtime.energy) };
     if (by === undefined) return { since, ...now, ...countsOf(found, { days }) };
     const ofKey = new Map<string, Count[]>();
@@ -142,10 +166,16 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     ofKey.delete("");
     const rows = [...ofKey].map(([key, ofApp]) => {
       const [tenantId, appId] = JSON.parse(key) as [string, string];
-      return { scope: { ...(tenantId !== "" && { tenantId }), appId }, ...countsOf(ofApp, { days }) };
+      return {
+        scope: { ...(tenantId !== "" && { tenantId }), appId },
+        ...countsOf(ofApp, { days }),
+      };
     });
     const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
-    const appsWithNotesShare = share(rows.filter(({ memories }) => memories.note).length, rows.length);
+    const appsWithNotesShare = share(
+      rows.filter(({ memories }) => memories.note).length,
+      rows.length,
+    );
     rows.sort((one, other) => other.notesCreated - one.notesCreated);
     return { since, ...now, ...together, rows, appsWithNotesShare };
   }) as StatsCall;
@@ -154,7 +184,16 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
 /** `key`: the day or app; "" for all together and without an app. */
 interface Count {
   readonly [column: string]: unknown;
-  readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "now";
+  readonly what:
+    | "event"
+    | "memory"
+    | "dead"
+    | "turn"
+    | "searched"
+    | "recall"
+    | "talk"
+    | "usage"
+    | "now";
   readonly key: string;
   readonly name: string;
   readonly sums: Readonly<Record<string, number | null>>;
@@ -168,7 +207,9 @@ const share = (part: number, whole: number): number | null => (whole === 0 ? nul
 const named = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
 
 function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
-  const names = new Set(rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])));
+  const names = new Set(
+    rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])),
+  );
   return Object.fromEntries([...names].map((name) => [name, sumOf(named(rows, name), what)]));
 }
 
@@ -213,7 +254,13 @@ function workOf(found: readonly Count[]) {
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
   const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
     const sum = (name: string) => sumOf(named(found, kind), "usage", name);
-    return { kind, calls, inputTokens: sum("input"), outputTokens: sum("output"), units: sum("units") };
+    return {
+      kind,
+      calls,
+      inputTokens: sum("input"),
+      outputTokens: sum("output"),
+      units: sum("units"),
+    };
   });
   return {
     level: energyLevel(sumOf(found, "now", "spent"), options).level,

@@ -1,9 +1,17 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { PersonalField } from "../memories/guard/consent-policy.rule.js";
-import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
+import {
+  type CategoryPolicy,
+  categoryMeant,
+  categoryOfKind,
+} from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { MemoryRelation, WriteConfig } from "../memories/write/write-types.js";
-import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.rule.js";
+import {
+  trimToLength,
+  type WritingProblem,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";
 import { findSaid } from "../text/find-quote.js";
@@ -11,7 +19,13 @@ import { contentHash } from "../text/normal-value.js";
 import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 import type { ChosenRemoval } from "./choose-removals.rule.js";
-import { type LearnedFact, type RemovedFact, type SaidAt, saysSame, wasRemoved } from "./removed-facts.rule.js";
+import {
+  type LearnedFact,
+  type RemovedFact,
+  type SaidAt,
+  saysSame,
+  wasRemoved,
+} from "./removed-facts.rule.js";
 
 /** How a statement relates to an existing memory; "new": to none. */
 export const factRelations = ["new", "same_as", "updates", "ends", "adds_to"] as const;
@@ -92,13 +106,18 @@ const scripts: readonly RegExp[] = [
 const minLetters = 8;
 const scriptCharacters = 20_000;
 
-/** Whether `text` has no letter of `source`'s script, so that their languages differ. False if `source` is short or mixed. */
+/**
+ * Whether `text` has no letter of `source`'s script, so that their languages differ. False if
+ * `source` is short or mixed.
+ */
 export function leavesScript(source: string, text: string): boolean {
   const head = headOf(source, scriptCharacters);
   const counts = scripts.map((script) => ({ script, letters: countOf(script, head) }));
   const total = counts.reduce((sum, { letters }) => sum + letters, 0);
   const main = counts.find(({ letters }) => letters >= minLetters && letters >= 0.9 * total);
-  return main !== undefined && countOf(/\p{L}/gu, text) >= minLetters && countOf(main.script, text) === 0;
+  return (
+    main !== undefined && countOf(/\p{L}/gu, text) >= minLetters && countOf(main.script, text) === 0
+  );
 }
 
 const countOf = (pattern: RegExp, text: string) => text.match(pattern)?.length ?? 0;
@@ -127,7 +146,9 @@ export interface FactRules {
   /** @default none */
   readonly removals?: readonly ChosenRemoval[] | undefined;
   /** Facts removed since the first message, and the messages' times. @default none */
-  readonly removed?: { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] } | undefined;
+  readonly removed?:
+    | { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] }
+    | undefined;
 }
 
 const maxKeyCharacters = 200;
@@ -142,10 +163,11 @@ export function factCategories(policy: CategoryPolicy): string[] {
 }
 
 /**
- * Chooses the candidates to write, in the order of their messages: of each message the best, by importance × confidence.
+ * Chooses the candidates to write, in the order of their messages: of each message the best, by
+ * importance × confidence.
  *
- * Category and key decide the slot, whatever the relation: models confuse different things (graphiti #1728). A fact that
- * adds to a slot, or ends it, gets no slot.
+ * Category and key decide the slot, whatever the relation: models confuse different things
+ * (graphiti #1728). A fact that adds to a slot, or ends it, gets no slot.
  */
 export async function chooseFacts(
   candidates: readonly FactCandidate[],
@@ -158,7 +180,11 @@ export async function chooseFacts(
     await pause();
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") checked.push(result);
-    else rejected.push({ problem: result, category: categoryMeant(rules.policy, candidate.category)?.name ?? null });
+    else
+      rejected.push({
+        problem: result,
+        category: categoryMeant(rules.policy, candidate.category)?.name ?? null,
+      });
   }
   const best = checked.toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
@@ -232,18 +258,26 @@ function dayOf(since: string | null): Date | null {
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
-  return (key ?? "").length > maxKeyCharacters || (value ?? "").length > maxValueCharacters ? "too_long" : null;
+  return (key ?? "").length > maxKeyCharacters || (value ?? "").length > maxValueCharacters
+    ? "too_long"
+    : null;
 }
 
 function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProblem | null {
   const { importance, confidence } = candidate;
-  if (!(importance >= 0 && importance <= 5 && confidence >= 0 && confidence <= 1)) return "out_of_range";
+  if (!(importance >= 0 && importance <= 5 && confidence >= 0 && confidence <= 1))
+    return "out_of_range";
   if (confidence < rules.minConfidence) return "low_confidence";
   return importance < rules.minImportance ? "low_importance" : null;
 }
 
-function crowdedOut(fact: ChosenFact, chosen: readonly ChosenFact[], rules: FactRules): CandidateProblem | null {
-  if (rules.removals?.some((removal) => isRequested(fact, removal, rules))) return "asked_to_forget";
+function crowdedOut(
+  fact: ChosenFact,
+  chosen: readonly ChosenFact[],
+  rules: FactRules,
+): CandidateProblem | null {
+  if (rules.removals?.some((removal) => isRequested(fact, removal, rules)))
+    return "asked_to_forget";
   const message = rules.removed?.messages[fact.message];
   if (message && wasRemoved(fact, message, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
@@ -252,16 +286,28 @@ function crowdedOut(fact: ChosenFact, chosen: readonly ChosenFact[], rules: Fact
   return chosen.length >= rules.inAll ? "daily_cap" : null;
 }
 
-/** Whether the quote of `fact` is part of a request to forget, or contains one and repeats the forgotten memory. */
-function isRequested(fact: ChosenFact, removal: ChosenRemoval, { messages, known }: FactRules): boolean {
+/**
+ * Whether the quote of `fact` is part of a request to forget, or contains one and repeats the
+ * forgotten memory.
+ */
+function isRequested(
+  fact: ChosenFact,
+  removal: ChosenRemoval,
+  { messages, known }: FactRules,
+): boolean {
   if (removal.message !== fact.message) return false;
   const text = (messages[fact.message] ?? "").normalize("NFC");
-  const rangeOf = (quote: string) => ({ from: text.indexOf(quote), to: text.indexOf(quote) + quote.length });
+  const rangeOf = (quote: string) => ({
+    from: text.indexOf(quote),
+    to: text.indexOf(quote) + quote.length,
+  });
   const [request, stated] = [rangeOf(removal.quote), rangeOf(fact.quote)];
   if (stated.to <= request.from || request.to <= stated.from) return false;
   if (stated.from < request.from || request.to < stated.to) return true;
   const forgotten = known.find(({ id }) => id === removal.id);
-  return forgotten !== undefined && (fact.relation?.target === forgotten.id || saysSame(fact, forgotten));
+  return (
+    forgotten !== undefined && (fact.relation?.target === forgotten.id || saysSame(fact, forgotten))
+  );
 }
 
 function isSame(first: ChosenFact, second: ChosenFact): boolean {

@@ -28,8 +28,9 @@ export interface RemovalRules {
 }
 
 /**
- * Chooses the removals to apply, each once. The user must have said the quote, not only repeated it. A message with more
- * than `perMessage` proposals removes nothing: no model decides to forget everything.
+ * Chooses the removals to apply, each once. The user must have said the quote, not only repeated
+ * it. A message with more than `perMessage` proposals removes nothing: no model decides to forget
+ * everything.
  */
 export async function chooseRemovals(
   candidates: readonly RemovalCandidate[],
@@ -44,12 +45,16 @@ export async function chooseRemovals(
   const rejected = checked.filter((each) => typeof each === "string");
   const valid = checked.filter((each) => typeof each !== "string");
   const all = [...new Map(valid.map((removal) => [removal.id, removal])).values()];
-  const isBulk = (one: ChosenRemoval) => all.filter(({ message }) => message === one.message).length > rules.perMessage;
+  const isBulk = (one: ChosenRemoval) =>
+    all.filter(({ message }) => message === one.message).length > rules.perMessage;
   const bulk = all.filter(isBulk).map(() => "bulk" as const);
   return { chosen: all.filter((removal) => !isBulk(removal)), rejected: [...rejected, ...bulk] };
 }
 
-function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenRemoval | RemovalProblem {
+function checkRemoval(
+  candidate: RemovalCandidate,
+  rules: RemovalRules,
+): ChosenRemoval | RemovalProblem {
   const id = rules.memories[candidate.memory - 1];
   if (id === undefined) return "unknown_memory";
   const message = candidate.message - 1;

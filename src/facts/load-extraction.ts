@@ -54,7 +54,10 @@ const maxWaiting = 20;
 /** Mostly none: they matter for retries and late work. */
 const maxRemoved = 500;
 
-/** Prepares one job of `found`. Ends it without a substantive message; the owner's daily cap defers it. */
+/**
+ * Prepares one job of `found`. Ends it without a substantive message; the owner's daily cap defers
+ * it.
+ */
 export async function prepareExtraction(
   deps: FactsRuntime,
   claim: Claim,
@@ -74,11 +77,17 @@ export async function prepareExtraction(
   const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text, before }) => isSubstantive(text, asksSomething(before ?? "")))) {
     // Not worth a model call: later messages are read with them.
-    return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
+    return skipWork(
+      deps.db,
+      claim,
+      work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil },
+    );
   }
   if (allowedAt === null) return withSimilar(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
-  deps.logger.debug(`Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`);
+  deps.logger.debug(
+    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
+  );
   const event = { scope, threadId, step: "extract", op: "create" } as const;
   await insertEvent(deps.db, { ...event, status: "skipped", detail: "daily_cap" });
   return "deferred";
@@ -88,7 +97,13 @@ export async function prepareExtraction(
 async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const { scope, threadId } = work;
   const event = { scope, threadId, step: "extract" } as const;
-  const { messages, taken } = await limitMaterial(deps, event, work.messages, deps.config.upkeep, () => true);
+  const { messages, taken } = await limitMaterial(
+    deps,
+    event,
+    work.messages,
+    deps.config.upkeep,
+    () => true,
+  );
   const doneUntil = messages.at(-1)?.seq ?? work.doneUntil;
   return { ...work, messages, doneUntil, more: work.more || taken < work.messages.length };
 }
@@ -102,15 +117,27 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const question = { terms: searchText(text), spans: [], names: () => false, vector };
   const categories = [...config.policy.categories.keys()];
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
-  const { candidates } = await searchMemories(db, question, { ...visible, limit: maxSimilar, most: 0 });
-  const similar = candidates.map(({ memory }) => memory).filter((memory) => memory.scope.userId === scope.userId);
+  const { candidates } = await searchMemories(db, question, {
+    ...visible,
+    limit: maxSimilar,
+    most: 0,
+  });
+  const similar = candidates
+    .map(({ memory }) => memory)
+    .filter((memory) => memory.scope.userId === scope.userId);
   const known = new Map(
-    [...similar, ...work.known].map(({ id, category, key, value, text }) => [id, { id, category, key, value, text }]),
+    [...similar, ...work.known].map(({ id, category, key, value, text }) => [
+      id,
+      { id, category, key, value, text },
+    ]),
   );
   const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: maxWaiting });
   return {
     ...work,
-    known: [...[...known.values()].slice(0, maxKnown), ...waiting.map((request) => ({ ...request, waits: true }))],
+    known: [
+      ...[...known.values()].slice(0, maxKnown),
+      ...waiting.map((request) => ({ ...request, waits: true })),
+    ],
   };
 }
 
@@ -126,7 +153,10 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 /** One round trip; null if the claim was lost. */
-export async function findExtractionWork({ db, config }: FactsRuntime, claim: Claim): Promise<ExtractionWork | null> {
+export async function findExtractionWork(
+  { db, config }: FactsRuntime,
+  claim: Claim,
+): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
   const [row] = await db.query<Row>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;

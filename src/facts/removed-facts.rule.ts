@@ -24,19 +24,28 @@ export interface SaidAt {
 }
 
 /**
- * Whether the text, value or quote of `fact` was removed after `message`: retries read messages again, and must not
- * restore removed facts.
+ * Whether the text, value or quote of `fact` was removed after `message`: retries read messages
+ * again, and must not restore removed facts.
  */
-export function wasRemoved(fact: LearnedFact, message: SaidAt, removed: readonly RemovedFact[]): boolean {
+export function wasRemoved(
+  fact: LearnedFact,
+  message: SaidAt,
+  removed: readonly RemovedFact[],
+): boolean {
   const later = removed.filter(({ removedAt }) => removedAt > message.saidAt);
   return later.some((other) => saysSame(fact, other) || hasSameQuote(fact, message, other));
 }
 
-export function saysSame(fact: LearnedFact, other: Pick<RemovedFact, "category" | "key" | "value" | "text">): boolean {
+export function saysSame(
+  fact: LearnedFact,
+  other: Pick<RemovedFact, "category" | "key" | "value" | "text">,
+): boolean {
   if (contentHash(fact.text) === contentHash(other.text)) return true;
   if (fact.key === null || fact.category !== other.category) return false;
   if (fact.value === null || other.value === null) return false;
-  return (other.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(other.value);
+  return (
+    (other.key ?? fact.key) === fact.key && normalValue(fact.value) === normalValue(other.value)
+  );
 }
 
 function hasSameQuote({ quote }: LearnedFact, { seq }: SaidAt, removed: RemovedFact): boolean {

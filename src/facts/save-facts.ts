@@ -7,7 +7,12 @@ import { removeSaid } from "../memories/write/remove-said.js";
 import { classified, writePrepared } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import { headOf } from "../text/storable-text.js";
-import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
+import {
+  type ChosenFact,
+  extractor,
+  type FactsRuntime,
+  type RejectedFact,
+} from "./choose-facts.rule.js";
 import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
 
@@ -21,10 +26,14 @@ interface ValidatedFacts {
 }
 
 /**
- * Writes the chosen facts, an event for each fact and rejection, and the thread's cursor in one transaction. Outcomes
- * are in the order of `chosen`. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Writes the chosen facts, an event for each fact and rejection, and the thread's cursor in one
+ * transaction. Outcomes are in the order of `chosen`.
+ * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
-export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Promise<WriteOutcome[]> {
+export async function saveFacts(
+  deps: FactsRuntime,
+  input: ValidatedFacts,
+): Promise<WriteOutcome[]> {
   const { claim, work, chosen, removing } = input;
   const prepared = await prepareDrafts(deps, {
     scope: work.scope,
@@ -38,7 +47,9 @@ export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Prom
       actor: extractor,
       step: "extract",
       stated: new Set(chosen.flatMap(({ statedByUser }, draft) => (statedByUser ? [draft] : []))),
-      relations: new Map(chosen.flatMap(({ relation }, draft) => (relation ? [[draft, relation]] : []))),
+      relations: new Map(
+        chosen.flatMap(({ relation }, draft) => (relation ? [[draft, relation]] : [])),
+      ),
     },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
@@ -84,13 +95,27 @@ function sourceOf(removal: ChosenRemoval, work: ExtractionWork) {
   return { seq, agentId, runId, threadId: work.threadId };
 }
 
-function messageOf({ message }: Pick<ChosenFact, "message">, { messages }: ExtractionWork): ExtractionMessage {
+function messageOf(
+  { message }: Pick<ChosenFact, "message">,
+  { messages }: ExtractionWork,
+): ExtractionMessage {
   return messages[message] as ExtractionMessage;
 }
 
 function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
   const { seq, actor, agentId, runId, saidAt } = messageOf(fact, work);
-  const { text, category, key, value, importance, confidence, relation, statedByUser, since, quote } = fact;
+  const {
+    text,
+    category,
+    key,
+    value,
+    importance,
+    confidence,
+    relation,
+    statedByUser,
+    since,
+    quote,
+  } = fact;
   return {
     text,
     category,
@@ -109,7 +134,10 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
   };
 }
 
-function eventsOf({ work, chosen, rejected, kept }: ValidatedFacts, outcomes: readonly WriteOutcome[]): MemoryEvent[] {
+function eventsOf(
+  { work, chosen, rejected, kept }: ValidatedFacts,
+  outcomes: readonly WriteOutcome[],
+): MemoryEvent[] {
   const { scope, threadId } = work;
   const event = { scope, threadId, step: "extract", op: "classify" } as const;
   return [
@@ -124,6 +152,11 @@ function eventsOf({ work, chosen, rejected, kept }: ValidatedFacts, outcomes: re
       detail,
       ...(category !== null && { category }),
     })),
-    ...kept.map((detail) => ({ ...event, op: "delete" as const, status: "skipped" as const, detail })),
+    ...kept.map((detail) => ({
+      ...event,
+      op: "delete" as const,
+      status: "skipped" as const,
+      detail,
+    })),
   ];
 }

@@ -6,7 +6,12 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { type AuditEntry, type ErasableMemory, eraseFound, lockOwnerRow } from "./erase-statements.js";
+import {
+  type AuditEntry,
+  type ErasableMemory,
+  eraseFound,
+  lockOwnerRow,
+} from "./erase-statements.js";
 import { memoryTables } from "./erasure-tables.js";
 
 /** Which of an app's own memories to delete for good. */
@@ -28,8 +33,9 @@ export interface Purged {
 const batchSize = 500;
 
 /**
- * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail and requests for
- * consent. The app stays, with an audit entry without text for each memory. An interrupted run keeps its progress.
+ * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail
+ * and requests for consent. The app stays, with an audit entry without text for each memory. An
+ * interrupted run keeps its progress.
  */
 export async function eraseAppMemories(db: Database, input: ErasedKinds): Promise<Purged> {
   const scope = await findErasureScope(db, input.scope);
@@ -43,7 +49,14 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
       if (!(await lockOwnerRow(tx, ownerRef))) return [];
       const memories = await findMemories(tx, ownerRef, input);
       if (memories.length > 0)
-        await eraseFound(tx, { scope, owner: input.scope, ownerRef, found: memories, tables, audit: input });
+        await eraseFound(tx, {
+          scope,
+          owner: input.scope,
+          ownerRef,
+          found: memories,
+          tables,
+          audit: input,
+        });
       if (memories.length < batchSize) await eraseTraces(tx, ownerRef, input);
       return memories;
     });
@@ -59,14 +72,22 @@ const isSelected = ({ only }: ErasedKinds): Sql => (only ? sql`m.kind = ${only.k
 
 const isShown = (db: Connection) => sql`m.state = 'active' and ${unexpired(db)}`;
 
-async function countMemories(db: Connection, ownerRef: string, input: ErasedKinds): Promise<Purged> {
+async function countMemories(
+  db: Connection,
+  ownerRef: string,
+  input: ErasedKinds,
+): Promise<Purged> {
   const [row] = await db.query<{ active: number; hidden: number }>(sql`
     select count(*) filter (where ${isShown(db)})::int as active, count(*) filter (where not (${isShown(db)}))::int as hidden
     from ${db.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}`);
   return { deletedCount: row?.active ?? 0, hiddenCount: row?.hidden ?? 0 };
 }
 
-async function findMemories(tx: Connection, ownerRef: string, input: ErasedKinds): Promise<readonly ErasableMemory[]> {
+async function findMemories(
+  tx: Connection,
+  ownerRef: string,
+  input: ErasedKinds,
+): Promise<readonly ErasableMemory[]> {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, ${isShown(tx)} as active
     from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}
@@ -74,8 +95,8 @@ async function findMemories(tx: Connection, ownerRef: string, input: ErasedKinds
 }
 
 /**
- * Deletes other copies of their text: requests for consent, the audit trail of memories purged before, and model
- * answers. The trail is found by category, since nothing else identifies it.
+ * Deletes other copies of their text: requests for consent, the audit trail of memories purged
+ * before, and model answers. The trail is found by category, since nothing else identifies it.
  */
 async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKinds): Promise<void> {
   const { schema } = tx;

@@ -6,12 +6,16 @@ import { type ErasableMemory, eraseFound, forgetting, lockOwnerRow } from "./era
 import type { ErasureTable, RowCounts } from "./erasure-tables.js";
 
 /**
- * Deletes the notes of locked threads, the notes they were merged into, and their audit trail. Locks the apps, and
- * records the deletions for the apps' other threads.
+ * Deletes the notes of locked threads, the notes they were merged into, and their audit trail.
+ * Locks the apps, and records the deletions for the apps' other threads.
  */
 export async function eraseNotes(
   tx: Connection,
-  { threads, scope, tables }: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
+  {
+    threads,
+    scope,
+    tables,
+  }: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
   const counts: RowCounts = {};
   for (const { owner_ref: ownerRef, ids, ...row } of await findNotesOf(tx, threads)) {

@@ -5,7 +5,12 @@ import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { retryOn } from "../postgres/retry.js";
-import { type ErasedThread, type ErasureScope, findErasureScope, takesNotes } from "../scope/erasure-scope.js";
+import {
+  type ErasedThread,
+  type ErasureScope,
+  findErasureScope,
+  takesNotes,
+} from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
 import { eraseNotes } from "./erase-notes.js";
@@ -53,7 +58,10 @@ export function createEraser(
   const run: Run = { ...options, db, removed: {}, shared: new Set(), done: 0 };
   run.onProgress?.({ done: 0, total: run.expected });
   return {
-    /** Deletes the data of the scope, or of one thread. Returns whether nothing is left, and then writes an event. */
+    /**
+     * Deletes the data of the scope, or of one thread. Returns whether nothing is left, and then
+     * writes an event.
+     */
     async pass(requested: Scope, thread: ErasedThread | null): Promise<boolean> {
       const scope = await findErasureScope(db, requested, thread);
       const records = scope.thread ? eventTables : recordTables;
@@ -61,17 +69,25 @@ export function createEraser(
         await eraseMemories(run, scope),
         await eraseConversations(run, scope),
         await eraseItems(run, scope),
-        await exhaust(run, (tx) => eraseRows(tx, records, { keys: noKeys, scope, limit: run.limit })),
+        await exhaust(run, (tx) =>
+          eraseRows(tx, records, { keys: noKeys, scope, limit: run.limit }),
+        ),
       ];
       return exhausted.every(Boolean) && finish(run, requested, scope);
     },
     /** Writes the event although something is left. */
     leaveTombstone: (scope: Scope) => insertEvent(db, tombstone(scope, run.removed)),
-    result: () => ({ removed: run.removed, total: run.done, sharedThreads: [...run.shared].sort() }),
+    result: () => ({
+      removed: run.removed,
+      total: run.done,
+      sharedThreads: [...run.shared].sort(),
+    }),
   };
 }
 
-/** Repeats `work` until nothing is left to delete. False when others write faster than it deletes. */
+/**
+ * Repeats `work` until nothing is left to delete. False when others write faster than it deletes.
+ */
 async function exhaust(run: Run, work: (tx: Connection) => Promise<RowCounts>): Promise<boolean> {
   const mostTransactions = 20 + run.expected / Math.min(run.limit, threadsPerTransaction / 2);
   for (let count = 0; count < mostTransactions; count++) {
@@ -127,7 +143,9 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
     if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
     if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
     // Workers have lost their tasks on these threads, so no more notes follow.
-    const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: noteTables }) : {};
+    const notes = takesNotes(scope)
+      ? await eraseNotes(tx, { threads: refs, scope, tables: noteTables })
+      : {};
     const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: noLimit });
     // Last, since the other rows are found by their thread.
     return { ...notes, ...sources, thread: await eraseThreads(tx, group) };
@@ -145,7 +163,10 @@ async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
   });
 }
 
-/** Deletes the owner and writes the event, unless something was written meanwhile. Returns whether nothing is left. */
+/**
+ * Deletes the owner and writes the event, unless something was written meanwhile. Returns whether
+ * nothing is left.
+ */
 async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<boolean> {
   return transaction(run.db, async (tx) => {
     if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
@@ -158,7 +179,10 @@ async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<
 }
 
 /** Retries deadlocks: forgetting locks threads before memories, some writers do the opposite. */
-function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
+function transaction<Result>(
+  db: Database,
+  work: (tx: Connection) => Promise<Result>,
+): Promise<Result> {
   return retryOn(["40P01"], () => db.transaction(work), {
     most: 10,
     busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
@@ -195,10 +219,13 @@ export interface Forgotten {
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads whose checkpoints stay: a checkpointer without tenants wrote them for another tenant's thread of the same id
-   * too. They are deleted with the last such thread.
+   * Threads whose checkpoints stay: a checkpointer without tenants wrote them for another tenant's
+   * thread of the same id too. They are deleted with the last such thread.
    */
   readonly sharedThreads: readonly string[];
-  /** False after a dry run that found something, and when others kept writing to the scope: run it again. */
+  /**
+   * False after a dry run that found something, and when others kept writing to the scope: run it
+   * again.
+   */
   readonly complete: boolean;
 }

@@ -5,7 +5,13 @@ import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
-import { type ErasureTable, eraseRows, memoryRecordTables, noKeys, type RowCounts } from "./erasure-tables.js";
+import {
+  type ErasureTable,
+  eraseRows,
+  memoryRecordTables,
+  noKeys,
+  type RowCounts,
+} from "./erasure-tables.js";
 
 export interface ErasableMemory {
   readonly ref: string;
@@ -15,7 +21,10 @@ export interface ErasableMemory {
   readonly active: boolean;
 }
 
-/** At most `limit` memories in any state. Insights come before their evidence, by which they are found. */
+/**
+ * At most `limit` memories in any state. Insights come before their evidence, by which they are
+ * found.
+ */
 export function findErasableMemories(tx: Connection, scope: ErasureScope, limit: number) {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select x.ref::text as ref, x.id, x.category, x.importance, x.state = 'active' as active
@@ -24,7 +33,11 @@ export function findErasableMemories(tx: Connection, scope: ErasureScope, limit:
 }
 
 /** At most `limit` items of LangGraph's store, locked against writes to them and their vectors. */
-export async function findErasableItems(tx: Connection, scope: ErasureScope, limit: number): Promise<string[]> {
+export async function findErasableItems(
+  tx: Connection,
+  scope: ErasureScope,
+  limit: number,
+): Promise<string[]> {
   const rows = await tx.query<{ ref: string }>(sql`
     select x.ref::text as ref from ${tx.schema}.store_item x where ${hasScope(scope)}
     order by x.item limit ${limit} for update`);
@@ -57,13 +70,28 @@ async function recordErased(
     changes: found.map(({ id, category, importance, active }) => {
       const line = changeLine("deleted", { category, importance, text: "", seenCount: 1 });
       const delta = active ? ({ event: "deleted", line, importance } as const) : null;
-      return { memoryId: id, category, event: "DELETE", old: null, new: gone, delta, similarity: null };
+      return {
+        memoryId: id,
+        category,
+        event: "DELETE",
+        old: null,
+        new: gone,
+        delta,
+        similarity: null,
+      };
     }),
   });
 }
 
-/** Clears references to the thread, and quotes from it, in rows that stay. The audit trail keeps who decided what. */
-export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
+/**
+ * Clears references to the thread, and quotes from it, in rows that stay. The audit trail keeps who
+ * decided what.
+ */
+export async function forgetWords(
+  tx: Connection,
+  scope: ErasureScope,
+  threadId: string,
+): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;
   await tx.query(sql`
@@ -88,7 +116,11 @@ export async function forgetWords(tx: Connection, scope: ErasureScope, threadId:
       and ${threadId} in (h.new #>> '{evidence,threadId}', h.new #>> '{source,threadId}')`);
 }
 
-async function subtractMemories(tx: Connection, ownerRef: string, memories: readonly string[]): Promise<void> {
+async function subtractMemories(
+  tx: Connection,
+  ownerRef: string,
+  memories: readonly string[],
+): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.owner o
     set memory_count = o.memory_count - gone.count, memory_length = o.memory_length - gone.length
@@ -141,15 +173,21 @@ export async function eraseMessages(
   return row ?? { message: 0, message_term: 0 };
 }
 
-/** Blocks writers of the owner's memories until the transaction ends. False without such an owner. */
+/**
+ * Blocks writers of the owner's memories until the transaction ends. False without such an owner.
+ */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
-  const rows = await tx.query(sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`);
+  const rows = await tx.query(
+    sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`,
+  );
   return rows.length > 0;
 }
 
 export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
   // A thread has no items.
-  const items = scope.thread ? empty : sql`or exists (select from ${tx.schema}.store_item x where ${hasScope(scope)})`;
+  const items = scope.thread
+    ? empty
+    : sql`or exists (select from ${tx.schema}.store_item x where ${hasScope(scope)})`;
   const [row] = await tx.query<{ remains: boolean }>(sql`
     select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})
       or exists (select from ${tx.schema}.thread x where ${hasScope(scope)}) ${items} as remains`);
@@ -178,7 +216,10 @@ interface FoundMemories {
   /** Includes memories purged before, which left only records. @default the ids of `found` */
   readonly ids?: readonly string[];
   readonly tables: readonly ErasureTable[];
-  /** Set if the owner stays: the memories' records are deleted now, with an audit entry without text. */
+  /**
+   * Set if the owner stays: the memories' records are deleted now, with an audit entry without
+   * text.
+   */
   readonly audit: AuditEntry | null;
 }
 

@@ -3,7 +3,10 @@ import { checkpointTableNames } from "../checkpoints/checkpoint-names.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
 
-/** Keys of the rows to erase with their dependents, as array expressions: of a scope, or of one batch. */
+/**
+ * Keys of the rows to erase with their dependents, as array expressions: of a scope, or of one
+ * batch.
+ */
 export interface ErasureKeys {
   /** `memory.ref`, bigint[]. */
   readonly memories: Sql;
@@ -37,12 +40,14 @@ export interface ErasureTable {
   readonly rows: (keys: ErasureKeys, scope: ErasureScope) => Sql;
 }
 
-const inTables = (tables: readonly string[], rows: ErasureTable["rows"]) => tables.map((table) => ({ table, rows }));
+const inTables = (tables: readonly string[], rows: ErasureTable["rows"]) =>
+  tables.map((table) => ({ table, rows }));
 
 /** Records of memories. The change log stays without text, since each revision needs its row. */
 export const memoryRecordTables: readonly ErasureTable[] = inTables(
   ["history"],
-  ({ memoryIds }, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
+  ({ memoryIds }, { ownerRef }) =>
+    sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
 );
 
 /** Memories after their dependents. */
@@ -65,15 +70,24 @@ export const checkpointTables: readonly ErasureTable[] = inTables(
 
 const isOfThread: ErasureTable["rows"] = ({ threads }) => sql`x.thread_ref = any (${threads})`;
 
-export const messageTables: readonly ErasureTable[] = inTables(["message_term", "message"], isOfThread);
+export const messageTables: readonly ErasureTable[] = inTables(
+  ["message_term", "message"],
+  isOfThread,
+);
 
-export const threadTables: readonly ErasureTable[] = inTables(["summary", "shown", "work"], isOfThread);
+export const threadTables: readonly ErasureTable[] = inTables(
+  ["summary", "shown", "work"],
+  isOfThread,
+);
 
 /** Links from threads to their notes, deleted with either. */
-export const noteSourceTables: readonly ErasureTable[] = inTables(["note_source"], (keys, scope) => {
-  const isOf = isOfThread(keys, scope);
-  return scope.thread ? isOf : sql`(${isOf} or x.owner_ref = ${scope.ownerRef}::bigint)`;
-});
+export const noteSourceTables: readonly ErasureTable[] = inTables(
+  ["note_source"],
+  (keys, scope) => {
+    const isOf = isOfThread(keys, scope);
+    return scope.thread ? isOf : sql`(${isOf} or x.owner_ref = ${scope.ownerRef}::bigint)`;
+  },
+);
 
 /** The audit trail of notes that apps made of the threads. */
 export const noteRecordTables: readonly ErasureTable[] = inTables(
@@ -87,12 +101,17 @@ export const storeTables: readonly ErasureTable[] = [
   { table: "store_item", rows: ({ items }) => sql`x.ref = any (${items})` },
 ];
 
-export const eventTables: readonly ErasureTable[] = inTables(["event", "usage"], (_, scope) => hasScope(scope));
+export const eventTables: readonly ErasureTable[] = inTables(["event", "usage"], (_, scope) =>
+  hasScope(scope),
+);
 
 export const recordTables: readonly ErasureTable[] = [
   ...inTables(["history", "change_log", "consent_request"], (_, scope) => hasOwner(scope)),
   // All of the owner's rows, even if the scope is a part: their prompts quoted every part.
-  ...inTables(["compared_pair", "work"], (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint`),
+  ...inTables(
+    ["compared_pair", "work"],
+    (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint`,
+  ),
   ...noteSourceTables,
   ...eventTables,
 ];

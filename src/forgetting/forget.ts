@@ -12,9 +12,21 @@ import {
   notesOf,
   threadsOf,
 } from "../scope/erasure-scope.js";
-import { parseScope, parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
+import {
+  parseScope,
+  parseScoped,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  threadField,
+} from "../scope/scope.js";
 import { abortSignal, callback, parseInput } from "../text/parse-input.js";
-import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
+import {
+  createEraser,
+  type ForgetOptions,
+  type ForgetProgress,
+  type Forgotten,
+} from "./erase-scope.js";
 import {
   checkpointTables,
   countRows,
@@ -29,7 +41,11 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-async function previewForget(db: Database, scope: Scope, thread: ErasedThread | null): Promise<Forgotten> {
+async function previewForget(
+  db: Database,
+  scope: Scope,
+  thread: ErasedThread | null,
+): Promise<Forgotten> {
   const erasure = await findErasureScope(db, scope, thread);
   const threads = await findErasableThreads(db, erasure);
   const names = await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads });
@@ -51,7 +67,9 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
     ...messageTables,
     ...threadTables,
     ...noteRecordTables,
-    ...(thread ? [...memoryRecordTables, ...noteSourceTables, ...eventTables] : [...storeTables, ...recordTables]),
+    ...(thread
+      ? [...memoryRecordTables, ...noteSourceTables, ...eventTables]
+      : [...storeTables, ...recordTables]),
   ]);
   const counts = await countRows(db, tables, { keys, scope: erasure });
   const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;
@@ -66,8 +84,9 @@ export interface DeleteThread extends ForgetOptions {
   readonly scope: Scope;
   readonly threadId: string;
   /**
-   * "keep": memories stay without their source and quotes. "remove": they are deleted too. Episodes, which summarize the
-   * conversation, are always deleted. @default "keep"
+   * "keep": memories stay without their source and quotes. "remove": they are deleted too.
+   * Episodes, which summarize the conversation, are always deleted.
+   * @default "keep"
    */
   readonly memories?: "keep" | "remove" | undefined;
 }
@@ -91,28 +110,42 @@ const mostPasses = 3;
 /**
  * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
  *
- * `{ userId }`: all data of the user in every app, and the notes that apps made of the user's conversations; `{ userId,
- * appId }`: the user's memories and threads in that app; `{ appId }`: the app's own data. Works in transactions of
- * bounded size; the next run finishes an interrupted one. One event without content or user stays in the tenant. Later
- * writes to the scope stay. A running graph fails when it writes its state to `memory.checkpointer()`. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * `{ userId }`: all data of the user in every app, and the notes that apps made of the user's
+ * conversations; `{ userId, appId }`: the user's memories and threads in that app; `{ appId }`: the
+ * app's own data. Works in transactions of bounded size; the next run finishes an interrupted one.
+ * One event without content or user stays in the tenant. Later writes to the scope stay. A running
+ * graph fails when it writes its state to `memory.checkpointer()`.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function forget(db: Database, requested: Scope, options: ForgetOptions = {}): Promise<Forgotten> {
+export async function forget(
+  db: Database,
+  requested: Scope,
+  options: ForgetOptions = {},
+): Promise<Forgotten> {
   const scope = parseScope(requested);
   return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
 }
 
 /**
- * Deletes one thread with all that depends on it: messages, summaries, waiting work, checkpoints, episodes, its events;
- * with `memories: "remove"` also what was learned there. Works as `forget`. @throws MemoryError `NOT_FOUND` when the
- * scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * Deletes one thread with all that depends on it: messages, summaries, waiting work, checkpoints,
+ * episodes, its events; with `memories: "remove"` also what was learned there. Works as `forget`.
+ * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`,
+ * `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
-  const { scope, threadId, memories, ...options } = parseScoped(deleteThreadSchema, input, "thread to delete");
+  const { scope, threadId, memories, ...options } = parseScoped(
+    deleteThreadSchema,
+    input,
+    "thread to delete",
+  );
   const erased = memories === "remove" ? "all" : "episodes";
   const thread: ErasedThread = { threadId: parseThreadId(threadId), memories: erased };
-  const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
+  const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), {
+    limit: 1,
+  });
   // An interrupted call may have deleted the thread and left its records.
-  if (found || (await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
+  if (found || (await previewForget(db, scope, thread)).total > 0)
+    return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
 
@@ -126,7 +159,8 @@ async function erase(
   if (dryRun) return preview;
   const eraser = createEraser(db, { ...listeners, limit: batchSize, expected: preview.total });
   let complete = false;
-  for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope, thread);
+  for (let pass = 0; pass < mostPasses && !complete; pass++)
+    complete = await eraser.pass(scope, thread);
   if (!complete) await eraser.leaveTombstone(scope);
   return { ...eraser.result(), complete };
 }

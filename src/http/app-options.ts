@@ -13,19 +13,31 @@ export interface LimitedRequest {
 }
 
 export interface MemoryAppOptions {
-  /** Finds the caller. @default programs of this machine are operators, over loopback without a proxy; others fail */
+  /**
+   * Finds the caller.
+   * @default programs of this machine are operators, over loopback without a proxy; others fail
+   */
   readonly authenticate?: Authenticate;
-  /** Called before each call, also of a batch; a result refuses the call with status 429. @default no limit */
+  /**
+   * Called before each call, also of a batch; a result refuses the call with status 429.
+   * @default no limit
+   */
   readonly rateLimit?: (
     request: LimitedRequest,
-  ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
+  ) =>
+    | { readonly retryAfterMs: number }
+    | undefined
+    | Promise<{ readonly retryAfterMs: number } | undefined>;
   /** Longest JSON body, in bytes. @default 4000000: thousands of memories */
   readonly maxBodyBytes?: number;
   /** Longest import, in bytes. @default 1000000000: it is read line by line */
   readonly maxImportBytes?: number;
   /** Milliseconds until an answer begins, imports excepted; late work goes on. @default 60000 */
   readonly timeoutMs?: number;
-  /** Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused. @default false */
+  /**
+   * Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused.
+   * @default false
+   */
   readonly inspector?: boolean;
   /** Answers `/mcp`: `mcpHandler(memory)` of mnemograph/mcp. @default no such path */
   readonly mcp?: (request: Request, scope: Scope, actor: string) => Promise<Response>;

@@ -6,7 +6,9 @@ import { type Caller, parseCaller } from "../operations/caller.js";
 export type Authenticate = (request: Request) => Caller | null | Promise<Caller | null>;
 
 export function bearerTokenOf(request: Request): string | null {
-  return /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
+  return (
+    /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null
+  );
 }
 
 /** Digests of equal length, for comparison in constant time. */
@@ -26,7 +28,8 @@ const fewestCharacters = 16;
 export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {
   const digest = createDigest();
   const entries = Object.entries(callers).map(([token, caller]) => {
-    if (token.length >= fewestCharacters) return { digest: digest(token), caller: parseCaller(caller) };
+    if (token.length >= fewestCharacters)
+      return { digest: digest(token), caller: parseCaller(caller) };
     throw new MemoryError(
       "INVALID_INPUT",
       `A bearer token has fewer than ${fewestCharacters} characters: make one with \`openssl rand -hex 32\`, and check that its environment variable is set.`,
@@ -49,16 +52,22 @@ const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-i
 
 /** Whether it comes from this machine and no proxy. The check of the host stops DNS rebinding. */
 export function isLocal(request: Request, bindings: unknown): boolean {
-  const { localAddress = "", remoteAddress = "" } = (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
+  const { localAddress = "", remoteAddress = "" } =
+    (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
   if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
   if (forwarded.some((name) => request.headers.has(name))) return false;
   return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);
 }
 
-/** False for requests of other sites. Browsers set these headers; programs set none, and hold no cookies. */
+/**
+ * False for requests of other sites. Browsers set these headers; programs set none, and hold no
+ * cookies.
+ */
 export function isFromPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = request.headers.get("origin");
-  return origin === null || (URL.canParse(origin) && new URL(origin).host === new URL(request.url).host);
+  return (
+    origin === null || (URL.canParse(origin) && new URL(origin).host === new URL(request.url).host)
+  );
 }

@@ -21,7 +21,9 @@ type InQuery<Value> = Value extends readonly (infer Item)[]
       : Value;
 
 type Part<Name extends string, Value> =
-  Record<never, never> extends Value ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
+  Record<never, never> extends Value
+    ? { readonly [Key in Name]?: Value }
+    : { readonly [Key in Name]: Value };
 
 type RequestOf<Verb, Path, Input> = ([ParameterOf<Path>] extends [never]
   ? unknown
@@ -46,7 +48,9 @@ type EndpointOf<Described> =
       }
     : never;
 
-type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never;
 
@@ -61,6 +65,10 @@ type Together<Union> = (Union extends unknown ? (one: Union) => void : never) ex
  */
 export type MemoryApp = Hono<
   BlankEnv,
-  Together<{ [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]> }[keyof typeof operations]> & {},
+  Together<
+    {
+      [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]>;
+    }[keyof typeof operations]
+  > & {},
   "/"
 >;

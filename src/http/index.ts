@@ -1,4 +1,7 @@
-/** `mnemograph/http`: memory as an HTTP API. Needs the package `hono`, and `jose` for JSON Web Tokens. */
+/**
+ * `mnemograph/http`: memory as an HTTP API. Needs the package `hono`, and `jose` for JSON Web
+ * Tokens.
+ */
 
 export type { Caller, OperatorCaller, UserCaller } from "../operations/caller.js";
 export type { LimitedRequest, MemoryAppOptions } from "./app-options.js";

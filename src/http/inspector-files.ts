@@ -28,10 +28,15 @@ export function addInspectorPage(app: Hono): void {
   app.on("GET", ["/inspector/", "/inspector/:file"], async ({ req }) => {
     const name = req.param("file") ?? "index.html";
     const type = types.get(name);
-    const place = places.map((folder) => fileURLToPath(new URL(folder + name, import.meta.url))).find(existsSync);
+    const place = places
+      .map((folder) => fileURLToPath(new URL(folder + name, import.meta.url)))
+      .find(existsSync);
     if (type === undefined) return textResponse("There is no such file.", 404);
     if (place === undefined)
-      return textResponse("The inspector's page is not built here. In a clone, run: npm run build:inspector\n", 501);
+      return textResponse(
+        "The inspector's page is not built here. In a clone, run: npm run build:inspector\n",
+        501,
+      );
     const body = new Uint8Array(await readFile(place));
     const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`;
     const headers = { ...security, "content-type": type, etag, "cache-control": "no-cache" };

@@ -16,7 +16,8 @@ export function createInspectorSession(operator: string) {
   let session: { readonly cookie: Buffer; readonly token: Buffer } | undefined;
   // Reads no body: any program on this machine may send one.
   const exchange = (request: Request): Response => {
-    if (!isFromPage(request)) return problemResponse(new HttpProblem("FORBIDDEN", "This comes from another site."));
+    if (!isFromPage(request))
+      return problemResponse(new HttpProblem("FORBIDDEN", "This comes from another site."));
     if (!matches(bearerTokenOf(request), unused)) {
       const detail = "This token is unknown or was used already: start `mnemograph inspect` again.";
       return problemResponse(new HttpProblem("UNAUTHENTICATED", detail));
@@ -25,7 +26,10 @@ export function createInspectorSession(operator: string) {
     const [cookie, pageToken] = [newSecret(), newSecret()];
     session = { cookie: digest(cookie), token: digest(pageToken) };
     const set = `${cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=/`;
-    return Response.json({ token: pageToken }, { headers: { "set-cookie": set, "cache-control": "no-store" } });
+    return Response.json(
+      { token: pageToken },
+      { headers: { "set-cookie": set, "cache-control": "no-store" } },
+    );
   };
   return {
     /** Opens the page once. Goes into the address's fragment, which browsers send to no server. */
@@ -35,18 +39,23 @@ export function createInspectorSession(operator: string) {
       matches(cookieOf(request), session?.cookie) && matches(bearerTokenOf(request), session?.token)
         ? { role: "operator", actor: operator }
         : null,
-    /** Adds `POST /inspector/session` to `serve`: it exchanges the token for a cookie and the page's token, once. */
+    /**
+     * Adds `POST /inspector/session` to `serve`: it exchanges the token for a cookie and the page's
+     * token, once.
+     */
     before:
       (serve: Serve): Serve =>
       (request, env) => {
-        const isExchange = request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
+        const isExchange =
+          request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
         return isExchange ? exchange(request) : serve(request, env);
       },
   };
 }
 
 /** A name for each port, so that two inspectors do not overwrite each other's. */
-const cookieName = (request: Request): string => `mnemograph-inspector-${new URL(request.url).port || "80"}`;
+const cookieName = (request: Request): string =>
+  `mnemograph-inspector-${new URL(request.url).port || "80"}`;
 
 function cookieOf(request: Request): string | null {
   const name = cookieName(request);

@@ -24,12 +24,16 @@ export interface JwtScopes {
   readonly algorithms?: readonly string[];
   /** How far clocks may differ, in seconds. @default 5 */
   readonly clockToleranceSeconds?: number;
-  /** Maps claims to a caller; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
+  /**
+   * Maps claims to a caller; null for nobody.
+   * @default `{ role: "user", scope: { userId: claims.sub } }`
+   */
   readonly caller?: (claims: JwtClaims) => Caller | null | Promise<Caller | null>;
 }
 
 /**
- * Authenticates by JSON Web Tokens, as bearer tokens. Refuses those without `exp`. Needs the package `jose`.
+ * Authenticates by JSON Web Tokens, as bearer tokens. Refuses those without `exp`. Needs the
+ * package `jose`.
  * @example
  * ```ts
  * const authenticate = jwtScopes({
@@ -39,7 +43,8 @@ export interface JwtScopes {
  *   caller: ({ sub, org }) => (sub && org ? { role: "user", scope: { tenantId: String(org), userId: sub } } : null),
  * });
  * ```
- * @throws MemoryError `INVALID_INPUT`; in a request `PEER_MISSING` without `jose`, and errors of reading the keys
+ * @throws MemoryError `INVALID_INPUT`; in a request `PEER_MISSING` without `jose`, and errors of
+ * reading the keys
  */
 export function jwtScopes(options: JwtScopes): Authenticate {
   // A misspelt option would disable a check.
@@ -47,13 +52,21 @@ export function jwtScopes(options: JwtScopes): Authenticate {
   const { jwksUrl, secret, issuer, audience, clockToleranceSeconds: clockTolerance = 5 } = options;
   const { caller = userOfSubject } = options;
   const algorithms = [...(options.algorithms ?? (secret === undefined ? asymmetric : ["HS256"]))];
-  const checks = { audience, algorithms, clockTolerance, requiredClaims: ["exp"], ...(issuer && { issuer }) };
+  const checks = {
+    audience,
+    algorithms,
+    clockTolerance,
+    requiredClaims: ["exp"],
+    ...(issuer && { issuer }),
+  };
   let key: JWTVerifyGetKey | undefined;
   return async (request) => {
     const token = bearerTokenOf(request);
     if (token === null) return null;
     const { createRemoteJWKSet, jwtVerify, errors } = await loadJose();
-    key ??= jwksUrl ? createRemoteJWKSet(new URL(jwksUrl)) : async () => new TextEncoder().encode(secret);
+    key ??= jwksUrl
+      ? createRemoteJWKSet(new URL(jwksUrl))
+      : async () => new TextEncoder().encode(secret);
     try {
       return await caller((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
@@ -82,16 +95,22 @@ const optionsSchema = z
   .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
     error: "give either `jwksUrl` or `secret`",
   })
-  .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
+  .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, {
+    error: "`jwksUrl` needs an `issuer`",
+  });
 
 function userOfSubject({ sub }: JwtClaims): Caller | null {
-  return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
+  return typeof sub !== "string" || sub.trim() === ""
+    ? null
+    : { role: "user", scope: { userId: sub } };
 }
 
 async function loadJose(): Promise<typeof import("jose")> {
   try {
     return await import("jose");
   } catch (cause) {
-    throw new MemoryError("PEER_MISSING", "`jwtScopes` needs the package jose: npm install jose", { cause });
+    throw new MemoryError("PEER_MISSING", "`jwtScopes` needs the package jose: npm install jose", {
+      cause,
+    });
   }
 }

@@ -2,7 +2,14 @@ import { type Context, Hono } from "hono";
 import { MemoryError, messageOf } from "../errors.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
-import { actorOf, type Caller, namedIds, notFound, parseCaller, targetOf } from "../operations/caller.js";
+import {
+  actorOf,
+  type Caller,
+  namedIds,
+  notFound,
+  parseCaller,
+  targetOf,
+} from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
@@ -13,11 +20,19 @@ import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
-import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest, within } from "./read-request.js";
+import {
+  bodyWithin,
+  defaultBodyBytes,
+  defaultImportBytes,
+  readBytes,
+  readRequest,
+  within,
+} from "./read-request.js";
 
 /**
- * The HTTP API of `memory`: serve it, or mount it in a Hono app. It describes itself at `/openapi.json`. In LangGraph's
- * `http.app`, mount it under a path of its own, since both have `/threads`: `new Hono().route("/memory", app)`.
+ * The HTTP API of `memory`: serve it, or mount it in a Hono app. It describes itself at
+ * `/openapi.json`. In LangGraph's `http.app`, mount it under a path of its own, since both have
+ * `/threads`: `new Hono().route("/memory", app)`.
  * @example
  * ```ts
  * const app = createMemoryApp(memory, {
@@ -42,10 +57,13 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
     }
     return problemResponse(error);
   };
-  const handler = (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
-    answer(context).catch((error) => failure(error, name));
+  const handler =
+    (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
+      answer(context).catch((error) => failure(error, name));
   for (const [name, operation] of operationList) {
-    const answer = handler(name, (context) => answerOperation(memory, options, [name, operation], context));
+    const answer = handler(name, (context) =>
+      answerOperation(memory, options, [name, operation], context),
+    );
     app.on(operation.method.toUpperCase(), operation.path, answer);
   }
   const mcpHandler = mcp && handler("mcp", (context) => answerMcp(mcp, options, context));
@@ -77,13 +95,27 @@ async function answerOperation(
   const request = context.req.raw;
   const caller = await admit(options, context, name);
   if (operation.operators && caller.role !== "operator") throw notFound();
-  const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
-  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes, timeoutMs } = options;
+  const signal = options.signal
+    ? AbortSignal.any([request.signal, options.signal])
+    : request.signal;
+  const {
+    maxBodyBytes = defaultBodyBytes,
+    maxImportBytes = defaultImportBytes,
+    timeoutMs,
+  } = options;
   const work = async () => {
-    const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
+    const { input, named, match } = await readRequest(
+      operation,
+      request,
+      context.req.param(),
+      maxBodyBytes,
+    );
     const target = targetOf(operation.reach, caller, named, input.appId as string | undefined);
     const stream = bodyWithin(request, maxImportBytes);
-    const answer = operation.call({ memory, caller, target, actor: actorOf(caller), match, signal, stream }, input);
+    const answer = operation.call(
+      { memory, caller, target, actor: actorOf(caller), match, signal, stream },
+      input,
+    );
     return operation.lines === "out"
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
@@ -91,7 +123,11 @@ async function answerOperation(
   return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
-async function admit(options: MemoryAppOptions, context: Context, operation: string): Promise<Caller> {
+async function admit(
+  options: MemoryAppOptions,
+  context: Context,
+  operation: string,
+): Promise<Caller> {
   const { authenticate, inspector } = options;
   const request = context.req.raw;
   // Browsers send the page's cookie with requests of other sites too.
@@ -113,9 +149,14 @@ async function limitRate({ rateLimit }: MemoryAppOptions, request: LimitedReques
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
 
-const localOnly = "This server has no authentication, so it answers programs of its own machine only.";
+const localOnly =
+  "This server has no authentication, so it answers programs of its own machine only.";
 
-async function answerMcp(mcp: NonNullable<MemoryAppOptions["mcp"]>, options: MemoryAppOptions, context: Context) {
+async function answerMcp(
+  mcp: NonNullable<MemoryAppOptions["mcp"]>,
+  options: MemoryAppOptions,
+  context: Context,
+) {
   const caller = await admit(options, context, "mcp");
   const { scope } = targetOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
   const request = context.req.raw;
@@ -126,7 +167,8 @@ async function answerMcp(mcp: NonNullable<MemoryAppOptions["mcp"]>, options: Mem
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
     // `admit` counted the first call; the protocol's server refuses more than 100.
     const calls = Array.isArray(batch) ? Math.min(batch.length, 100) : 1;
-    for (let call = 1; call < calls; call++) await limitRate(options, { caller, operation: "mcp", request });
+    for (let call = 1; call < calls; call++)
+      await limitRate(options, { caller, operation: "mcp", request });
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
   });
 }
@@ -143,7 +185,11 @@ function addProbes(app: Hono, memory: Memory): void {
   });
 }
 
-function jsonResponse({ versioned, method }: Operation, request: Request, answer: unknown): Response {
+function jsonResponse(
+  { versioned, method }: Operation,
+  request: Request,
+  answer: unknown,
+): Response {
   const headers = new Headers({ "cache-control": "no-store" });
   const { revision, nextCursor } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (versioned && typeof revision === "number") {
@@ -165,7 +211,10 @@ function jsonResponse({ versioned, method }: Operation, request: Request, answer
 const pieceCharacters = 65_536;
 
 /** Awaits the first line, so that an error has its own status. Reads no faster than the caller. */
-async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal): Promise<Response> {
+async function linesResponse(
+  lines: AsyncIterable<unknown>,
+  signal: AbortSignal,
+): Promise<Response> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let next: IteratorResult<unknown> | null = await iterator.next();
@@ -191,5 +240,7 @@ async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal)
     },
     { highWaterMark: 0 },
   );
-  return new Response(body, { headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" } });
+  return new Response(body, {
+    headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" },
+  });
 }

@@ -45,7 +45,9 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
   const { path, query, body } = requestParts(operation);
   const schemaOf = (schema: z.ZodType, io: Io = "input") => jsonSchema(schema, io, schemas);
   const inLines = { "application/x-ndjson": { schema: { type: "string" } } };
-  const inJson = (schema: z.ZodType, io: Io) => ({ "application/json": { schema: schemaOf(schema, io) } });
+  const inJson = (schema: z.ZodType, io: Io) => ({
+    "application/json": { schema: schemaOf(schema, io) },
+  });
   const hasBody = Object.keys(body.shape).length > 0;
   return {
     operationId,
@@ -61,12 +63,16 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
     responses: {
       200: {
         description: "Success.",
-        ...(versioned && { headers: { ETag: { schema: { type: "string" }, description: "Its revision." } } }),
+        ...(versioned && {
+          headers: { ETag: { schema: { type: "string" }, description: "Its revision." } },
+        }),
         content: lines === "out" ? inLines : inJson(operation.answer, "output"),
       },
       default: {
         description: `What went wrong; \`code\` says what: ${Object.keys(statusOf).join(", ")}, …`,
-        content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+        content: {
+          "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+        },
       },
     },
   };
@@ -80,7 +86,10 @@ const ifMatch = {
 };
 
 function parametersOf(place: "path" | "query", schema: Json, only?: readonly string[]): Json[] {
-  const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties)
     .filter(([name]) => only === undefined || only.includes(name))
     .map(([name, { description, ...property }]) => ({
@@ -94,8 +103,16 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
 
 function jsonSchema(schema: z.ZodType, io: Io, schemas: Json): Json {
   const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
-  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll('"#/$defs/', '"#/components/schemas/');
-  const { $schema: _, $defs = {}, id, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
+  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(
+    '"#/$defs/',
+    '"#/components/schemas/',
+  );
+  const {
+    $schema: _,
+    $defs = {},
+    id,
+    ...own
+  } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
   for (const [name, { id: __, ...part }] of Object.entries($defs)) schemas[name] = part;
   if (typeof id !== "string") return own;
   schemas[id] = own;
@@ -118,6 +135,13 @@ const problemSchema = {
 };
 
 const probe = (summary: string) => ({
-  get: { summary, security: [], responses: { 200: { description: "Yes." }, 503: { description: "No." } } },
+  get: {
+    summary,
+    security: [],
+    responses: { 200: { description: "Yes." }, 503: { description: "No." } },
+  },
 });
-const probes = { "/healthz": probe("Does the process answer?"), "/readyz": probe("Does its database answer?") };
+const probes = {
+  "/healthz": probe("Does the process answer?"),
+  "/readyz": probe("Does its database answer?"),
+};

@@ -72,7 +72,8 @@ export interface Problem {
 const publicDetails: Partial<Record<Problem["code"], string>> = {
   // Also for another user's thread.
   NOT_FOUND: "There is nothing of that name for you here.",
-  SCOPE_REQUIRED: "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
+  SCOPE_REQUIRED:
+    "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
 };
 
 const internalDetail = "The server could not do it. Its log says why.";
@@ -110,15 +111,29 @@ function retryAfter(seconds: number | undefined): Record<string, string> {
 
 function makeProblem(code: Problem["code"], status: number, detail: string): Problem {
   const words = code.toLowerCase().split("_");
-  return { type: `urn:mnemograph:problem:${words.join("-")}`, title: words.join(" "), status, detail, code };
+  return {
+    type: `urn:mnemograph:problem:${words.join("-")}`,
+    title: words.join(" "),
+    status,
+    detail,
+    code,
+  };
 }
 
 export const etagOf = (revision: number): string => `"${revision}"`;
 
-export function problemResponse(error: unknown, more: Readonly<Record<string, string>> = {}): Response {
+export function problemResponse(
+  error: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Response {
   const { problem, headers } = problemOf(error);
   return new Response(JSON.stringify(problem), {
     status: problem.status,
-    headers: { ...headers, ...more, "content-type": "application/problem+json", "cache-control": "no-store" },
+    headers: {
+      ...headers,
+      ...more,
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+    },
   });
 }

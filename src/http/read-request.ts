@@ -15,10 +15,16 @@ export const defaultImportBytes = 1_000_000_000;
 
 const nothing = z.strictObject({});
 
-export function requestParts(operation: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
+export function requestParts(
+  operation: Operation,
+): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
   const { inPath, notInPath } = inputParts(operation);
   const isInQuery = operation.method === "get" || operation.method === "delete";
-  return { path: inPath, query: isInQuery ? notInPath : nothing, body: isInQuery ? nothing : notInPath };
+  return {
+    path: inPath,
+    query: isInQuery ? notInPath : nothing,
+    body: isInQuery ? nothing : notInPath,
+  };
 }
 
 export async function readRequest(
@@ -58,8 +64,13 @@ function fromText(schema: unknown, value: unknown): unknown {
 /** Caches may have made the ETag weak. */
 const revisionTag = /^(?:W\/)?"(\d{1,10})"$/;
 
-/** @throws MemoryError `INVALID_INPUT`: an ignored condition would lose the change that it guards. */
-function matchOf({ versioned, method }: Operation, request: Request): { readonly ifRevision?: number } {
+/**
+ * @throws MemoryError `INVALID_INPUT`: an ignored condition would lose the change that it guards.
+ */
+function matchOf(
+  { versioned, method }: Operation,
+  request: Request,
+): { readonly ifRevision?: number } {
   const condition = request.headers.get("if-match")?.trim() ?? "*";
   if (condition === "*") return {};
   if (!versioned || method === "get")
@@ -88,7 +99,10 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
   return Buffer.concat(pieces);
 }
 
-/** @throws HttpProblem `TOO_LARGE`, before reading where the request states its length; `REQUEST_TIMEOUT` */
+/**
+ * @throws HttpProblem `TOO_LARGE`, before reading where the request states its length;
+ * `REQUEST_TIMEOUT`
+ */
 export async function* bodyWithin(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new HttpProblem("TOO_LARGE", `The body is longer than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
@@ -108,8 +122,15 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
   }
 }
 
-/** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
-export async function within<Result>(limitMs = 60_000, work: () => Promise<Result>, what = "answer") {
+/**
+ * Limits the wait, not the work, which has its own limits.
+ * @throws HttpProblem `REQUEST_TIMEOUT`
+ */
+export async function within<Result>(
+  limitMs = 60_000,
+  work: () => Promise<Result>,
+  what = "answer",
+) {
   const begun = work();
   // Late failures have no other handler.
   begun.catch(() => {});

@@ -1,4 +1,8 @@
-import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.rule.js";
+import {
+  trimToLength,
+  type WritingProblem,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
 import { contentHash } from "../text/normal-value.js";
 import { onOneLine, storable, visibleText } from "../text/storable-text.js";
 
@@ -25,7 +29,8 @@ export interface InsightSource {
   readonly threadId: string | null;
 }
 
-export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importance" | "confidence"> {
+export interface ChosenInsight
+  extends Pick<InsightCandidate, "tags" | "importance" | "confidence"> {
   readonly text: string;
   /** Null: the category of insights. */
   readonly category: string | null;
@@ -34,7 +39,13 @@ export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importan
 }
 
 /** "known": an existing memory has the same text. */
-export type InsightProblem = WritingProblem | "out_of_range" | "no_evidence" | "known" | "duplicate" | "run_cap";
+export type InsightProblem =
+  | WritingProblem
+  | "out_of_range"
+  | "no_evidence"
+  | "known"
+  | "duplicate"
+  | "run_cap";
 
 /** Chooses the insights to write, in order. Nonexistent evidence rejects an insight. */
 export function chooseInsights(
@@ -52,7 +63,8 @@ export function chooseInsights(
     else if (known.has(hash)) rejected.push("known");
     else if (chosen.has(hash)) rejected.push("duplicate");
     else if (chosen.size >= most) rejected.push("run_cap");
-    else chosen.set(hash, { ...checked, category: categories.includes(category) ? category : null });
+    else
+      chosen.set(hash, { ...checked, category: categories.includes(category) ? category : null });
   }
   return { chosen: [...chosen.values()], rejected };
 }
@@ -64,7 +76,8 @@ function checkInsight(
   const numbers = [...new Set(evidence)];
   const cited = numbers.flatMap((number) => sources[number - 1] ?? []);
   if (cited.length === 0 || cited.length < numbers.length) return "no_evidence";
-  if (!(importance >= 1 && importance <= 5 && confidence >= 0 && confidence <= 1)) return "out_of_range";
+  if (!(importance >= 1 && importance <= 5 && confidence >= 0 && confidence <= 1))
+    return "out_of_range";
   const fullText = onOneLine(visibleText(storable(summary)));
   const text = trimToLength("insight", fullText) ?? fullText;
   const [problem] = writingProblems("insight", text);
@@ -78,5 +91,7 @@ const maxTagCharacters = 40;
 
 function tagsOf(tags: readonly string[]): string[] {
   const plain = tags.map((tag) => onOneLine(visibleText(storable(tag))).trim());
-  return [...new Set(plain)].filter((tag) => tag !== "" && tag.length <= maxTagCharacters).slice(0, maxTags);
+  return [...new Set(plain)]
+    .filter((tag) => tag !== "" && tag.length <= maxTagCharacters)
+    .slice(0, maxTags);
 }

@@ -38,7 +38,11 @@ export function defineInsights(deps: InsightsRuntime) {
         candidates: await proposeInsights(deps, work, { attempt, charge }),
       }),
       validate: ({ work: { sources }, candidates }) =>
-        chooseInsights(candidates, { sources, most: insights.most, categories: benignCategories(deps.config.consent) }),
+        chooseInsights(candidates, {
+          sources,
+          most: insights.most,
+          categories: benignCategories(deps.config.consent),
+        }),
       save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
     },
     deps,

@@ -3,9 +3,10 @@ import { dayMs } from "../clock.js";
 
 export const insightsOptionsSchema = z.strictObject({
   /**
-   * Whether a model infers in the background what users did not say, such as how their preferences change: one call of
-   * some 1,500 tokens per user and day of use. Insights rank below stated facts;
-   * `memories.list({ scope, kinds: ["insight"] })` lists them. @default true
+   * Whether a model infers in the background what users did not say, such as how their preferences
+   * change: one call of some 1,500 tokens per user and day of use. Insights rank below stated
+   * facts; `memories.list({ scope, kinds: ["insight"] })` lists them.
+   * @default true
    */
   enabled: z.boolean().default(true),
 });
@@ -19,4 +20,5 @@ export const insightConstants = {
 
 export interface InsightsConfig extends z.input<typeof insightsOptionsSchema> {}
 
-export type InsightsOptions = z.output<typeof insightsOptionsSchema> & Readonly<typeof insightConstants>;
+export type InsightsOptions = z.output<typeof insightsOptionsSchema> &
+  Readonly<typeof insightConstants>;

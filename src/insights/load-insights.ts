@@ -14,7 +14,8 @@ import { hasWords, onOneLine, tailOf } from "../text/storable-text.js";
 import type { InsightSource } from "./choose-insights.rule.js";
 import type { InsightsOptions } from "./insights-options.js";
 
-export type InsightsRuntime = Runtime<WriteConfig & { readonly insights: InsightsOptions }> & TaskRuntime;
+export type InsightsRuntime = Runtime<WriteConfig & { readonly insights: InsightsOptions }> &
+  TaskRuntime;
 
 type RecentMessage = { readonly role: string; readonly text: string };
 
@@ -37,15 +38,22 @@ const maxChanges = 1_000;
 const recentCharacters = 1_000;
 const maxRecent = 12;
 
-/** Loads the work of `claim`, or ends it: skipped without anything new, deferred if the last run is too recent. */
-export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise<InsightsWork | JobStatus> {
+/**
+ * Loads the work of `claim`, or ends it: skipped without anything new, deferred if the last run is
+ * too recent.
+ */
+export async function loadInsights(
+  deps: InsightsRuntime,
+  claim: Claim,
+): Promise<InsightsWork | JobStatus> {
   const { db, config } = deps;
   const found = await findInsightsWork(db, claim, config);
   if (!found) return "lost";
   const { isNew, waitsUntil, ...work } = found;
   const { scope, sources, doneUntil } = work;
   // Does not count as a run: the time of the last one stays.
-  if (scope.userId === undefined || !isNew || sources.length === 0) return skipWork(db, claim, { doneUntil, at: null });
+  if (scope.userId === undefined || !isNew || sources.length === 0)
+    return skipWork(db, claim, { doneUntil, at: null });
   return waitsUntil === null ? work : deferWork(db, claim, waitsUntil);
 }
 
@@ -60,8 +68,8 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 /**
- * Null if the claim was lost. Evidence excludes untrusted memories, which an insight would vouch for, and memories of one
- * app, since an insight is visible in all.
+ * Null if the claim was lost. Evidence excludes untrusted memories, which an insight would vouch
+ * for, and memories of one app, since an insight is visible in all.
  */
 async function findInsightsWork(
   db: Connection,
@@ -73,7 +81,8 @@ async function findInsightsWork(
       and m.trust <> 'untrusted'`;
   const nextRun = sql`(o.done_at + ${insights.everyMs}::float8 * interval '1 millisecond')`;
   // If episodes stay within their app, its messages do too.
-  const ofApps = policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
+  const ofApps =
+    policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
   const [row] = await db.query<Row>(sql`
     with owner as materialized (
       select o.*, k.done_at from ${schema}.work k join ${schema}.owner o on o.id = k.owner_ref
@@ -140,7 +149,10 @@ async function findInsightsWork(
   };
 }
 
-/** The last `recentCharacters` of `messages`, without recalled memories, which are not new statements. */
+/**
+ * The last `recentCharacters` of `messages`, without recalled memories, which are not new
+ * statements.
+ */
 function endOf(messages: readonly RecentMessage[]): RecentMessage[] {
   const kept: RecentMessage[] = [];
   let remaining = recentCharacters;

@@ -15,8 +15,9 @@ const analyst = "worker:insights";
 const evidenceStrength = 0.6;
 
 /**
- * Writes the chosen insights and completes the task in one transaction. Outcomes are in the order of `chosen`. @throws
- * LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Writes the chosen insights and completes the task in one transaction. Outcomes are in the order
+ * of `chosen`.
+ * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function saveInsights(
   deps: InsightsRuntime,
@@ -39,10 +40,13 @@ export async function saveInsights(
     },
   });
   const memoryIds = outcomes.flatMap(({ id }) => (id === null ? [] : [id]));
-  deps.logger.info(`Insights of owner ${claim.ref}: ${memoryIds.length} kept, ${rejected.length} rejected`, {
-    step: "insights",
-    memoryIds,
-  });
+  deps.logger.info(
+    `Insights of owner ${claim.ref}: ${memoryIds.length} kept, ${rejected.length} rejected`,
+    {
+      step: "insights",
+      memoryIds,
+    },
+  );
   return outcomes;
 }
 
@@ -74,7 +78,9 @@ async function linkEvidence(
 ): Promise<void> {
   const insights = chosen.flatMap(({ evidence }, index) => {
     const { id, outcome } = outcomes[index] as WriteOutcome;
-    return outcome === "quarantined" || id === null ? [] : { id, evidence: evidence.map((each) => each.id) };
+    return outcome === "quarantined" || id === null
+      ? []
+      : { id, evidence: evidence.map((each) => each.id) };
   });
   if (insights.length === 0) return;
   const { schema } = tx;

@@ -32,7 +32,15 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
 ): BackgroundGraph<Found, Made> {
   type State = JobState<Found> & Made;
-  const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
+  const fields = [
+    "claim",
+    "threadId",
+    "scope",
+    "work",
+    ...Object.keys(steps.fresh),
+    "error",
+    "status",
+  ];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;
@@ -51,7 +59,10 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   const next = steps.follow?.name ?? END;
   if (steps.follow) graph.addNode(next, node(follow as never)).addEdge(next as never, END);
   const compiled = graph
-    .addConditionalEdges("save", ({ status }) => (status === "completed" ? next : END), [next, END] as never)
+    .addConditionalEdges("save", ({ status }) => (status === "completed" ? next : END), [
+      next,
+      END,
+    ] as never)
     .compile({ checkpointer: false, name: steps.name });
   return compiled as unknown as BackgroundGraph<Found, Made>;
 }

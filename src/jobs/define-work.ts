@@ -4,7 +4,13 @@ import { parseScope, parseThreadId, type ThreadAddress, threadForbidden } from "
 import { findOwner } from "../scope/scope-predicates.js";
 import type { UsageKind } from "../usage/usage-statements.js";
 import { type BackgroundGraph, backgroundGraph, isTraced } from "./background-graph.js";
-import { guardedSteps, type JobInput, type JobState, runSteps, type WorkSteps } from "./job-steps.js";
+import {
+  guardedSteps,
+  type JobInput,
+  type JobState,
+  runSteps,
+  type WorkSteps,
+} from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
 import type { JobAddress } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
@@ -34,12 +40,16 @@ export interface Work<Kind extends WorkKind = WorkKind> {
 }
 
 /** Idempotent work without a row in `work`. */
-export interface UnleasedWork<Kind extends WorkKind> extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
+export interface UnleasedWork<Kind extends WorkKind>
+  extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
   readonly counted?: boolean;
   run(ref: number): Promise<void>;
 }
 
-/** Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases the lease. */
+/**
+ * Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases
+ * the lease.
+ */
 export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
   extends WorkSteps<Loaded, Made>,
     Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
@@ -48,21 +58,26 @@ export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Ma
   readonly from?: number;
   readonly op?: EventOp;
   readonly charge: UsageKind;
-  /** Claims it for a caller of its graph. @default marks and takes it, unless it waits for its next try */
+  /**
+   * Claims it for a caller of its graph.
+   * @default marks and takes it, unless it waits for its next try
+   */
   claim?(address: ThreadAddress): Promise<Claim | null>;
 }
 
-export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object> extends Work<Kind> {
+export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
+  extends Work<Kind> {
   /** To call, mount, or open in Studio. It keeps no checkpoints: `work` has its state. */
   readonly graph: BackgroundGraph<Loaded, Made>;
   step(input: JobInput): Promise<JobState<Loaded> & Made>;
 }
 
 export function defineWork<const Kind extends WorkKind>(definition: UnleasedWork<Kind>): Work<Kind>;
-export function defineWork<const Kind extends WorkKind, Loaded extends JobAddress, Made extends object>(
-  definition: LeasedWork<Kind, Loaded, Made>,
-  deps: JobRuntime,
-): GraphWork<Kind, Loaded, Made>;
+export function defineWork<
+  const Kind extends WorkKind,
+  Loaded extends JobAddress,
+  Made extends object,
+>(definition: LeasedWork<Kind, Loaded, Made>, deps: JobRuntime): GraphWork<Kind, Loaded, Made>;
 export function defineWork<Kind extends WorkKind>(
   definition: UnleasedWork<Kind> | LeasedWork<Kind, JobAddress, object>,
   deps?: JobRuntime,
@@ -90,7 +105,8 @@ function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made exten
     return takeWork(db, { kind, of, ref }, tries.leaseMs);
   };
   const claim = definition.claim?.bind(definition) ?? claimNow;
-  const chargeOf = ({ scope, threadId }: Loaded) => deps.usage.charging({ scope, threadId, kind: charge });
+  const chargeOf = ({ scope, threadId }: Loaded) =>
+    deps.usage.charging({ scope, threadId, kind: charge });
   const steps = guardedSteps(deps, definition, claim, chargeOf);
   const graph = backgroundGraph(definition, steps);
   const traced = async (input: JobInput) =>

@@ -1,7 +1,10 @@
 import PQueue from "p-queue";
 import { currentTenancy } from "../postgres/isolation.js";
 
-/** Runs at most `concurrency` jobs; a tenant's next job waits for one of each other tenant (start-time fair queueing). */
+/**
+ * Runs at most `concurrency` jobs; a tenant's next job waits for one of each other tenant
+ * (start-time fair queueing).
+ */
 export function createFairQueue(concurrency: number) {
   const queue = new PQueue({ concurrency });
   const turns = new Map<string | undefined, number>();
@@ -29,7 +32,10 @@ const mostTenants = 10_000;
 /** In seconds: turns are 32-bit integers in the queue's table. */
 const firstTurn = Date.UTC(2026, 0) / 1_000;
 
-/** Fair priorities for a queue that several processes fill: a tenant's turns are 10 s apart. The highest runs first. */
+/**
+ * Fair priorities for a queue that several processes fill: a tenant's turns are 10 s apart. The
+ * highest runs first.
+ */
 export function createTurns(): (place?: number) => number {
   const turns = new Map<string | undefined, number>();
   return (place) => {

@@ -41,7 +41,10 @@ interface QueuedJob {
 
 /** Queued jobs are hints and may be lost: the tables record due work. */
 export interface JobQueue {
-  /** Never throws: sweeps find jobs that could not be queued. @param place @default the caller's next turn */
+  /**
+   * Never throws: sweeps find jobs that could not be queued. @param place
+   * @default the caller's next turn
+   */
   add(job: Job, place?: number): void;
   prepare(): Promise<unknown>;
   work(kind: WorkKind, taking: Taking): void;
@@ -50,7 +53,10 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** "short": one job of a key waits while one runs. Retries are for dead processes, not for failed work. */
+/**
+ * "short": one job of a key waits while one runs. Retries are for dead processes, not for failed
+ * work.
+ */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
 /** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
@@ -99,7 +105,9 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
       waiting.clear();
       await insert(jobs).catch((error: unknown) => {
         isPrepared = false;
-        logger.warn(`${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`);
+        logger.warn(
+          `${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`,
+        );
       });
     }
     flushing = undefined;
@@ -122,7 +130,8 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
         await boss.complete(nameOf(kind), ids);
         return true;
       };
-      const failed = (error: unknown) => logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
+      const failed = (error: unknown) =>
+        logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
       takers.set(kind, createTaker(taking.pollIntervalMs, take, failed));
     },
     async stopWork() {
@@ -137,8 +146,15 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
 }
 
-/** Polls, without pauses while there are jobs. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
-function createTaker(pollIntervalMs: number, take: () => Promise<boolean>, onError: (error: unknown) => void) {
+/**
+ * Polls, without pauses while there are jobs. Not `boss.work`: its failed statement ends the
+ * process (pg-boss 10.4).
+ */
+function createTaker(
+  pollIntervalMs: number,
+  take: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+) {
   let stopped = false;
   let wake = () => {};
   const pause = () =>
@@ -189,7 +205,11 @@ type StartedBoss = PgBossInstance & { stop(how: { graceful: boolean }): Promise<
 
 const connectionOptions = ["connectionString", "host", "database", "user", "db"];
 
-async function startBoss(db: Database, options: PgBossOptions, logger: Logger): Promise<StartedBoss> {
+async function startBoss(
+  db: Database,
+  options: PgBossOptions,
+  logger: Logger,
+): Promise<StartedBoss> {
   const connects = connectionOptions.some((name) => options[name] !== undefined);
   if (db.isEmbedded && !connects) {
     throw new MemoryError(
@@ -201,7 +221,9 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
     const message = "Queues need a package that is not installed: npm install pg-boss@10";
     throw new MemoryError("PEER_MISSING", message, { cause });
   });
-  const ours = { db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) } };
+  const ours = {
+    db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) },
+  };
   const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   await boss.start();
@@ -211,7 +233,9 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
-/** Keeps driver errors, whose text pg-boss checks for existing tables. Ends its failed transaction. */
+/**
+ * Keeps driver errors, whose text pg-boss checks for existing tables. Ends its failed transaction.
+ */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };
   return db.withClient(async (client) => {

@@ -35,7 +35,9 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
   readonly name: string;
   readonly fresh: Made;
   load(claim: Claim): Promise<Found | JobStatus>;
-  /** Limits `work` to one try, or returns its end. Not called for work that may be killing workers. */
+  /**
+   * Limits `work` to one try, or returns its end. Not called for work that may be killing workers.
+   */
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
@@ -44,7 +46,9 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
   readonly follow?: { readonly name: string; run(taken: Taken<Found, Made>): Promise<void> };
 }
 
-type Step<Found, Made> = (state: JobState<Found> & Made) => Promise<Partial<JobState<Found>> | Partial<Made>>;
+type Step<Found, Made> = (
+  state: JobState<Found> & Made,
+) => Promise<Partial<JobState<Found>> | Partial<Made>>;
 
 export function guardedSteps<Found extends JobAddress, Made extends object>(
   deps: JobRuntime,
@@ -72,7 +76,9 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
       if (claim.attempt > steps.tries.maxFailures) return { ...fresh, work, error: workerStopped };
       const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
-      return typeof prepared === "string" ? { ...fresh, status: prepared } : { ...fresh, work: prepared };
+      return typeof prepared === "string"
+        ? { ...fresh, status: prepared }
+        : { ...fresh, work: prepared };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
@@ -82,7 +88,10 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
     if (!claim || !work) return { status: "lost" };
     if (error) return settle({ claim, work, failure: error });
     try {
-      const saved = await steps.save({ ...(state as unknown as Made), claim, work }, toolsOf(claim, work));
+      const saved = await steps.save(
+        { ...(state as unknown as Made), claim, work },
+        toolsOf(claim, work),
+      );
       return { ...saved, status: "completed" };
     } catch (cause) {
       return settle({ claim, work, failure: toFailure(cause) });
@@ -129,4 +138,8 @@ export async function runSteps<Found extends JobAddress, Made extends object>(
   return state;
 }
 
-const workerStopped: Failure = { code: "UNEXPECTED", message: "The worker stopped before it was done.", output: null };
+const workerStopped: Failure = {
+  code: "UNEXPECTED",
+  message: "The worker stopped before it was done.",
+  output: null,
+};

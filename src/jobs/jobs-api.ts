@@ -11,7 +11,10 @@ import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export const jobStates = ["waiting", "running", "failed"] as const;
 
-/** "waiting": due, now or at `dueAt`; "running": a worker has it; "failed": its last try failed, or it was given up. */
+/**
+ * "waiting": due, now or at `dueAt`; "running": a worker has it; "failed": its last try failed, or
+ * it was given up.
+ */
 type JobState = (typeof jobStates)[number];
 
 /** A piece of background work. It holds no words of a conversation but the error. */
@@ -28,7 +31,10 @@ export interface ListedJob {
   readonly givenUpAt: Date | null;
   /** Null while it runs, and when it is not tried again. */
   readonly dueAt: Date | null;
-  /** The process that took it, "host:pid". A worker that is alive extends `leaseUntil`; after it another takes over. */
+  /**
+   * The process that took it, "host:pid". A worker that is alive extends `leaseUntil`; after it
+   * another takes over.
+   */
   readonly worker: string | null;
   readonly since: Date | null;
   readonly leaseUntil: Date | null;
@@ -46,18 +52,22 @@ interface ListJobs {
 }
 
 export interface JobsApi {
-  /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
+  /**
+   * Jobs that wait, run or failed, by id; not ageing, expiry and purging.
+   * @throws MemoryError `INVALID_INPUT`
+   */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
-   * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.
+   * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a
+   * time.
    * @example
    * ```ts
    * const [failed] = await memory.jobs.list({ state: "failed" });
    * if (failed) await memory.jobs.retry(failed.id);
    * ```
    * @returns how many are due now.
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for an episode or a note
-   * that was given up when later work on its thread is done.
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for
+   * an episode or a note that was given up when later work on its thread is done.
    */
   retry(
     which: string | { readonly kind: WorkKind },
@@ -104,7 +114,11 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
     },
     async retry(requested, of = {}) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { tenantId } = parseInput(z.strictObject({ tenantId: tenantField }), of, "retry of jobs");
+      const { tenantId } = parseInput(
+        z.strictObject({ tenantId: tenantField }),
+        of,
+        "retry of jobs",
+      );
       return asListed({ tenantId }, () =>
         typeof which === "string" ? retryNamed(which, tenantId) : retryKind(which.kind, tenantId),
       );
@@ -117,10 +131,18 @@ const rowId = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
 
 async function findJobs(
   db: Connection,
-  { tenantId, state, kind, id, after, limit }: Omit<ListJobs, "limit"> & { id?: string; limit: number },
+  {
+    tenantId,
+    state,
+    kind,
+    id,
+    after,
+    limit,
+  }: Omit<ListJobs, "limit"> & { id?: string; limit: number },
 ): Promise<ListedJob[]> {
   const { schema, now } = db;
-  const where = (value: unknown, condition: Sql) => (value === undefined ? empty : sql`and ${condition}`);
+  const where = (value: unknown, condition: Sql) =>
+    value === undefined ? empty : sql`and ${condition}`;
   const rows = await db.query<ScopeRow & Omit<ListedJob, "scope">>(sql`
     select j.* from (
       select k.id::text, k.kind, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,

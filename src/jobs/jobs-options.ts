@@ -3,7 +3,11 @@ import type { Runtime } from "../runtime.js";
 import { timerOption } from "../text/parse-input.js";
 
 export const jobsOptionsSchema = z.strictObject({
-  /** Background jobs at the same time in this process. Lower it where a model's provider limits calls. @default 4 */
+  /**
+   * Background jobs at the same time in this process. Lower it where a model's provider limits
+   * calls.
+   * @default 4
+   */
   concurrency: z.int().min(1).default(4),
 });
 
@@ -26,24 +30,38 @@ export interface Tries {
 }
 
 export const taskOptionsSchema = z.strictObject({
-  /** Longest wait for a model call, and for embeddings of each 100 texts. Raise it for slow models. @default 30_000 */
+  /**
+   * Longest wait for a model call, and for embeddings of each 100 texts. Raise it for slow models.
+   * @default 30_000
+   */
   timeoutMs: timerOption.min(1).default(30_000),
-  /** Tokens of conversation in one call, an eighth of a 128k window: lower it for smaller ones. @default 16_000 */
+  /**
+   * Tokens of conversation in one call, an eighth of a 128k window: lower it for smaller ones.
+   * @default 16_000
+   */
   inputBudgetTokens: z.int().min(200).default(16_000),
 });
 
 export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
 export const taskConstants = {
-  /** How long a worker may be silent before another takes over: two model calls and their repairs. */
+  /**
+   * How long a worker may be silent before another takes over: two model calls and their repairs.
+   */
   leaseMs: 150_000,
   /** After the first failure; doubles each time, up to an hour. */
   retryDelayMs: 30_000,
-  /** Most calls for one piece of work: half a megabyte of English. The middle of longer messages is omitted. */
+  /**
+   * Most calls for one piece of work: half a megabyte of English. The middle of longer messages is
+   * omitted.
+   */
   mostPieces: 8,
   /** Tries, of two answers each, before unusable output becomes a dead letter. */
   maxAttempts: 3,
-  /** Tries before failing calls become a dead letter: with the growing waits some 14 hours of outage. */
+  /**
+   * Tries before failing calls become a dead letter: with the growing waits some 14 hours of
+   * outage.
+   */
   maxFailures: 20,
 };
 

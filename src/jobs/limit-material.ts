@@ -8,7 +8,10 @@ import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
-/** Cuts `messages` to one job, and reports the cut in the prompt, the log and an event. `taken`: how many are covered. */
+/**
+ * Cuts `messages` to one job, and reports the cut in the prompt, the log and an event. `taken`: how
+ * many are covered.
+ */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,
   of: Pick<MemoryEvent, "scope" | "threadId" | "step">,
@@ -27,13 +30,16 @@ export async function limitMaterial<Message extends { text: string }>(
   return { messages: [...items], taken };
 }
 
-export async function limitThread<Found extends ThreadWork & { readonly messages: readonly TurnMessage[] }>(
-  deps: TaskRuntime,
-  step: MemoryEvent["step"],
-  work: Found,
-): Promise<Found> {
+export async function limitThread<
+  Found extends ThreadWork & { readonly messages: readonly TurnMessage[] },
+>(deps: TaskRuntime, step: MemoryEvent["step"], work: Found): Promise<Found> {
   const { scope, threadId } = work;
-  const { messages } = await limitMaterial(deps, { scope, threadId, step }, work.messages, deps.config.upkeep);
+  const { messages } = await limitMaterial(
+    deps,
+    { scope, threadId, step },
+    work.messages,
+    deps.config.upkeep,
+  );
   return { ...work, messages };
 }
 

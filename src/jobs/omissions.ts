@@ -20,7 +20,10 @@ Leave out what <forgotten> says as well, in whatever words a message or an earli
 
 const mostForgotten = 100;
 
-/** What a model must omit from `messages` and earlier texts: memories the user had removed, not expired ones. */
+/**
+ * What a model must omit from `messages` and earlier texts: memories the user had removed, not
+ * expired ones.
+ */
 export async function findOmissions(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },
@@ -29,26 +32,37 @@ export async function findOmissions(
 ): Promise<Omissions> {
   const removed = await findForgotten(db, of.scope);
   if (removed.length === 0) return { instruction, input: "", repeats: async () => false };
-  const textOf = (items: readonly { readonly text: string }[]) => items.map(({ text }) => text).join("\n");
+  const textOf = (items: readonly { readonly text: string }[]) =>
+    items.map(({ text }) => text).join("\n");
   const texts = removed.flatMap(({ text, value, quote, request }) => {
     return [`${text} ${value ?? ""}`, quote ?? "", request ?? ""];
   });
   const given = [textOf(messages), ...before].join("\n");
-  const [instructionWords = none, givenWords = none, ...facts] = await wordsOf(db, [instruction, given, ...texts]);
-  const { kept, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
+  const [instructionWords = none, givenWords = none, ...facts] = await wordsOf(db, [
+    instruction,
+    given,
+    ...texts,
+  ]);
+  const { kept, marked } = await findKept(db, of, [
+    ...new Set(facts.flatMap((words) => [...words])),
+  ]);
   const last = Math.max(-1, ...marked);
   const other = messages.filter(({ seq }) => !marked.has(seq));
   const since = other.filter(({ seq }) => seq > last);
   const [otherWords = none, laterWords = none] = await wordsOf(db, [textOf(other), textOf(since)]);
   const forgotten = removed.map(({ text }, index) => {
     const [memory = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
-    const its = [...memory].filter((word) => !instructionWords.has(word) && !kept.has(word) && !laterWords.has(word));
+    const its = [...memory].filter(
+      (word) => !instructionWords.has(word) && !kept.has(word) && !laterWords.has(word),
+    );
     // Words of other messages may be repeated, unless the request names them.
     const words = its.filter((word) => request.has(word) || !otherWords.has(word));
     const named = words.filter((word) => request.has(word) || quote.has(word));
     return { text, words, named, isMentioned: its.some((word) => givenWords.has(word)) };
   });
-  const mentioned = forgotten.filter(({ isMentioned }) => isMentioned).map(({ text }) => element("memory", {}, text));
+  const mentioned = forgotten
+    .filter(({ isMentioned }) => isMentioned)
+    .map(({ text }) => element("memory", {}, text));
   return {
     instruction,
     input: mentioned.length === 0 ? "" : block("forgotten", mentioned),
@@ -57,14 +71,22 @@ export async function findOmissions(
       // Unmentioned words ("the customer") may be unrelated; more than half of them are not.
       return forgotten.some(
         ({ words, named }) =>
-          named.some((word) => answer.has(word)) || 2 * words.filter((word) => answer.has(word)).length > words.length,
+          named.some((word) => answer.has(word)) ||
+          2 * words.filter((word) => answer.has(word)).length > words.length,
       );
     },
   };
 }
 
-/** Whether extraction is reading messages up to `endSeq` or will soon: they may ask to forget. Ignores failed, late work. */
-export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
+/**
+ * Whether extraction is reading messages up to `endSeq` or will soon: they may ask to forget.
+ * Ignores failed, late work.
+ */
+export async function isUnread(
+  db: Connection,
+  threadRef: number,
+  endSeq: number,
+): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k
     where k.thread_ref = ${threadRef} and k.kind = 'facts' and k.given_up_at is null

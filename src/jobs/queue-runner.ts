@@ -7,8 +7,22 @@ import { acrossTenants } from "../postgres/isolation.js";
 import { abortSignal, parseInput } from "../text/parse-input.js";
 import type { Work } from "./define-work.js";
 import { createJobQueue, type JobQueue, type QueueOption } from "./job-queue.js";
-import { createLookout, createSweeper, guarded, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
-import { type Job, jobName, kindsField, toJob, type WorkKind, workKinds } from "./work-kinds.rule.js";
+import {
+  createLookout,
+  createSweeper,
+  guarded,
+  ofKinds,
+  type Runner,
+  type RunnerDeps,
+} from "./runner.js";
+import {
+  type Job,
+  jobName,
+  kindsField,
+  toJob,
+  type WorkKind,
+  workKinds,
+} from "./work-kinds.rule.js";
 
 export interface WorkInput {
   /** @default all that the memory does */
@@ -40,7 +54,8 @@ export interface QueueRunner extends Runner {
 
 const workSchema = z.strictObject({ kinds: kindsField, signal: abortSignal.optional() });
 
-export const parseWork = (input: WorkInput | undefined) => parseInput(workSchema, input ?? {}, "work");
+export const parseWork = (input: WorkInput | undefined) =>
+  parseInput(workSchema, input ?? {}, "work");
 
 interface QueueRunnerDeps extends RunnerDeps {
   readonly option: QueueOption;
@@ -58,10 +73,13 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   let stopped = false;
   return {
     async start(job, others = []) {
-      for (const each of [job, ...others]) if (works.some(({ kind }) => kind === each.kind)) queue.add(each);
+      for (const each of [job, ...others])
+        if (works.some(({ kind }) => kind === each.kind)) queue.add(each);
     },
     async upkeep(which) {
-      return lookFor(ofKinds(works, which), { ...queued, inTime: false }, (job, _, turn) => queue.add(job, turn));
+      return lookFor(ofKinds(works, which), { ...queued, inTime: false }, (job, _, turn) =>
+        queue.add(job, turn),
+      );
     },
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
@@ -69,7 +87,11 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     async work(input) {
       const { kinds = workKinds, signal } = parseWork(input);
       if (stopped) throw new MemoryError("CLOSED", "This memory is closed.");
-      if (worker) throw new MemoryError("INVALID_INPUT", "This memory works already: stop that worker first.");
+      if (worker)
+        throw new MemoryError(
+          "INVALID_INPUT",
+          "This memory works already: stop that worker first.",
+        );
       const mine = createWorker({ ...deps, works: ofKinds(deps.own, { kinds }) }, queue);
       worker = mine;
       const stop = async () => {
@@ -116,7 +138,11 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   const run = async (work: Work, job: Job) => {
     const count = counts.get(work.kind) as Counts;
     count.running++;
-    const well = await guarded(jobName(job), () => acrossTenants(() => work.run(job, within)), logger);
+    const well = await guarded(
+      jobName(job),
+      () => acrossTenants(() => work.run(job, within)),
+      logger,
+    );
     count.running--;
     count[well ? "done" : "failed"]++;
   };
@@ -161,14 +187,18 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
       isWell = await prepared();
       outside.runInAsyncScope(() => {
         for (const work of works) {
-          const taking = { most: concurrency * takenPerRunning, pollIntervalMs: deps.pollIntervalMs };
+          const taking = {
+            most: concurrency * takenPerRunning,
+            pollIntervalMs: deps.pollIntervalMs,
+          };
           queue.work(work.kind, { ...taking, take: (data) => take(work, data) });
         }
         sweeper.start();
       });
     },
     status(): WorkerStatus {
-      const sum = (count: keyof Counts) => [...counts.values()].reduce((total, each) => total + each[count], 0);
+      const sum = (count: keyof Counts) =>
+        [...counts.values()].reduce((total, each) => total + each[count], 0);
       const kinds = Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }]));
       const all = { done: sum("done"), failed: sum("failed"), running: sum("running") };
       return { ready: isWell && !stopped, ...all, kinds };

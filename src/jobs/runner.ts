@@ -16,7 +16,10 @@ export interface UpkeepInput {
 }
 
 export interface Runner {
-  /** Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it in this process. */
+  /**
+   * Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it in
+   * this process.
+   */
   start(job: Job, others?: readonly Job[]): Promise<void>;
   /** Starts all due work; returns the number of jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
@@ -43,7 +46,11 @@ export function ofKinds(works: readonly Work[], which: UpkeepInput = {}): readon
   return works.filter(({ kind }) => kinds.includes(kind));
 }
 
-export async function guarded(name: string, work: () => Promise<void>, logger: Logger): Promise<boolean> {
+export async function guarded(
+  name: string,
+  work: () => Promise<void>,
+  logger: Logger,
+): Promise<boolean> {
   try {
     await work();
     return true;
@@ -53,7 +60,10 @@ export async function guarded(name: string, work: () => Promise<void>, logger: L
   }
 }
 
-/** Passes due work to `take`, if this process may see all tenants; returns the number of counted jobs. */
+/**
+ * Passes due work to `take`, if this process may see all tenants; returns the number of counted
+ * jobs.
+ */
 export function createLookout(db: Database) {
   const lookedAt = new Map<object, number>();
   const isTime = (what: { readonly everyMs?: number | undefined }, inTime: boolean): boolean => {

@@ -8,7 +8,14 @@ import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
 import { isUnread } from "./omissions.js";
 import { jobName, type WorkKind } from "./work-kinds.rule.js";
-import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
+import {
+  type Claim,
+  deferWork,
+  failWork,
+  giveWorkUp,
+  LeaseLost,
+  type WorkDone,
+} from "./work-table.js";
 
 export interface Failure {
   readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
@@ -21,7 +28,11 @@ const mostOutputCharacters = 100_000;
 export function toFailure(error: unknown): Failure {
   const output = malformedOutput(error);
   return {
-    code: MemoryError.is(error) ? error.code : error instanceof LeaseLost ? "LEASE_LOST" : "UNEXPECTED",
+    code: MemoryError.is(error)
+      ? error.code
+      : error instanceof LeaseLost
+        ? "LEASE_LOST"
+        : "UNEXPECTED",
     message: errorLine(error),
     output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
   };
@@ -105,9 +116,11 @@ export async function settleFailure<Found extends JobAddress>(
   const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures } = of.tries;
-  const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
+  const isLast =
+    claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
-    if (isLast && work && of.after) return await giveUp(deps, of, { claim, work, failure }, of.after(work));
+    if (isLast && work && of.after)
+      return await giveUp(deps, of, { claim, work, failure }, of.after(work));
     return await tryAgain(deps, of, failed, isLast && !of.after);
   } catch (error) {
     if (error instanceof LeaseLost) return "lost";
@@ -117,7 +130,10 @@ export async function settleFailure<Found extends JobAddress>(
 
 const unreadWaitMs = 1_000;
 
-/** Defers work while extraction is reading or energy is low; returns whether it did. @throws LeaseLost */
+/**
+ * Defers work while extraction is reading or energy is low; returns whether it did.
+ * @throws LeaseLost
+ */
 export async function putOff<Found extends JobAddress>(
   { db, logger, usage, clock, onRetry }: JobRuntime,
   of: Attempts<Found>,
@@ -149,7 +165,10 @@ async function tryAgain<Found extends JobAddress>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of;
-  const waitMs = Math.max(work ? 0 : shortestWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
+  const waitMs = Math.max(
+    work ? 0 : shortestWaitMs,
+    retryDelayMs(claim.attempt, tries.retryDelayMs),
+  );
   const retryMs = isLast ? null : waitMs;
   await deps.db.transaction(async (tx) => {
     await failWork(tx, claim, { error: failure.message, retryMs });
@@ -197,6 +216,11 @@ function described<Found extends JobAddress>(
   return { name, fields: { ...place, startSeq, endSeq } };
 }
 
-function eventOf(step: EventStep, { scope, threadId }: JobAddress, status: "error" | "skipped", detail: string) {
+function eventOf(
+  step: EventStep,
+  { scope, threadId }: JobAddress,
+  status: "error" | "skipped",
+  detail: string,
+) {
   return { scope, threadId, step, op: "create", status, detail } as const;
 }

@@ -1,7 +1,15 @@
 import { z } from "zod";
 
 export const workKinds = [
-  ...(["facts", "summaries", "episodes", "notes", "compaction", "insights", "consolidation"] as const),
+  ...([
+    "facts",
+    "summaries",
+    "episodes",
+    "notes",
+    "compaction",
+    "insights",
+    "consolidation",
+  ] as const),
   ...(["lifecycle", "consent-expiry", "purge"] as const),
 ] as const;
 
@@ -17,8 +25,13 @@ export interface Job {
 }
 
 /** Also a deduplication key of queued jobs. */
-export const jobName = ({ kind, ref }: Job): string => (ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`);
+export const jobName = ({ kind, ref }: Job): string =>
+  ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
 
-const jobSchema = z.object({ kind: z.enum(workKinds), ref: z.int().min(0), lease: z.int().optional() });
+const jobSchema = z.object({
+  kind: z.enum(workKinds),
+  ref: z.int().min(0),
+  lease: z.int().optional(),
+});
 
 export const toJob = (data: unknown): Job | null => jobSchema.safeParse(data).data ?? null;

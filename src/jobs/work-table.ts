@@ -63,7 +63,10 @@ export async function markWork(
     end`);
 }
 
-/** Makes waiting (not failed) work due and returns its threads. @param threads a query @default all */
+/**
+ * Makes waiting (not failed) work due and returns its threads. @param threads a query
+ * @default all
+ */
 export async function hastenWork(db: Connection, kind: WorkKind, threads?: Sql): Promise<number[]> {
   const rows = await db.query<{ ref: number }>(sql`
     update ${db.schema}.work k set retry_at = ${db.now()}
@@ -77,8 +80,16 @@ export const otherThreads = (db: Connection, threadRef: number) => sql`
   select t.id from ${db.schema}.thread o join ${db.schema}.thread t on t.owner_ref = o.owner_ref and t.id <> o.id
   where o.id = ${threadRef}`;
 
-/** Null if not due or leased. @param lease a lease taken by the queueing process @default a new one */
-export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, lease?: number): Promise<Claim | null> {
+/**
+ * Null if not due or leased. @param lease a lease taken by the queueing process
+ * @default a new one
+ */
+export async function takeWork(
+  db: Connection,
+  key: WorkKey,
+  leaseMs: number,
+  lease?: number,
+): Promise<Claim | null> {
   const taken = sql`lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}`;
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`
@@ -142,7 +153,10 @@ export async function skipWork(db: Connection, claim: Claim, done: WorkDone): Pr
   return "skipped";
 }
 
-/** Releases claimed work until `until` or an earlier mark, without counting a try. @throws LeaseLost */
+/**
+ * Releases claimed work until `until` or an earlier mark, without counting a try.
+ * @throws LeaseLost
+ */
 export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
   const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), lease_until = null`;
   await setHeld(db, claim, set);
@@ -167,7 +181,11 @@ interface GivenUp {
 }
 
 /** Completes unfinished work and keeps a dead letter. @throws LeaseLost */
-export async function giveWorkUp(tx: Connection, claim: Claim, { done, range, error, output }: GivenUp): Promise<void> {
+export async function giveWorkUp(
+  tx: Connection,
+  claim: Claim,
+  { done, range, error, output }: GivenUp,
+): Promise<void> {
   await completeWork(tx, claim, done);
   const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
   await tx.query(sql`
@@ -178,7 +196,11 @@ export async function giveWorkUp(tx: Connection, claim: Claim, { done, range, er
 
 const mostCompared = 100_000;
 
-export async function findDueWork(db: Connection, { kind, of }: Omit<WorkKey, "ref">, limit: number) {
+export async function findDueWork(
+  db: Connection,
+  { kind, of }: Omit<WorkKey, "ref">,
+  limit: number,
+) {
   const rows = await db.query<{ ref: string }>(sql`
     select d.ref from (
       select ${refColumn(of)} as ref, coalesce(lease_until, retry_at) as at from ${db.schema}.work
@@ -209,12 +231,20 @@ export async function findOwnerWork(db: Connection, claim: Claim) {
     select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress
     from ${db.schema}.work k join ${db.schema}.owner o on o.id = k.owner_ref
     where ${hasLease(claim)}`);
-  return row ? { scope: scopeOf(row), doneUntil: Number(row.revision), progress: row.progress } : null;
+  return row
+    ? { scope: scopeOf(row), doneUntil: Number(row.revision), progress: row.progress }
+    : null;
 }
 
 export async function findClaimedThread(db: Connection, claim: Claim) {
   const [row] = await db.query<
-    ScopeRow & { threadId: string; ownerRef: number; turns: number; lastActivityAt: Date; lastSeq: number }
+    ScopeRow & {
+      threadId: string;
+      ownerRef: number;
+      turns: number;
+      lastActivityAt: Date;
+      lastSeq: number;
+    }
   >(sql`
     select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", t.owner_ref::float8 as "ownerRef", t.turns,
       t.last_activity_at as "lastActivityAt", coalesce((

@@ -12,14 +12,21 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { spanOption } from "../text/parse-input.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
-  /** A memory unused for this long may be forgotten. Raise it for rare users. @default 5_184_000_000, 60 days */
+  /**
+   * A memory unused for this long may be forgotten. Raise it for rare users.
+   * @default 5_184_000_000, 60 days
+   */
   unusedAfterMs: spanOption.min(1).default(60 * dayMs),
   /**
-   * Only memories below this importance (1 to 5; unrated ones have 3) are forgotten by age. Raise it when minor facts
-   * crowd out others. @default 3
+   * Only memories below this importance (1 to 5; unrated ones have 3) are forgotten by age. Raise
+   * it when minor facts crowd out others.
+   * @default 3
    */
   importanceBelow: z.number().min(1).max(6).default(3),
-  /** How long a removed memory can be restored. Lower it to delete data sooner. @default 2_592_000_000, 30 days */
+  /**
+   * How long a removed memory can be restored. Lower it to delete data sooner.
+   * @default 2_592_000_000, 30 days
+   */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
@@ -46,7 +53,10 @@ export interface LifecycleOwner {
 /** Rows read per owner: the memories of one owner tend to age together. */
 const rowsPerOwner = 50;
 
-/** At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole table. */
+/**
+ * At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole
+ * table.
+ */
 export async function findLifecycleOwners(
   db: Connection,
   options: LifecycleOptions,
@@ -64,14 +74,19 @@ export async function findLifecycleOwners(
   return rows.map(({ ref }) => ref);
 }
 
-export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise<LifecycleOwner | null> {
+export async function findLifecycleOwner(
+  db: Connection,
+  ref: OwnerRef,
+): Promise<LifecycleOwner | null> {
   const [row] = await db.query<ScopeRow>(
     sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ref}`,
   );
   return row ? { ref, scope: scopeOf(row) } : null;
 }
 
-/** Long unused, not important, not pinned. Compaction bounds notes, and users asked for procedures. */
+/**
+ * Long unused, not important, not pinned. Compaction bounds notes, and users asked for procedures.
+ */
 function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
   const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
   // The index has the day; the time decides.
@@ -84,7 +99,10 @@ function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-/** A batch to forget or purge. Locks the rows, since access times are written without the owner's lock. */
+/**
+ * A batch to forget or purge. Locks the rows, since access times are written without the owner's
+ * lock.
+ */
 export async function findDueMemories(
   tx: Connection,
   due: "aged" | "purge",
@@ -105,7 +123,9 @@ export async function findOwnersToTrim(db: Connection, limit: number): Promise<O
   return rows.map(({ ref }) => ref);
 }
 
-/** Deletes a batch of a locked owner's old changes, and records the last revision. Returns how many. */
+/**
+ * Deletes a batch of a locked owner's old changes, and records the last revision. Returns how many.
+ */
 export async function trimChanges(tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { schema } = tx;
   const [row] = await tx.query<{ trimmed: number }>(sql`

@@ -29,7 +29,8 @@ export function defineLifecycle(deps: LifecycleRuntime) {
     async run(ref) {
       const owner = await findLifecycleOwner(deps.db, ref);
       if (!owner) return;
-      for (const step of [expire, softDelete, purge]) await inBatches(deps, ref, (tx) => step(deps, tx, owner));
+      for (const step of [expire, softDelete, purge])
+        await inBatches(deps, ref, (tx) => step(deps, tx, owner));
     },
   });
 }
@@ -64,19 +65,29 @@ function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): 
   return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit: batchSize });
 }
 
-async function softDelete(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
+async function softDelete(
+  deps: LifecycleRuntime,
+  tx: Connection,
+  owner: LifecycleOwner,
+): Promise<number> {
   const { ref: ownerRef, scope } = owner;
   const options = deps.config.lifecycle;
   const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
   const { purgeAfterMs } = options;
   const how = { ownerRef, vectors: deps.embedder !== null, purgeAfterMs, event: "TTL" } as const;
-  const changes = await hideMemories(tx, how, memories, ({ lastAccessedAt }) => ({ lastAccessedAt }));
+  const changes = await hideMemories(tx, how, memories, ({ lastAccessedAt }) => ({
+    lastAccessedAt,
+  }));
   await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
   return memories.length;
 }
 
-async function purge(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
+async function purge(
+  deps: LifecycleRuntime,
+  tx: Connection,
+  owner: LifecycleOwner,
+): Promise<number> {
   const { ref: ownerRef, scope } = owner;
   const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
   if (memories.length === 0) return 0;

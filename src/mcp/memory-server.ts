@@ -1,8 +1,17 @@
 import { unescape as decoded } from "node:querystring";
-import { McpServer, ProtocolError, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
+import {
+  McpServer,
+  ProtocolError,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { categoryOfKind, readableCategories, requireCategory } from "../memories/item/category.rule.js";
+import {
+  categoryOfKind,
+  readableCategories,
+  requireCategory,
+} from "../memories/item/category.rule.js";
 import { shownLine } from "../memories/item/memory.js";
 import { agentFields } from "../memories/item/memory-fields.js";
 import type { Memory } from "../memory.js";
@@ -13,7 +22,10 @@ import { parseInput, storableText } from "../text/parse-input.js";
 
 export interface McpServerOptions {
   readonly scope: Scope;
-  /** Limits it to this agent's categories; a limited agent gets no transcripts or summaries. @default no limit */
+  /**
+   * Limits it to this agent's categories; a limited agent gets no transcripts or summaries.
+   * @default no limit
+   */
   readonly agent?: string;
   /** For the audit trail. @default "mcp" */
   readonly actor?: string;
@@ -31,12 +43,16 @@ function servedBy(memory: Memory, options: McpServerOptions) {
   const given = parseInput(optionsSchema, options, "options of createMcpServer");
   const categories = readableCategories(memory.policy, given.agent ?? null);
   const restricted = categories.size < memory.policy.categories.size;
-  const server = new McpServer({ name: "mnemograph", version: "1" }, { instructions, capabilities, cacheHints });
+  const server = new McpServer(
+    { name: "mnemograph", version: "1" },
+    { instructions, capabilities, cacheHints },
+  );
   return { ...given, scope: parseScope(given.scope), memory, categories, restricted, server };
 }
 
 /**
- * A server of the Model Context Protocol for one scope's memory; no argument of a tool can widen the scope.
+ * A server of the Model Context Protocol for one scope's memory; no argument of a tool can widen
+ * the scope.
  * @example
  * ```ts
  * serveStdio(() => createMcpServer(memory, { scope: { userId: "ana" } }));
@@ -56,7 +72,11 @@ const instructions =
 const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
 const offered = { ttlMs: 3_600_000, cacheScope: "private" } as const;
 // What is remembered is not among them: it may be forgotten at any time.
-const cacheHints = { "server/discover": offered, "tools/list": offered, "resources/templates/list": offered };
+const cacheHints = {
+  "server/discover": offered,
+  "tools/list": offered,
+  "resources/templates/list": offered,
+};
 
 interface Tool {
   readonly title: string;
@@ -66,10 +86,19 @@ interface Tool {
   /** Reads all categories, so a limited agent does not get it. */
   readonly readsAllCategories?: true;
   readonly inputOf?: (given: object, served: Served) => Record<string, unknown>;
-  readonly call: (served: Served, input: Record<string, unknown>, signal: AbortSignal) => Promise<unknown>;
+  readonly call: (
+    served: Served,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
 }
 
-const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const reads = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 const id = "As memory_query gives it.";
 const tools: Readonly<Record<string, Tool>> = {
   memory_query: {
@@ -80,7 +109,13 @@ const tools: Readonly<Record<string, Tool>> = {
       top_k: "Most memories to return. Default: 3.",
       return: '"full" adds metadata. Default: "bullets".',
     }),
-    inputOf: (given, { agent }) => ({ return: "bullets", top_k: 3, ...given, agent, budgetTokens: 2_000 }),
+    inputOf: (given, { agent }) => ({
+      return: "bullets",
+      top_k: 3,
+      ...given,
+      agent,
+      budgetTokens: 2_000,
+    }),
     description: 'Finds memories that fit a question, best first. "" lists what is most important.',
   },
   memory_history: { title: "History of a memory", ...callsOperation("memoryHistory", { id }) },
@@ -112,7 +147,10 @@ const tools: Readonly<Record<string, Tool>> = {
       const message = `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`;
       if (!categories.has(category)) throw new MemoryError("CATEGORY_DENIED", message);
       // Models may claim another origin.
-      const [outcome] = await memory.memories.add({ ...draft, origin: "assistant" }, { scope, actor });
+      const [outcome] = await memory.memories.add(
+        { ...draft, origin: "assistant" },
+        { scope, actor },
+      );
       return outcome;
     },
   },
@@ -132,7 +170,15 @@ function callsOperation(name: OperationName, takes: Readonly<Record<string, stri
       const { memory, scope, actor } = served;
       if (typeof given.id === "string") await requireReadable(served, given.id);
       const caller = { role: "user", scope, actor } as const;
-      const context = { memory, caller, target: { scope }, actor, match: {}, signal, stream: nothing() };
+      const context = {
+        memory,
+        caller,
+        target: { scope },
+        actor,
+        match: {},
+        signal,
+        stream: nothing(),
+      };
       return operation.call(context, parseInput(operation.input, given, name));
     },
   };
@@ -141,7 +187,10 @@ function callsOperation(name: OperationName, takes: Readonly<Record<string, stri
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** @throws MemoryError `NOT_FOUND`, also when the agent may not read the category. */
-async function requireReadable({ memory, scope, categories, restricted }: Served, id: string): Promise<void> {
+async function requireReadable(
+  { memory, scope, categories, restricted }: Served,
+  id: string,
+): Promise<void> {
   if (!restricted) return;
   const found = await memory.memories.get(id, { scope });
   if (found === null || !categories.has(found.category))
@@ -153,7 +202,10 @@ function addTool(served: Served, name: string, { title, description, hints, ...t
   const annotations = { title, ...reads, ...hints };
   const config = { title, description, inputSchema: z.strictObject(tool.input), annotations };
   served.server.registerTool(name, config, async (given, { mcpReq }) => {
-    const answer = (text: string, isError = false) => ({ content: [{ type: "text" as const, text }], isError });
+    const answer = (text: string, isError = false) => ({
+      content: [{ type: "text" as const, text }],
+      isError,
+    });
     const input = tool.inputOf?.(given, served) ?? given;
     const called = publicErrors(tool.call(served, input, mcpReq.signal));
     return called.then(JSON.stringify).then(answer, ({ message }: Error) => answer(message, true));
@@ -171,7 +223,9 @@ const profile = {
 function addResources({ server, memory, scope, agent, restricted }: Served): void {
   const { name, uri, ...metadata } = profile;
   server.registerResource(name, uri, metadata, async () => {
-    const hits = await publicErrors(memory.query({ scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] }));
+    const hits = await publicErrors(
+      memory.query({ scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] }),
+    );
     const text = hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n");
     return { contents: [{ uri, mimeType, text }] };
   });
@@ -191,8 +245,12 @@ function addResources({ server, memory, scope, agent, restricted }: Served): voi
   // The package's own handler has no pages.
   server.server.setRequestHandler("resources/list", async ({ params }) => {
     const after = params?.cursor;
-    const threads = await publicErrors(memory.threads.list({ scope, limit: pageSize, after, summarized: true }));
-    const own = threads.filter(({ scope: owner }) => owner.appId === scope.appId && owner.userId === scope.userId);
+    const threads = await publicErrors(
+      memory.threads.list({ scope, limit: pageSize, after, summarized: true }),
+    );
+    const own = threads.filter(
+      ({ scope: owner }) => owner.appId === scope.appId && owner.userId === scope.userId,
+    );
     const summaries = await Promise.all(own.map(({ threadId }) => inUse(threadId)));
     const resources = summaries.flat().map(({ threadId, text, createdAt }) => ({
       uri: `memory://threads/${encodeURIComponent(threadId)}/summary`,
@@ -209,14 +267,20 @@ function addResources({ server, memory, scope, agent, restricted }: Served): voi
 const pageSize = 100;
 
 /** Codes whose messages callers see: mistakes of their own. */
-const publicCodes = "INVALID_INPUT NOT_FOUND CATEGORY_DENIED CONSENT_REQUIRED WRONG_STATE CONFLICT BUSY".split(" ");
+const publicCodes =
+  "INVALID_INPUT NOT_FOUND CATEGORY_DENIED CONSENT_REQUIRED WRONG_STATE CONFLICT BUSY".split(" ");
 
 function publicErrors<Result>(work: Promise<Result>): Promise<Result> {
   return work.catch((error: unknown) => {
     const code = MemoryError.is(error) ? error.code : "INTERNAL";
     if (code === "THREAD_FORBIDDEN") throw new Error("NOT_FOUND: There is no such thread here.");
-    const detail = publicCodes.includes(code) ? (error as Error).message : "memory could not answer.";
-    throw new ProtocolError(code === "INVALID_INPUT" ? invalidParams : internalError, `${code}: ${detail}`);
+    const detail = publicCodes.includes(code)
+      ? (error as Error).message
+      : "memory could not answer.";
+    throw new ProtocolError(
+      code === "INVALID_INPUT" ? invalidParams : internalError,
+      `${code}: ${detail}`,
+    );
   });
 }
 

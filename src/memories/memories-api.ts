@@ -21,7 +21,10 @@ const accessSchema = z.strictObject({
   scope: scopeField,
   /** @default "api" */
   actor: storableText.default("api"),
-  /** The user agreed to this change. Otherwise a guarded change may be refused, or wait as a request. */
+  /**
+   * The user agreed to this change. Otherwise a guarded change may be refused, or wait as a
+   * request.
+   */
   consent: z
     .literal("given")
     .transform((): ConsentGiven => ({ via: "code" }))
@@ -30,11 +33,17 @@ const accessSchema = z.strictObject({
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
-  /** The memory's `revision` as you read it; after a later change: `STALE_REVISION`. @default any */
+  /**
+   * The memory's `revision` as you read it; after a later change: `STALE_REVISION`.
+   * @default any
+   */
   ifRevision: revisionNumber.optional(),
   /** The user's request, verbatim, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
-  /** Its message, hidden by a removal; three removals for each. Needs `quote` and `threadId`. @default none */
+  /**
+   * Its message, hidden by a removal; three removals for each. Needs `quote` and `threadId`.
+   * @default none
+   */
   messageId: storableText.max(1_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
@@ -51,8 +60,9 @@ interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope">
 /** Durable memories, managed by your code. Every id is looked up within the scope. */
 export interface MemoriesApi {
   /**
-   * Writes memories in one transaction, by the rules of slots and merging; outcomes are in the order of the drafts.
-   * Guarded fields (`config.consent`) may only be proposed; `consent: "given"` writes.
+   * Writes memories in one transaction, by the rules of slots and merging; outcomes are in the
+   * order of the drafts. Guarded fields (`config.consent`) may only be proposed; `consent: "given"`
+   * writes.
    * @example
    * ```ts
    * const [written] = await memory.memories.add(
@@ -60,41 +70,46 @@ export interface MemoriesApi {
    *   { scope: { userId: "ana" } },
    * );
    * ```
-   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
-   *   `DIMENSION_MISMATCH`
+   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
+   *   `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** Finds a memory in any state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
   /**
-   * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a scope: everybody's, for
-   * operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a
+   * scope: everybody's, for operators.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
   /**
-   * Changes an active memory, or an expired one by `expiresAt`. @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`,
-   * `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
+   * Changes an active memory, or an expired one by `expiresAt`.
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
+   * `WRONG_STATE`, `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`). Deletes a memory in
-   * quarantine, except from the audit trail. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
+   * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`).
+   * Deletes a memory in quarantine, except from the audit trail.
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a closed statement without a key.
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
+   * `WRONG_STATE`, `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Activates a memory in quarantine. For operators: do not give it to an agent.
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`,
+   * `WRONG_STATE`, `CONFLICT`
    */
   approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Restores the content after the entry `to` of its history, and makes the memory active.
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`; `INVALID_INPUT` when the text
-   * breaks today's writing constraints; `WRONG_STATE` in quarantine
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`;
+   * `INVALID_INPUT` when the text breaks today's writing constraints; `WRONG_STATE` in quarantine
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
   /** Lists the changes of a memory, newest first. */
@@ -103,7 +118,10 @@ export interface MemoriesApi {
 
 /** `prepareMemory` checks the fields. */
 const draftsSchema = z.array(
-  z.custom<MemoryDraft>((draft) => typeof draft === "object" && draft !== null, "is no memory: pass { text, … }"),
+  z.custom<MemoryDraft>(
+    (draft) => typeof draft === "object" && draft !== null,
+    "is no memory: pass { text, … }",
+  ),
 );
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
@@ -115,7 +133,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   return {
     add: async (drafts, access) => {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
-      const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
+      const memories = parseInput(
+        draftsSchema,
+        Array.isArray(drafts) ? drafts : [drafts],
+        "memories",
+      );
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
       const stated = new Set(memories.keys());
       const origin = { actor, step: "api", consent, threadId, call: randomUUID(), stated } as const;
@@ -135,7 +157,10 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     restore: async (id, access) => restoreMemory(deps, changeOf(id, access)),
     approve: async (id, access) => approveMemory(deps, changeOf(id, access)),
     revert: async (id, access) => {
-      return revertMemory(deps, { ...parseScoped(revertSchema, access, "access"), id: requireId(id) });
+      return revertMemory(deps, {
+        ...parseScoped(revertSchema, access, "access"),
+        id: requireId(id),
+      });
     },
     history: async (id, access) => listHistory(deps.db, scopeIn(access), requireId(id)),
   };

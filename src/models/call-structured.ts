@@ -35,10 +35,14 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly omissions?: Omissions | undefined;
 }
 
-// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI parses.
+// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI
+// parses.
 const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
-/** Returns a malformed answer to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
+/**
+ * Returns a malformed answer to the model once.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+ */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
@@ -77,7 +81,9 @@ const rejected = (given: { raw: string; output: string }, problem: string, fault
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => (name === "reasoning" ? [] : textsIn(inner)));
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === "reasoning" ? [] : textsIn(inner),
+  );
 }
 
 async function askChecked<Output extends Record<string, unknown>>(
@@ -85,7 +91,8 @@ async function askChecked<Output extends Record<string, unknown>>(
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
   const answer = await ask(call, messages);
-  if (!answer.valid || !(await call.omissions?.repeats(textsIn(answer.answer.value)))) return answer;
+  if (!answer.valid || !(await call.omissions?.repeats(textsIn(answer.answer.value))))
+    return answer;
   return rejected({ raw: "(left out)", output: "" }, "it repeats what <forgotten> says");
 }
 
@@ -175,7 +182,8 @@ function wireSchema(schema: z.ZodObject): Record<string, unknown> {
 }
 
 /** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
-const isOpenAI = (model: BaseChatModel): boolean => ["openai", "azure_openai"].includes(model._llmType());
+const isOpenAI = (model: BaseChatModel): boolean =>
+  ["openai", "azure_openai"].includes(model._llmType());
 
 /** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
@@ -188,7 +196,9 @@ function faultOf({ issues }: z.ZodError): string {
 /** ChatOpenAI throws its parser's error; other models return `parsed: null`. */
 function isParserError(error: unknown): boolean {
   const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
-  return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
+  return (
+    error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name))
+  );
 }
 
 /** OpenAI's client omits the text; then the error's message remains. */

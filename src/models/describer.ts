@@ -6,16 +6,28 @@ import { inTime } from "./model-answer.js";
 
 export type Describe = (part: ContentBlock.Multimodal.Standard) => Promise<string>;
 
-/** Captions by `sourceOf`, asked for all at once; none for a file whose caption fails or is late. */
-export type Describer = (files: readonly Attachment[], threadId: string) => Promise<ReadonlyMap<string, string>>;
+/**
+ * Captions by `sourceOf`, asked for all at once; none for a file whose caption fails or is late.
+ */
+export type Describer = (
+  files: readonly Attachment[],
+  threadId: string,
+) => Promise<ReadonlyMap<string, string>>;
 
 /** The user's function with a deadline. Null without one. */
-export function createDescriber(describe: Describe | undefined, timeoutMs: number, logger: Logger): Describer | null {
+export function createDescriber(
+  describe: Describe | undefined,
+  timeoutMs: number,
+  logger: Logger,
+): Describer | null {
   if (!describe) return null;
   const ask = async (file: Attachment): Promise<string> => {
     const caption: unknown = await describe(file as never);
     if (typeof caption === "string") return caption;
-    throw new MemoryError("MODEL_FAILED", `\`describe\` must return text; it returned ${typeof caption}.`);
+    throw new MemoryError(
+      "MODEL_FAILED",
+      `\`describe\` must return text; it returned ${typeof caption}.`,
+    );
   };
   return async (files, threadId) => {
     const captions = new Map<string, string>();
@@ -25,7 +37,10 @@ export function createDescriber(describe: Describe | undefined, timeoutMs: numbe
         (caption) => void captions.set(source, caption),
         (error: unknown) => {
           const fields = { threadId, step: "remember" };
-          logger.warn(`${file.type} in ${threadId} is recorded without a caption: ${errorLine(error)}`, fields);
+          logger.warn(
+            `${file.type} in ${threadId} is recorded without a caption: ${errorLine(error)}`,
+            fields,
+          );
         },
       ),
     );

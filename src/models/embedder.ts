@@ -3,7 +3,11 @@ import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } from "./embedding-space.js";
+import {
+  type EmbeddingSpace,
+  ensureEmbeddingSpace,
+  saveUnrelatedSimilarity,
+} from "./embedding-space.js";
 import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
@@ -51,12 +55,21 @@ export interface Embedded {
 }
 
 export interface Embedder {
-  /** @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline; `DIMENSION_MISMATCH` */
+  /**
+   * @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline;
+   * `DIMENSION_MISMATCH`
+   */
   documents(texts: readonly string[]): Promise<Embedded>;
   /** Converts vectors made earlier by the same model; undefined for none. */
   given(vectors: readonly number[][]): Promise<Embedded | undefined>;
-  /** The first call measures the space, within `timeoutMs`. @throws MemoryError `EMBEDDING_FAILED` */
-  query(text: string, timeoutMs: number): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
+  /**
+   * The first call measures the space, within `timeoutMs`.
+   * @throws MemoryError `EMBEDDING_FAILED`
+   */
+  query(
+    text: string,
+    timeoutMs: number,
+  ): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
 const measureAgainAfterMs = 60_000;
@@ -94,7 +107,11 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
   return {
     async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-      if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+      if (wrong)
+        throw new MemoryError(
+          "EMBEDDING_FAILED",
+          "The embeddings gave an empty vector or one with NaN.",
+        );
       const [first, ...others] = new Set(vectors.map((vector) => vector.length));
       const space = await spaceFor(first as number);
       for (const dimensions of others) await spaceFor(dimensions);
@@ -134,7 +151,10 @@ export function createEmbedder(
       } catch (cause) {
         throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
       }
-      throw new MemoryError("EMBEDDING_FAILED", `The embeddings did not give ${texts.length} vectors.`);
+      throw new MemoryError(
+        "EMBEDDING_FAILED",
+        `The embeddings did not give ${texts.length} vectors.`,
+      );
     },
     async given(vectors) {
       if (vectors.length === 0) return undefined;

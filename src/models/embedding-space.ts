@@ -3,7 +3,9 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** As `halfvec[]`. Unnest the texts and convert each: otherwise every row converts the whole array. */
+/**
+ * As `halfvec[]`. Unnest the texts and convert each: otherwise every row converts the whole array.
+ */
 export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
   sql`${vectors}::text[]::${type}[]`;
 
@@ -20,7 +22,10 @@ export interface EmbeddingSpace {
   readonly name: string;
   readonly dimensions: number;
   readonly type: Sql;
-  /** The negative inner product equals minus the cosine similarity of unit vectors, which costs a third more. */
+  /**
+   * The negative inner product equals minus the cosine similarity of unit vectors, which costs a
+   * third more.
+   */
   readonly product: Sql;
   /** Enables an index-only scan of `memory_embedding` `e`; empty for long vectors. */
   readonly indexed: Sql;
@@ -30,7 +35,13 @@ export interface EmbeddingSpace {
 /** Dimensions that fit an entry of the index `memory_embedding_near`. */
 const mostIndexed = 1_300;
 
-type Row = { id: number; dimensions: number; mean: number | null; spread: number | null; extension: string };
+type Row = {
+  id: number;
+  dimensions: number;
+  mean: number | null;
+  spread: number | null;
+  extension: string;
+};
 
 export async function ensureEmbeddingSpace(
   db: Connection,

@@ -9,10 +9,13 @@ export interface FittedAnswer<Output> {
 type Fit = FittedAnswer<unknown> | null;
 
 /**
- * Reads `answer` by the schema, in any shape that models produce; null if it does not fit. Drops unreadable list items
- * unless all are. A missing or unreadable one becomes its default or null.
+ * Reads `answer` by the schema, in any shape that models produce; null if it does not fit. Drops
+ * unreadable list items unless all are. A missing or unreadable one becomes its default or null.
  */
-export function fitAnswer<Output>(schema: z.ZodObject, answer: unknown): FittedAnswer<Output> | null {
+export function fitAnswer<Output>(
+  schema: z.ZodObject,
+  answer: unknown,
+): FittedAnswer<Output> | null {
   return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
 }
 
@@ -58,7 +61,8 @@ function fitObject(schema: z.ZodObject, given: unknown): Fit {
   for (const [name, field] of Object.entries(schema.shape)) {
     const flat = field instanceof z.ZodDefault ? field.unwrap() : field;
     const isFlat = flat instanceof z.ZodObject && !Object.hasOwn(object, name);
-    const one = (isFlat ? fitObject(flat, object) : null) ?? readAs(field, propertyOf(object, name));
+    const one =
+      (isFlat ? fitObject(flat, object) : null) ?? readAs(field, propertyOf(object, name));
     if (one === null) return null;
     fields[name] = one.value;
     dropped += one.dropped;
@@ -86,7 +90,8 @@ function fitList({ element }: z.ZodArray, given: unknown): Fit {
   const values = Object.values(read);
   const lists = values.filter((value) => Array.isArray(value));
   const items = lists.length === 1 ? (lists[0] as unknown[]) : values;
-  const isList = lists.length === 1 || (values.length > 0 && values.every((value) => readAs(element, value)));
+  const isList =
+    lists.length === 1 || (values.length > 0 && values.every((value) => readAs(element, value)));
   return isList ? fitItems(element, items) : null;
 }
 
@@ -94,7 +99,10 @@ function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fit {
   const fitted = items.map((item) => readAs(element, item)).filter((one) => one !== null);
   if (fitted.length === 0 && items.length > 0) return null;
   const within = fitted.reduce((sum, { dropped }) => sum + dropped, 0);
-  return { value: fitted.map(({ value }) => value), dropped: items.length - fitted.length + within };
+  return {
+    value: fitted.map(({ value }) => value),
+    dropped: items.length - fitted.length + within,
+  };
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
@@ -102,7 +110,8 @@ function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
   if (typeof given !== "string") return given;
   const word = given.trim().toLowerCase();
   if (schema instanceof z.ZodNumber) return numberIn(word);
-  if (schema instanceof z.ZodBoolean) return { true: true, yes: true, false: false, no: false }[word];
+  if (schema instanceof z.ZodBoolean)
+    return { true: true, yes: true, false: false, no: false }[word];
   return schema instanceof z.ZodEnum ? word.replace(/[\s-]+/g, "_") : given;
 }
 
@@ -134,7 +143,9 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 const endOfThoughts = "</think>";
 const brackets = /[[\]{}]/g;
 
-/** Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty. */
+/**
+ * Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty.
+ */
 export function jsonIn(text: string): unknown {
   const answer = text.slice(text.lastIndexOf(endOfThoughts) + 1);
   const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));
@@ -151,7 +162,10 @@ export function jsonIn(text: string): unknown {
 /** @throws if it cannot be repaired, or open brackets only would be closed */
 function repaired(part: string): string {
   const json = jsonrepair(part);
-  const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [number, number];
+  const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [
+    number,
+    number,
+  ];
   if (has > had) throw new SyntaxError("The JSON was cut.");
   return json;
 }

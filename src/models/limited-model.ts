@@ -6,7 +6,9 @@ export interface ModelLimits {
   readonly maxTokens: number;
 }
 
-/** Calls `ask` with a copy of `model` within `limits`, or with `model` if its endpoint rejects them. */
+/**
+ * Calls `ask` with a copy of `model` within `limits`, or with `model` if its endpoint rejects them.
+ */
 export async function askLimited<Result>(
   model: BaseChatModel,
   limits: ModelLimits,
@@ -23,10 +25,16 @@ export async function askLimited<Result>(
 }
 
 // Null for derived classes, whose private state a copy would lack.
-function limitedModel(model: BaseChatModel, { temperature, maxTokens }: ModelLimits): BaseChatModel | null {
+function limitedModel(
+  model: BaseChatModel,
+  { temperature, maxTokens }: ModelLimits,
+): BaseChatModel | null {
   if (!("temperature" in model && "maxTokens" in model) || !isOfPackage(model)) return null;
   // Fields of the model's class: LangChain.js takes them from no call options.
-  const { fields, maxTokens: own = -1 } = model as { readonly maxTokens?: number; readonly fields?: object };
+  const { fields, maxTokens: own = -1 } = model as {
+    readonly maxTokens?: number;
+    readonly fields?: object;
+  };
   const settings = { temperature, maxTokens: own > 0 ? Math.min(own, maxTokens) : maxTokens };
   const spoken = { ...fields, ...settings, maxCompletionTokens: settings.maxTokens };
   const copy: BaseChatModel = Object.create(Object.getPrototypeOf(model));

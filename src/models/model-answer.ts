@@ -9,7 +9,8 @@ export function malformed(output: string): Error {
 }
 
 export function malformedOutput(error: unknown): string | null {
-  const cause = error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
+  const cause =
+    error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
   return typeof cause?.output === "string" ? cause.output : null;
 }
 
@@ -23,7 +24,11 @@ export async function withDeadline<Result>(
 }
 
 /** The same without a signal. @param late called at the deadline */
-export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late = () => {}): Promise<Result> {
+export function inTime<Result>(
+  timeoutMs: number,
+  answer: Promise<Result>,
+  late = () => {},
+): Promise<Result> {
   let timer: NodeJS.Timeout;
   const deadline = new Promise<never>((_, reject) => {
     const refuse = () => {
@@ -42,7 +47,10 @@ const withheld =
 
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
-/** @throws MemoryError `MODEL_FAILED` if the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and filters */
+/**
+ * @throws MemoryError `MODEL_FAILED` if the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals
+ * and filters
+ */
 export function requireWhole(message: BaseMessage): void {
   const reasons = reasonsIn(message.response_metadata, 2);
   const cut = reasons.find((reason) => cutShort.test(reason));
@@ -75,7 +83,8 @@ function reasonsIn(metadata: unknown, depth: number): string[] {
   if (typeof metadata !== "object" || metadata === null) return [];
   const entries = Array.isArray(metadata) ? [["", metadata[0]] as const] : Object.entries(metadata);
   return entries.flatMap(([name, value]) => {
-    if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
+    if (typeof value === "string")
+      return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
     return depth > 0 ? reasonsIn(value, depth - 1) : [];
   });
 }
@@ -114,12 +123,18 @@ function callsIn(message: BaseMessage): readonly GivenCall[] {
   const lists = message as Partial<Record<Lists, GivenCall[]>>;
   type RawCall = { readonly function?: { readonly name?: string; readonly arguments?: unknown } };
   const raw = (message.additional_kwargs?.tool_calls ?? []) as readonly RawCall[];
-  const written = raw.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
+  const written = raw.map((call) => ({
+    name: call.function?.name,
+    args: call.function?.arguments,
+  }));
   const parsed = [...(lists.tool_calls ?? []), ...(lists.invalid_tool_calls ?? [])];
   return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
 }
 
 export function rawText(message: BaseMessage): string {
-  const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return message.text || JSON.stringify(calls.map(({ args }: { args: unknown }) => args)) || "(nothing)";
+  const calls =
+    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  return (
+    message.text || JSON.stringify(calls.map(({ args }: { args: unknown }) => args)) || "(nothing)"
+  );
 }

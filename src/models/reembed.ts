@@ -101,7 +101,8 @@ export interface Reembedded {
 }
 
 /**
- * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while the model works.
+ * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while
+ * the model works.
  * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `SETUP_REQUIRED`
  */
 export async function reembed(
@@ -111,7 +112,10 @@ export async function reembed(
 ): Promise<Reembedded> {
   const { batchSize, onProgress } = parseInput(optionsSchema, options, "re-embedding");
   if (!embedder) {
-    throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "Re-embedding needs embeddings: createMemory({ embeddings }).",
+    );
   }
   const { space } = await embedder.documents(["dimensions"]);
   const count = async () => {

@@ -30,7 +30,8 @@ export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenU
   };
 }
 
-const estimated = (answer: string | number) => (typeof answer === "string" ? estimateTokens(answer) : answer);
+const estimated = (answer: string | number) =>
+  typeof answer === "string" ? estimateTokens(answer) : answer;
 
 /** Its `maxTokens`; 0 if unknown. */
 export function tokensUntilCut(model: object): number {

@@ -1,4 +1,6 @@
-/** Mean and standard deviation of the cosine similarities of unrelated texts in an embedding space. */
+/**
+ * Mean and standard deviation of the cosine similarities of unrelated texts in an embedding space.
+ */
 export interface UnrelatedSimilarity {
   readonly mean: number;
   readonly spread: number;
@@ -12,8 +14,8 @@ export interface SimilarityScale {
   readonly floor: number;
 }
 
-// Three deviations: one in 1,000 unrelated texts exceeds them. At least 0.1 of the way to 1, since the sample is small; at
-// most 0.5, which related texts exceed in spaces with little contrast.
+// Three deviations: one in 1,000 unrelated texts exceeds them. At least 0.1 of the way to 1, since
+// the sample is small; at most 0.5, which related texts exceed in spaces with little contrast.
 const floorAt = { deviations: 3, least: 0.1, most: 0.5 } as const;
 
 /** No unrelated texts are as similar: such a measurement is wrong. */
@@ -35,10 +37,14 @@ export function measureUnrelated(
   questions: readonly (readonly number[])[],
   statements: readonly (readonly number[])[],
 ): UnrelatedSimilarity | null {
-  const similarities = questions.flatMap((asked) => statements.map((stated) => cosine(asked, stated)));
+  const similarities = questions.flatMap((asked) =>
+    statements.map((stated) => cosine(asked, stated)),
+  );
   const count = similarities.length;
   const mean = similarities.reduce((sum, value) => sum + value, 0) / count;
-  const spread = Math.sqrt(similarities.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count);
+  const spread = Math.sqrt(
+    similarities.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count,
+  );
   return Number.isFinite(spread) && mean < surelyRelated ? { mean, spread } : null;
 }
 

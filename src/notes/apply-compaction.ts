@@ -6,7 +6,11 @@ import { type MemoryChange, recordChanges } from "../memories/changes/record-cha
 import { rewriteContent } from "../memories/edit/rewrite-content.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
-import { type Deactivation, deactivateMemories, touchMemories } from "../memories/write/memory-states.js";
+import {
+  type Deactivation,
+  deactivateMemories,
+  touchMemories,
+} from "../memories/write/memory-states.js";
 import type { Embedded } from "../models/embedder.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
@@ -25,16 +29,22 @@ export interface Applied {
 const compactor = "worker:compact";
 
 /**
- * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two processes from removing
- * a note too many. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two
+ * processes from removing a note too many.
+ * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,
-  input: { readonly claim: Claim; readonly work: CompactionWork; readonly decision: CompactionDecision },
+  input: {
+    readonly claim: Claim;
+    readonly work: CompactionWork;
+    readonly decision: CompactionDecision;
+  },
 ): Promise<Applied> {
   const { claim, work, decision } = input;
   const { scope, app, doneUntil } = work;
-  const embedded = decision.action === "edit" ? ((await deps.embedder?.documents([decision.text])) ?? null) : null;
+  const embedded =
+    decision.action === "edit" ? ((await deps.embedder?.documents([decision.text])) ?? null) : null;
   const applied = await deps.db.transaction(async (tx): Promise<Applied> => {
     const owner = await lockOwner(tx, scope);
     const notes = await findNotes(tx, owner.ref);
@@ -57,8 +67,15 @@ export async function applyCompaction(
   });
   const { action, targetId } = applied;
   if (action !== null) {
-    const fields = { appId: scope.appId, step: "compact", memoryIds: notesOf(decision).map(({ id }) => id) };
-    deps.logger.info(`🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, fields);
+    const fields = {
+      appId: scope.appId,
+      step: "compact",
+      memoryIds: notesOf(decision).map(({ id }) => id),
+    };
+    deps.logger.info(
+      `🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`,
+      fields,
+    );
   }
   return applied;
 }
@@ -101,9 +118,16 @@ interface Merging {
   readonly embedded: Embedded | null;
 }
 
-async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }: Merging): Promise<MemoryChange[]> {
+async function mergeNotes(
+  deps: NotesRuntime,
+  { tx, owner, decision, embedded }: Merging,
+): Promise<MemoryChange[]> {
   const { target, merged, text, reason, by } = decision;
-  await deactivateNote(deps, tx, owner.ref, { id: merged.id, state: "merged", supersededBy: target.id });
+  await deactivateNote(deps, tx, owner.ref, {
+    id: merged.id,
+    state: "merged",
+    supersededBy: target.id,
+  });
   const next = mergedNote(target, merged, text);
   // Screened by the decision already.
   const editing = { tx, owner, before: target, passed: new Set<string>() };
@@ -128,7 +152,11 @@ async function mergeNotes(deps: NotesRuntime, { tx, owner, decision, embedded }:
   });
   await joinSources(tx, { ownerRef: owner.ref, into: target.id, from: merged.id });
   const shared = { event: "MERGE", category: target.category } as const;
-  const delta = { event: "merged", line: changeLine("merged", next), importance: next.importance } as const;
+  const delta = {
+    event: "merged",
+    line: changeLine("merged", next),
+    importance: next.importance,
+  } as const;
   return [
     {
       ...shared,
@@ -167,7 +195,11 @@ const laterOf = (one: Date, other: Date) => (one > other ? one : other);
 
 async function joinSources(
   tx: Connection,
-  { ownerRef, into, from }: { readonly ownerRef: number; readonly into: string; readonly from: string },
+  {
+    ownerRef,
+    into,
+    from,
+  }: { readonly ownerRef: number; readonly into: string; readonly from: string },
 ): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)

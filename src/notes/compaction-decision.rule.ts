@@ -17,7 +17,12 @@ export interface ProposedDecision {
 export type CompactionDecision = { readonly reason: string; readonly target: MemoryItem } & (
   | { readonly action: "delete"; readonly by: "model" | "oldest" }
   /** Removes `merged`, and gives `target` the text. */
-  | { readonly action: "edit"; readonly by: "model"; readonly merged: MemoryItem; readonly text: string }
+  | {
+      readonly action: "edit";
+      readonly by: "model";
+      readonly merged: MemoryItem;
+      readonly text: string;
+    }
 );
 
 const maxReasonCharacters = 300;
@@ -45,7 +50,8 @@ export function readDecision(
   const text = mergedText(proposed.text);
   if (text === null) return { invalid: "the merged text cannot be a note" };
   const figure = newFigure(text, [target.text, merged.text]);
-  if (figure !== undefined) return { invalid: `the merged text says ${figure}, which neither note does` };
+  if (figure !== undefined)
+    return { invalid: `the merged text says ${figure}, which neither note does` };
   const others = notes.filter((note) => note !== target && note !== merged);
   if (others.some((note) => contentHash(note.text) === contentHash(text)))
     return { invalid: "another note says the merged text already" };

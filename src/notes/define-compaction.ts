@@ -19,8 +19,9 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts) → save. The lease
- * admits one worker of all processes. A failed or invalid decision deletes the oldest removable note.
+ * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts)
+ * → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
+ * oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
@@ -61,10 +62,15 @@ export async function compactNotes(
 /** Beyond this, after an import or a lower limit, the oldest go without the model. */
 const maxOverForModel = 10;
 
-async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
+async function decide(
+  deps: NotesRuntime,
+  work: CompactionWork,
+  charge: Charge,
+): Promise<CompactionDecision> {
   const { notes, app } = work;
   const over = notes.length - app.limit;
-  if (over > maxOverForModel) return deleteOldest(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
+  if (over > maxOverForModel)
+    return deleteOldest(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
     const decision = readDecision(await askCompaction(deps, work, charge), notes);
     if (!("invalid" in decision) && !(await containsInstructions(deps, decision))) return decision;
@@ -76,17 +82,27 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
 }
 
 /** Whether the merged text, which all users see, instructs. */
-async function containsInstructions({ screen }: NotesRuntime, decision: CompactionDecision): Promise<boolean> {
-  return decision.action === "edit" && memoryInstructs(screen, { ...decision.target, text: decision.text });
+async function containsInstructions(
+  { screen }: NotesRuntime,
+  decision: CompactionDecision,
+): Promise<boolean> {
+  return (
+    decision.action === "edit" &&
+    memoryInstructs(screen, { ...decision.target, text: decision.text })
+  );
 }
 
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
-  logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
+  logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, {
+    appId,
+    step: "compact",
+  });
   return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }
 
-const failurePrefix = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
+const failurePrefix = ({ scope }: CompactionWork) =>
+  `Memory compaction failed for app ${scope.appId}`;
 
 /** Applies `decision`, or deletes the oldest note on an error that a retry does not cure. */
 async function applyOrDeleteOldest(

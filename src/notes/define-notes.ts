@@ -36,11 +36,15 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),
       prepare: (_, work) => limitThread(deps, "note", work),
-      make: ({ work }, tools) => logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
-      validate: ({ work, said }) => logged(deps, work, async () => ({ content: said && noteContent(said) })),
+      make: ({ work }, tools) =>
+        logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
+      validate: ({ work, said }) =>
+        logged(deps, work, async () => ({ content: said && noteContent(said) })),
       save: ({ claim, work, content }) =>
         logged(deps, work, async () => ({
-          memoryId: await retryOnce(deps.logger, failurePrefix(work), () => saveNote(deps, { claim, work, content })),
+          memoryId: await retryOnce(deps.logger, failurePrefix(work), () =>
+            saveNote(deps, { claim, work, content }),
+          ),
         })),
       follow: { name: "compact", run: ({ work }) => compact(work.owner) },
     },
@@ -50,7 +54,11 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failurePrefix = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-async function logged<Result>({ logger }: NotesRuntime, work: NoteWork, step: () => Promise<Result>): Promise<Result> {
+async function logged<Result>(
+  { logger }: NotesRuntime,
+  work: NoteWork,
+  step: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await step();
   } catch (error) {

@@ -18,7 +18,10 @@ export interface CompactionWork extends OwnerWork {
 }
 
 /** Loads the work of `claim`, or skips it: the notes are within the limit, or none is removable. */
-export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<CompactionWork | JobStatus> {
+export async function loadCompaction(
+  deps: NotesRuntime,
+  claim: Claim,
+): Promise<CompactionWork | JobStatus> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
@@ -32,7 +35,13 @@ export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<
     const { limit } = work.app;
     const problem = `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${limit}.`;
     deps.logger.warn(problem, { appId, step: "compact" });
-    await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });
+    await insertEvent(db, {
+      scope,
+      step: "compact",
+      op: "delete",
+      status: "skipped",
+      detail: "all_pinned",
+    });
     return skipWork(db, claim, { doneUntil });
   }
   return { ...work, notes };

@@ -24,7 +24,10 @@ export interface NoteWork extends ThreadWork {
 /** More than the calls of a job take. */
 const maxMessages = 2_000;
 
-/** Loads the work of `claim`, or skips or defers it. Ends a conversation that was silent for `idleMs`. */
+/**
+ * Loads the work of `claim`, or skips or defers it. Ends a conversation that was silent for
+ * `idleMs`.
+ */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
   const thread = await findClaimedThread(db, claim);
@@ -41,7 +44,14 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
   const messages = await findMessages(db, { ...claim, toSeq: lastSeq });
   if (messages.length === 0) return skipWork(db, claim, nothing);
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
-  return { scope, threadId, owner, messages, app: appNotes(config.notes, appId), doneUntil: lastSeq };
+  return {
+    scope,
+    threadId,
+    owner,
+    messages,
+    app: appNotes(config.notes, appId),
+    doneUntil: lastSeq,
+  };
 }
 
 async function findMessages(

@@ -13,12 +13,18 @@ export function isOperators({ trust }: Pick<MemoryItem, "trust">): boolean {
   return trust === "operator";
 }
 
-/** An operator's notes first; null without notes. One line each, so that none can imitate a part of the prompt. */
+/**
+ * An operator's notes first; null without notes. One line each, so that none can imitate a part of
+ * the prompt.
+ */
 export function noteBlock(notes: readonly ShownNote[], appName: string): string | null {
   if (notes.length === 0) return null;
   const operators = notes.filter(isOperators);
-  const others = notes.filter((note) => !isOperators(note)).map((note, at) => noteLine(note, operators.length + at));
-  const part = (heading: string, lines: readonly string[]) => (lines.length === 0 ? [] : [heading, "", ...lines, ""]);
+  const others = notes
+    .filter((note) => !isOperators(note))
+    .map((note, at) => noteLine(note, operators.length + at));
+  const part = (heading: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [heading, "", ...lines, ""];
   return [
     `(memories for app: ${clipped(containedLine(appName), maxNameCharacters)})`,
     ...part("The following are notes of this app's operator:", operators.map(noteLine)),

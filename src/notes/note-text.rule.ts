@@ -1,5 +1,9 @@
 import { MemoryError } from "../errors.js";
-import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
+import {
+  maxCharacters,
+  trimToLength,
+  writingProblems,
+} from "../memories/write/writing-constraints.rule.js";
 import { clipped, hasWords, headAtWord, onOneLine, visibleText } from "../text/storable-text.js";
 
 export interface NoteContent {
@@ -24,7 +28,10 @@ export function noteContent({ note, importance, tags }: ProposedNote): NoteConte
   return { text, importance: Math.min(5, Math.max(1, importance)), tags: noteTags(tags) };
 }
 
-/** Cuts after the last whole sentence, or word, that fits; null without words. @throws `MODEL_OUTPUT_INVALID` */
+/**
+ * Cuts after the last whole sentence, or word, that fits; null without words.
+ * @throws `MODEL_OUTPUT_INVALID`
+ */
 export function noteText(answer: string): string | null {
   const output = onOneLine(visibleText(answer)).trim();
   if (!hasWords(output)) return null;
@@ -32,10 +39,14 @@ export function noteText(answer: string): string | null {
   const [problem] = writingProblems("note", text);
   if (problem === undefined) return text;
   const cause = { output };
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's note cannot be kept: ${problem}.`, { cause });
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's note cannot be kept: ${problem}.`, {
+    cause,
+  });
 }
 
 function noteTags(proposed: readonly string[]): string[] {
-  const tags = proposed.map((tag) => clipped(onOneLine(visibleText(tag)).trim().toLowerCase(), maxTagCharacters));
+  const tags = proposed.map((tag) =>
+    clipped(onOneLine(visibleText(tag)).trim().toLowerCase(), maxTagCharacters),
+  );
   return [...new Set(tags.filter(hasWords))].slice(0, maxTags);
 }

@@ -6,7 +6,13 @@ import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { listMemories, type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import {
+  listMemories,
+  type MemoryJson,
+  memoryJson,
+  memoryOf,
+  unexpired,
+} from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
@@ -50,8 +56,9 @@ export interface NotesContext extends NotesOf {
 }
 
 /**
- * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app and tenant. Notes are
- * memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and `memory.export` include them.
+ * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app
+ * and tenant. Notes are memories of the kind "note": `memory.memories`, `memory.query({ kinds:
+ * ["note"] })` and `memory.export` include them.
  */
 export interface NotesApi {
   /** Lists active notes, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
@@ -59,17 +66,20 @@ export interface NotesApi {
   /** Counts active notes. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
-   * Hides one note; until its purge `memories.restore` restores it. @throws MemoryError `NOT_FOUND`, also for another
-   * app's; `STALE_REVISION`, `WRONG_STATE` for an inactive note
+   * Hides one note; until its purge `memories.restore` restores it.
+   * @throws MemoryError `NOT_FOUND`, also for another app's; `STALE_REVISION`, `WRONG_STATE` for an
+   * inactive note
    */
   remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
-   * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail; an entry without texts
-   * records who did it. Keeps its conversations. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail;
+   * an entry without texts records who did it. Keeps its conversations.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
-   * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null without notes.
+   * Formats the notes of an app like `memory.recall`: an operator's first, then the latest; null
+   * without notes.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   context(of: NotesContext): Promise<string | null>;
@@ -89,17 +99,25 @@ const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false)
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;
   return {
-    list: async (page) => listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
+    list: async (page) =>
+      listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
     count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
     remove: async (id, access) => {
-      const change = { ...parseOfApp(removeSchema, access, "access"), id: parseInput(z.string(), id, "note id") };
+      const change = {
+        ...parseOfApp(removeSchema, access, "access"),
+        id: parseInput(z.string(), id, "note id"),
+      };
       const { kind } = await requireMemory(db, { scope: change.scope, id: change.id });
-      if (kind !== "note") throw new MemoryError("NOT_FOUND", `There is no note ${change.id} of this app.`);
+      if (kind !== "note")
+        throw new MemoryError("NOT_FOUND", `There is no note ${change.id} of this app.`);
       return removeMemory(deps, change);
     },
     purge: async (what) => {
       const only = { kind: "note", category: categoryOfKind.note } as const;
-      return eraseAppMemories(db.patient, { ...parseOfApp(purgeSchema, what, "purge of notes"), only });
+      return eraseAppMemories(db.patient, {
+        ...parseOfApp(purgeSchema, what, "purge of notes"),
+        only,
+      });
     },
     context: async (of) => notesContext(deps, parseOfApp(contextSchema, of, "context")),
   };
@@ -117,7 +135,10 @@ function parseOfApp<
   return { ...options, scope: parseAppScope((options as { scope?: unknown }).scope) };
 }
 
-async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, agent }: NotesContext) {
+async function notesContext(
+  { db, config, logger }: NotesApiRuntime,
+  { scope, agent }: NotesContext,
+) {
   const { name, limit } = appNotes(config.notes, scope.appId);
   const categories = [...readableCategories(config.policy, agent ?? null)];
   const notes = await findShownNotes(db, { scope, categories, limit });

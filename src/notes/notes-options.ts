@@ -13,13 +13,16 @@ const appOptionsSchema = z.strictObject({
 
 export const notesOptionsSchema = z.strictObject({
   /**
-   * A conversation of an app ends after this silence: half an hour, as in web analytics. A later message reopens it. Raise
-   * it if users answer the next morning. @default 1_800_000
+   * A conversation of an app ends after this silence: half an hour, as in web analytics. A later
+   * message reopens it. Raise it if users answer the next morning.
+   * @default 1_800_000
    */
   idleMs: spanOption.min(1).default(1_800_000),
   /**
-   * Most notes of an app in a tenant, at most half of them from one user; compaction removes others. Raise it for apps
-   * with many subjects. 0 writes none: set it if users must not see what others said. @default 10
+   * Most notes of an app in a tenant, at most half of them from one user; compaction removes
+   * others. Raise it for apps with many subjects. 0 writes none: set it if users must not see what
+   * others said.
+   * @default 10
    */
   limit: z.int().min(0).max(maxNotes).default(10),
   /** Overrides by app id. @default none */

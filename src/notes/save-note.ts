@@ -18,7 +18,10 @@ import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:note";
 
-/** Writes a note and the cursor in one transaction. Returns its id, or that of an equal note. @throws LeaseLost */
+/**
+ * Writes a note and the cursor in one transaction. Returns its id, or that of an equal note.
+ * @throws LeaseLost
+ */
 export async function saveNote(
   deps: NotesRuntime,
   input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },
@@ -27,7 +30,13 @@ export async function saveNote(
   const { scope, threadId, owner, messages } = work;
   const speaker = commonOrigin(messages);
   const source = { threadId, seqs: messages.map(({ seq }) => seq) };
-  const draft = content && { ...content, ...speaker, kind: "note" as const, origin: "worker" as const, source };
+  const draft = content && {
+    ...content,
+    ...speaker,
+    kind: "note" as const,
+    origin: "worker" as const,
+    source,
+  };
   const event = { threadId, ...speaker, scope, step: "note", op: "classify" } as const;
   const [outcome] = await writeMemories(deps, {
     scope: owner,
@@ -49,7 +58,11 @@ export async function saveNote(
   return outcome?.id ?? null;
 }
 
-function logNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
+function logNote(
+  logger: Logger,
+  { owner, threadId }: NoteWork,
+  outcome: WriteOutcome | undefined,
+): void {
   const { appId } = owner;
   const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
   if (outcome?.outcome === "created") {
@@ -75,8 +88,15 @@ async function insertSource(
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }
 
-/** Over the app's limit, deletes the oldest notes above a user's share, if there are notes of other users. */
-async function limitUserShare(deps: NotesRuntime, tx: Connection, { scope, owner, app }: NoteWork): Promise<void> {
+/**
+ * Over the app's limit, deletes the oldest notes above a user's share, if there are notes of other
+ * users.
+ */
+async function limitUserShare(
+  deps: NotesRuntime,
+  tx: Connection,
+  { scope, owner, app }: NoteWork,
+): Promise<void> {
   const { schema } = tx;
   if (scope.userId === undefined) return;
   const { ref: ownerRef } = await lockOwner(tx, owner);
@@ -103,17 +123,32 @@ async function limitUserShare(deps: NotesRuntime, tx: Connection, { scope, owner
     where g.place <= g.too_many
     order by m.ref`);
   const { purgeAfterMs } = deps.config.lifecycle;
-  const removal = { ownerRef, purgeAfterMs, vectors: deps.embedder !== null, event: "DELETE" } as const;
+  const removal = {
+    ownerRef,
+    purgeAfterMs,
+    vectors: deps.embedder !== null,
+    event: "DELETE",
+  } as const;
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const gone = rows.map(({ memory }) => memoryOf(memory));
   const changes = await hideMemories(tx, removal, gone, () => ({ reason, by: "share" }));
-  if (changes.length > 0) await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
+  if (changes.length > 0)
+    await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
 }
 
-const databaseErrors: readonly string[] = ["BUSY", "DATABASE_ERROR", "DATABASE_TIMEOUT", "DATABASE_UNAVAILABLE"];
+const databaseErrors: readonly string[] = [
+  "BUSY",
+  "DATABASE_ERROR",
+  "DATABASE_TIMEOUT",
+  "DATABASE_UNAVAILABLE",
+];
 
 /** Repeats `work` once, and logs it, except after a MemoryError that is not the database's. */
-export async function retryOnce<Result>(logger: Logger, what: string, work: () => Promise<Result>): Promise<Result> {
+export async function retryOnce<Result>(
+  logger: Logger,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {

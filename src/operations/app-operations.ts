@@ -3,7 +3,10 @@ import { each, optionalText, page, pageFrom, pageOf, reasonField, scope, time } 
 import { operation } from "./operation.js";
 
 const app = { appId: z.string() };
-const note = z.strictObject({ ...each(z.string(), "id", "content"), ...each(time, "createdAt", "updatedAt") });
+const note = z.strictObject({
+  ...each(z.string(), "id", "content"),
+  ...each(time, "createdAt", "updatedAt"),
+});
 const owner = z.strictObject({
   scope,
   ...each(z.number(), "memories", "threads", "items"),
@@ -17,13 +20,21 @@ export const appOperations = {
     input: z.strictObject(page),
     answer: pageOf("apps", owner),
     call: ({ memory, target }, { limit, cursor: after }) =>
-      pageFrom("apps", limit, memory.apps.list({ ...target, limit, after }), ({ cursor }) => cursor),
+      pageFrom(
+        "apps",
+        limit,
+        memory.apps.list({ ...target, limit, after }),
+        ({ cursor }) => cursor,
+      ),
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
     input: z.strictObject({ ...app, ...reasonField, purgeMemories: z.boolean().optional() }),
-    answer: z.strictObject(each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems")),
-    call: ({ memory, target, actor }, { appId: _, ...how }) => memory.apps.uninstall(target.scope, { ...how, actor }),
+    answer: z.strictObject(
+      each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems"),
+    ),
+    call: ({ memory, target, actor }, { appId: _, ...how }) =>
+      memory.apps.uninstall(target.scope, { ...how, actor }),
   }),
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",
@@ -33,7 +44,12 @@ export const appOperations = {
     async call({ memory, target }, { limit, cursor: after }) {
       const notes = memory.notes.list({ ...target, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
-      const memories = rows.map(({ id, text, createdAt, updatedAt }) => ({ id, content: text, createdAt, updatedAt }));
+      const memories = rows.map(({ id, text, createdAt, updatedAt }) => ({
+        id,
+        content: text,
+        createdAt,
+        updatedAt,
+      }));
       return { memories, ...(nextCursor !== null && { nextCursor }) };
     },
   }),
@@ -66,13 +82,20 @@ export const appOperations = {
     does: "An app's notes as a part of a prompt; null without any",
     input: z.strictObject({ ...app, agent: z.string().optional() }),
     answer: z.strictObject({ context: optionalText }),
-    call: async ({ memory, target }, { agent }) => ({ context: await memory.notes.context({ ...target, agent }) }),
+    call: async ({ memory, target }, { agent }) => ({
+      context: await memory.notes.context({ ...target, agent }),
+    }),
   }),
   listUsers: operation("get", "/users", "tenant", {
     does: "The users that something is kept of",
     input: z.strictObject(page),
     answer: pageOf("users", owner),
     call: ({ memory, target }, { limit, cursor: after }) =>
-      pageFrom("users", limit, memory.users.list({ ...target, limit, after }), ({ cursor }) => cursor),
+      pageFrom(
+        "users",
+        limit,
+        memory.users.list({ ...target, limit, after }),
+        ({ cursor }) => cursor,
+      ),
   }),
 };

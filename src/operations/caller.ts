@@ -22,9 +22,14 @@ export interface OperatorCaller {
   readonly actor?: string;
 }
 
-const namedId = (owner: string) => withDescription(z.string().optional(), `For operators: the ${owner}.`);
+const namedId = (owner: string) =>
+  withDescription(z.string().optional(), `For operators: the ${owner}.`);
 
-export const namedIds = z.strictObject({ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") });
+export const namedIds = z.strictObject({
+  tenantId: namedId("tenant"),
+  userId: namedId("user"),
+  appId: namedId("app"),
+});
 export type NamedIds = z.output<typeof namedIds>;
 
 export interface TargetByReach {
@@ -44,14 +49,29 @@ export interface TargetByReach {
 
 export type Reach = keyof TargetByReach;
 
-/** The owner that a call is about. Hides what the caller cannot reach. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export function targetOf<Reached extends Reach>(reach: Reached, caller: Caller, named: NamedIds, appId?: string) {
+/**
+ * The owner that a call is about. Hides what the caller cannot reach.
+ * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export function targetOf<Reached extends Reach>(
+  reach: Reached,
+  caller: Caller,
+  named: NamedIds,
+  appId?: string,
+) {
   const found =
-    caller.role === "user" ? targetOfUser(reach, caller, named, appId) : targetOfOperator(reach, caller, named, appId);
+    caller.role === "user"
+      ? targetOfUser(reach, caller, named, appId)
+      : targetOfOperator(reach, caller, named, appId);
   return found as TargetByReach[Reached];
 }
 
-function targetOfUser(reach: Reach, { scope }: UserCaller, named: NamedIds, appId?: string): TargetByReach[Reach] {
+function targetOfUser(
+  reach: Reach,
+  { scope }: UserCaller,
+  named: NamedIds,
+  appId?: string,
+): TargetByReach[Reach] {
   const namesOther = Object.entries(named).some(([name, id]) => scope[name as keyof Scope] !== id);
   if (namesOther || reach === "tenant" || reach === "everything") throw notFound();
   if (reach !== "app") return { scope };
@@ -59,7 +79,12 @@ function targetOfUser(reach: Reach, { scope }: UserCaller, named: NamedIds, appI
   return { scope: parseAppScope(scope) };
 }
 
-function targetOfOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId?: string): TargetByReach[Reach] {
+function targetOfOperator(
+  reach: Reach,
+  caller: OperatorCaller,
+  named: NamedIds,
+  appId?: string,
+): TargetByReach[Reach] {
   const { tenantId: namedTenant, ...ids } = named;
   const tenantId = caller.tenantId ?? namedTenant;
   if (namedTenant !== undefined && namedTenant !== tenantId) throw notFound();
@@ -74,7 +99,10 @@ function targetOfOperator(reach: Reach, caller: OperatorCaller, named: NamedIds,
   if (needsScope[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
   if (reach === "everything" && caller.tenantId !== undefined) throw notFound();
   if (hasOwner || (reach === "everything" && namedTenant !== undefined))
-    throw new MemoryError("INVALID_INPUT", "This is not about a user or an app: name none in the query.");
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "This is not about a user or an app: name none in the query.",
+    );
   return reach === "app" ? { scope: parseAppScope({ ...tenant, appId }) } : tenant;
 }
 
@@ -85,7 +113,10 @@ export function notFound(): MemoryError {
 
 export const actorOf = ({ actor, role }: Caller): string => actor ?? role;
 
-/** Checks what `authenticate` returned, so that a mistake there gives no access. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
+/**
+ * Checks what `authenticate` returned, so that a mistake there gives no access.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
 export function parseCaller(value: unknown): Caller {
   const { role, scope, tenantId, actor } = (value ?? {}) as Record<string, unknown>;
   const named = typeof actor === "string" && actor.trim() !== "" ? { actor } : {};
@@ -95,6 +126,7 @@ export function parseCaller(value: unknown): Caller {
     if (!isBound) return { role, ...named };
     if (typeof tenantId === "string" && tenantId.trim() !== "") return { role, tenantId, ...named };
   }
-  const message = '`authenticate` must return { role: "user", scope }, { role: "operator", tenantId? }, or null.';
+  const message =
+    '`authenticate` must return { role: "user", scope }, { role: "operator", tenantId? }, or null.';
   throw new MemoryError("INVALID_INPUT", message);
 }

@@ -18,7 +18,11 @@ export const anyObject = z
   .register(described, { type: "object", additionalProperties: true });
 
 /** A column's type in JSON: `times` for times, any object for JSON. */
-export function jsonField({ type }: { readonly type: string }, check: z.ZodType, times: z.ZodType): z.ZodType {
+export function jsonField(
+  { type }: { readonly type: string },
+  check: z.ZodType,
+  times: z.ZodType,
+): z.ZodType {
   const jsonType = type === "timestamptz" ? times : type === "jsonb" ? anyObject : null;
   if (jsonType === null) return check;
   const orNull = check.safeParse(null).success ? jsonType.nullable() : jsonType;
@@ -35,7 +39,10 @@ export function withDescription<Type extends z.ZodType>(type: Type, description:
 export const rowNumber = z.int().min(0);
 export const optionalText = z.string().nullable();
 
-export function each<Type extends z.ZodType, const Name extends string>(type: Type, ...names: readonly Name[]) {
+export function each<Type extends z.ZodType, const Name extends string>(
+  type: Type,
+  ...names: readonly Name[]
+) {
   return Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
 }
 
@@ -68,8 +75,11 @@ export async function pageFrom<const Name extends string, Row>(
 ) {
   const rows = await listed;
   const last = rows.at(-1);
-  const nextCursor = last !== undefined && rows.length === (limit ?? 100) ? String(cursorOf(last)) : null;
-  return { [name]: rows, nextCursor } as Record<Name, readonly Row[]> & { readonly nextCursor: string | null };
+  const nextCursor =
+    last !== undefined && rows.length === (limit ?? 100) ? String(cursorOf(last)) : null;
+  return { [name]: rows, nextCursor } as Record<Name, readonly Row[]> & {
+    readonly nextCursor: string | null;
+  };
 }
 
 export const scope = z

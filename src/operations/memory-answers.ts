@@ -4,15 +4,31 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
 import { described, each, jsonField, optionalText, scope, time } from "./fields.js";
 
-export const source = z.strictObject({ threadId: z.string(), seqs: z.array(z.number()), quote: z.string().optional() });
+export const source = z.strictObject({
+  threadId: z.string(),
+  seqs: z.array(z.number()),
+  quote: z.string().optional(),
+});
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
 /** A `MemoryItem` has the columns of `own`, and groups or renames the others. */
-const { tenantId, userId, appId, threadId, sourceSeqs, evidence: quote, turnStart, turnEnd, ...own } = itemColumns;
+const {
+  tenantId,
+  userId,
+  appId,
+  threadId,
+  sourceSeqs,
+  evidence: quote,
+  turnStart,
+  turnEnd,
+  ...own
+} = itemColumns;
 
 export const memoryItem = z
   .strictObject({
-    ...Object.fromEntries(Object.entries(own).map(([field, column]) => [field, jsonField(column, column.json, time)])),
+    ...Object.fromEntries(
+      Object.entries(own).map(([field, column]) => [field, jsonField(column, column.json, time)]),
+    ),
     scope,
     source: source.nullable(),
     turns: turns.nullable(),
@@ -55,7 +71,11 @@ export const historyEntry = z
   .register(described, { id: "HistoryEntry" });
 
 const change = z
-  .strictObject({ rev: z.number(), ...each(z.string(), "event", "memoryId", "category", "line"), at: time })
+  .strictObject({
+    rev: z.number(),
+    ...each(z.string(), "event", "memoryId", "category", "line"),
+    at: time,
+  })
   .register(described, { id: "Change" });
 
 export const changesAnswer = z.strictObject({
@@ -76,7 +96,16 @@ export const consentRequest = z
     rule: z.enum(["consent", "signals"]),
     status: z.enum(consentStatuses),
     ...each(z.string(), "id", "category", "text"),
-    ...each(optionalText, "key", "value", "current", "proposedBy", "decidedBy", "decidedVia", "memoryId"),
+    ...each(
+      optionalText,
+      "key",
+      "value",
+      "current",
+      "proposedBy",
+      "decidedBy",
+      "decidedVia",
+      "memoryId",
+    ),
     ...each(z.number(), "seenCount", "signals", "revision"),
     ...each(time, "createdAt", "expiresAt", "askAt"),
     decidedAt: time.nullable(),

@@ -8,7 +8,13 @@ import {
   type MemoryPatch,
   memorySorts,
 } from "../memories/item/memory.js";
-import { changeFields, draftFields, memoryColumns, type SetName, setsWords } from "../memories/item/memory-fields.js";
+import {
+  changeFields,
+  draftFields,
+  memoryColumns,
+  type SetName,
+  setsWords,
+} from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
 import { isSharedBy } from "../scope/scope.js";
 import { type Caller, notFound } from "./caller.js";
@@ -45,11 +51,18 @@ const sinceHelp = "The `revision` of an earlier answer. 0: from the first change
 
 const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(
-    Object.entries(checks).map(([name, check]) => [name, jsonField(memoryColumns[name as SetName], check, momentText)]),
+    Object.entries(checks).map(([name, check]) => [
+      name,
+      jsonField(memoryColumns[name as SetName], check, momentText),
+    ]),
   );
 
 const draft = z
-  .strictObject({ ...jsonFields(draftFields), source: source.optional(), correction: z.boolean().optional() })
+  .strictObject({
+    ...jsonFields(draftFields),
+    source: source.optional(),
+    correction: z.boolean().optional(),
+  })
   .register(described, { id: "MemoryDraft" }) as unknown as z.ZodType<MemoryDraft>;
 
 const patch = z.strictObject({
@@ -80,12 +93,19 @@ export const memoryOperations = {
   }),
   addMemories: operation("post", "/memories", "scope", {
     does: "Write memories, by the rules of slots and merging",
-    input: z.strictObject({ memories: z.array(draft).min(1).max(5_000), ...consent, threadId: z.string().optional() }),
+    input: z.strictObject({
+      memories: z.array(draft).min(1).max(5_000),
+      ...consent,
+      threadId: z.string().optional(),
+    }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
     async call({ memory, caller, target, actor }, { memories, ...how }) {
       if (caller.role === "user" && memories.length > mostUserDrafts) {
         const problem = `a request of a user has at most ${mostUserDrafts}, and this one has ${memories.length}`;
-        throw new MemoryError("INVALID_INPUT", `Invalid memories: ${problem}. Send them in several.`);
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `Invalid memories: ${problem}. Send them in several.`,
+        );
       }
       const drafts = memories.map((given) => draftFrom(caller, given));
       return { outcomes: await memory.memories.add(drafts, { ...target, ...how, actor }) };
@@ -104,7 +124,13 @@ export const memoryOperations = {
     input: patch.extend(id),
     answer: memoryItem,
     async call(context, { id, consent, quote, threadId, reason, ...fields }) {
-      const access = { ...(await checkedAccess(context, id, setsWords(fields))), consent, quote, threadId, reason };
+      const access = {
+        ...(await checkedAccess(context, id, setsWords(fields))),
+        consent,
+        quote,
+        threadId,
+        reason,
+      };
       return context.memory.memories.update(id, fields as MemoryPatch, access);
     },
   }),
@@ -153,7 +179,10 @@ export const memoryOperations = {
   }),
   changesSince: operation("get", "/changes", "scope", {
     does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
-    input: z.strictObject({ since: withDescription(rowNumber.optional(), sinceHelp), ...numberedPage }),
+    input: z.strictObject({
+      since: withDescription(rowNumber.optional(), sinceHelp),
+      ...numberedPage,
+    }),
     answer: changesAnswer,
     async call({ memory, target }, { since = 0, cursor = since, limit }) {
       const found = await memory.changes.since(cursor, { ...target, limit });
@@ -192,7 +221,10 @@ export const consentOperations = {
   }),
 };
 
-async function requireMemory({ memory, target }: CallContext<"scope">, id: string): Promise<MemoryItem> {
+async function requireMemory(
+  { memory, target }: CallContext<"scope">,
+  id: string,
+): Promise<MemoryItem> {
   const found = await memory.memories.get(id, target);
   if (found === null) throw memoryNotFound(id);
   return found;
@@ -202,21 +234,32 @@ function memoryNotFound(id: string): MemoryError {
   return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
 }
 
-/** Drafts without origin and role are the user's words, except an operator's. @throws MemoryError `INVALID_INPUT` for a user's note, or an operator's origin */
+/**
+ * Drafts without origin and role are the user's words, except an operator's.
+ * @throws MemoryError `INVALID_INPUT` for a user's note, or an operator's origin
+ */
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
   if (given.kind === "note" && caller.scope.userId !== undefined) {
     const hint = "only an operator or the app adds one. Leave `kind` out.";
-    throw new MemoryError("INVALID_INPUT", `\`kind\` is "note", which all users of the app are shown: ${hint}`);
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `\`kind\` is "note", which all users of the app are shown: ${hint}`,
+    );
   }
   if (given.origin === "operator" || given.origin === "unknown") {
     const hint = "which only an operator may say: leave it out where these are the user's words.";
     throw new MemoryError("INVALID_INPUT", `\`origin\` is "${given.origin}", ${hint}`);
   }
-  return given.origin === undefined && given.role === undefined ? { ...given, origin: "user" } : given;
+  return given.origin === undefined && given.role === undefined
+    ? { ...given, origin: "user" }
+    : given;
 }
 
-/** Only operators may change shared memories, those in quarantine, and words that they vouch for. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` */
+/**
+ * Only operators may change shared memories, those in quarantine, and words that they vouch for.
+ * @throws MemoryError `NOT_FOUND`, `WRONG_STATE`
+ */
 async function checkedAccess(context: CallContext<"scope">, id: string, changesWords: boolean) {
   const { caller, target, actor, match } = context;
   const access = { ...target, ...match, actor };

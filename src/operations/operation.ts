@@ -68,7 +68,10 @@ export function operation<
   return { method, path, reach, ...description };
 }
 
-export function inputParts({ path, input }: Operation): Record<"inPath" | "notInPath", z.ZodObject> {
+export function inputParts({
+  path,
+  input,
+}: Operation): Record<"inPath" | "notInPath", z.ZodObject> {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]);
   const mask = Object.fromEntries(names) as Record<string, true> & Record<number, never>;
   return { inPath: input.pick(mask), notInPath: input.omit(mask) };

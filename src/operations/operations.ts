@@ -19,4 +19,7 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-export const operationList = Object.entries(operations) as unknown as readonly (readonly [OperationName, Operation])[];
+export const operationList = Object.entries(operations) as unknown as readonly (readonly [
+  OperationName,
+  Operation,
+])[];

@@ -33,7 +33,15 @@ const counts = z.record(z.string(), z.number());
 const memoryCounts = z.strictObject({
   memories: counts,
   writes: counts,
-  ...each(z.number(), "written", "rejected", "deadLetters", "recalls", "recallsWithMemory", "conversations"),
+  ...each(
+    z.number(),
+    "written",
+    "rejected",
+    "deadLetters",
+    "recalls",
+    "recallsWithMemory",
+    "conversations",
+  ),
   ...each(z.number(), "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
   ...each(z.number(), "energyUnits", "notesEnergyUnits"),
   ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
@@ -43,21 +51,30 @@ const breaker = z.strictObject({
   state: z.enum(["up", "paused"]),
   ...each(z.number().nullable(), "silentMs", "retryInMs"),
 });
-const breakerHelp = "Whether the database answers this process; while it is paused, calls fail at once.";
+const breakerHelp =
+  "Whether the database answers this process; while it is paused, calls fail at once.";
 const stats = memoryCounts.extend({
   since: time,
   energy: z.strictObject({
     ...each(z.number(), "level", "unitsToday", "callsToday"),
     kinds: z.array(
-      z.strictObject({ kind: z.string(), ...each(z.number(), "calls", "inputTokens", "outputTokens", "units") }),
+      z.strictObject({
+        kind: z.string(),
+        ...each(z.number(), "calls", "inputTokens", "outputTokens", "units"),
+      }),
     ),
   }),
-  rows: z.array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() })).optional(),
+  rows: z
+    .array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() }))
+    .optional(),
   appsWithNotesShare: z.number().nullable().optional(),
   backlog: withDescription(z.number(), "Background jobs that are due and that no worker has."),
   oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
   stuck: withDescription(z.number(), "Those of them whose worker stopped: its lease ran out."),
-  givenUp: withDescription(z.number(), "Background jobs that were given up, and that nobody has retried."),
+  givenUp: withDescription(
+    z.number(),
+    "Background jobs that were given up, and that nobody has retried.",
+  ),
   breaker: withDescription(breaker, breakerHelp),
 });
 
@@ -82,13 +99,19 @@ const job = z.strictObject({
   ...each(time.nullable(), "givenUpAt", "dueAt"),
   worker: withDescription(optionalText, "The process that took it, as host:pid."),
   since: withDescription(time.nullable(), "When it was taken."),
-  leaseUntil: withDescription(time.nullable(), "Another worker takes it over then, unless this one extends it."),
+  leaseUntil: withDescription(
+    time.nullable(),
+    "Another worker takes it over then, unless this one extends it.",
+  ),
 });
 
 export const serviceOperations = {
   stats: operation("get", "/stats", "listed", {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
-    input: z.strictObject({ by: z.enum(["day", "app"]).optional(), days: z.int().min(1).max(90).optional() }),
+    input: z.strictObject({
+      by: z.enum(["day", "app"]).optional(),
+      days: z.int().min(1).max(90).optional(),
+    }),
     answer: stats,
     call: async ({ memory, target }, input) => ({
       ...(await memory.stats({ ...target, ...input } as StatsOf<undefined>)),
@@ -100,7 +123,12 @@ export const serviceOperations = {
     input: z.strictObject({ ...selection, ...numberedPage }),
     answer: pageOf("events", event),
     call: ({ memory, target }, { cursor: before, ...selected }) =>
-      pageFrom("events", selected.limit, memory.events.list({ ...target, ...selected, before }), ({ id }) => id),
+      pageFrom(
+        "events",
+        selected.limit,
+        memory.events.list({ ...target, ...selected, before }),
+        ({ id }) => id,
+      ),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
@@ -122,7 +150,11 @@ export const serviceOperations = {
   }),
   listJobs: operation("get", "/jobs", "tenant", {
     does: "Background work that waits, runs or failed",
-    input: z.strictObject({ state: z.enum(jobStates).optional(), kind: jobKind.optional(), ...page }),
+    input: z.strictObject({
+      state: z.enum(jobStates).optional(),
+      kind: jobKind.optional(),
+      ...page,
+    }),
     answer: pageOf("jobs", job),
     call({ memory, target }, { cursor: after, ...which }) {
       const listed = memory.jobs.list({ ...target, ...which, after });

@@ -23,7 +23,12 @@ import { operation } from "./operation.js";
 const thread = { threadId: z.string() };
 
 export const forgotten = z
-  .strictObject({ removed: counts, total: z.number(), complete: z.boolean(), sharedThreads: z.array(z.string()) })
+  .strictObject({
+    removed: counts,
+    total: z.number(),
+    complete: z.boolean(),
+    sharedThreads: z.array(z.string()),
+  })
   .register(described, { id: "Forgotten" });
 
 const summary = z
@@ -75,7 +80,11 @@ export const threadOperations = {
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
-    input: z.strictObject({ ...thread, reason: z.string().optional(), afterTurn: z.boolean().optional() }),
+    input: z.strictObject({
+      ...thread,
+      reason: z.string().optional(),
+      afterTurn: z.boolean().optional(),
+    }),
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
     call: ({ memory, target }, input) => memory.threads.end({ ...target, ...input }),
   }),
@@ -87,7 +96,8 @@ export const threadOperations = {
       dryRun: z.boolean().optional(),
     }),
     answer: forgotten,
-    call: ({ memory, target, signal }, input) => memory.threads.delete({ ...target, ...input, signal }),
+    call: ({ memory, target, signal }, input) =>
+      memory.threads.delete({ ...target, ...input, signal }),
   }),
   shownTurns: operation("get", "/threads/:threadId/shown", "scope", {
     does: "What each turn was shown of memory, latest first",
@@ -111,7 +121,10 @@ export const threadOperations = {
       }),
     ),
     call: ({ memory, target }, { threadId, limit, cursor: before }) => {
-      const turns = emptyIfForbidden(memory.threads.shown({ ...target, threadId, limit, before }), []);
+      const turns = emptyIfForbidden(
+        memory.threads.shown({ ...target, threadId, limit, before }),
+        [],
+      );
       return pageFrom("turns", limit, turns, ({ seq }) => seq);
     },
   }),
@@ -120,11 +133,18 @@ export const threadOperations = {
     input: z.strictObject({ ...thread, ...numberedPage }),
     answer: pageOf(
       "turns",
-      z.strictObject({ ...each(z.number(), "turn", "seq"), ...callCosts, source: z.enum(["model", "estimate"]) }),
+      z.strictObject({
+        ...each(z.number(), "turn", "seq"),
+        ...callCosts,
+        source: z.enum(["model", "estimate"]),
+      }),
     ).extend({
       total: z.strictObject(callCosts),
       background: z.array(
-        z.strictObject({ kind: z.string(), ...each(z.number(), "calls", "inputTokens", "outputTokens") }),
+        z.strictObject({
+          kind: z.string(),
+          ...each(z.number(), "calls", "inputTokens", "outputTokens"),
+        }),
       ),
     }),
     async call({ memory, target }, { threadId, limit, cursor: before }) {
@@ -161,7 +181,9 @@ export const threadOperations = {
     does: "Every version of a thread's summary, oldest first, failed ones too",
     input: z.strictObject({ ...thread, limit: page.limit, before: rowNumber.optional() }),
     answer: z.strictObject({ summaries: z.array(summary) }),
-    call: async ({ memory, target }, input) => ({ summaries: await memory.summaries.list({ ...target, ...input }) }),
+    call: async ({ memory, target }, input) => ({
+      summaries: await memory.summaries.list({ ...target, ...input }),
+    }),
   }),
 };
 

@@ -10,15 +10,21 @@ export const transferOperations = {
     lines: "out",
     input: z.strictObject({}),
     answer: anyObject,
-    call: ({ memory, target }) => memory.export(target.scope) as AsyncIterable<Record<string, unknown>>,
+    call: ({ memory, target }) =>
+      memory.export(target.scope) as AsyncIterable<Record<string, unknown>>,
   }),
   import: operation("post", "/import", "counted", {
     does: "Restore an export into an empty scope; an interrupted import is sent again",
     operators: true,
     lines: "in",
     input: z.strictObject({}),
-    answer: z.strictObject({ scope, written: counts, ...each(z.number(), "lines", "total", "quarantined") }),
-    call: ({ memory, target, stream, signal }) => memory.import(splitLines(stream), { ...target, signal }),
+    answer: z.strictObject({
+      scope,
+      written: counts,
+      ...each(z.number(), "lines", "total", "quarantined"),
+    }),
+    call: ({ memory, target, stream, signal }) =>
+      memory.import(splitLines(stream), { ...target, signal }),
   }),
   forget: operation("post", "/forget", "scope", {
     does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",

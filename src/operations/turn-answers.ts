@@ -3,7 +3,15 @@ import { z } from "zod";
 import { messageText } from "../text/message-text.js";
 import { memoryBlock, shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { anyObject, described, each, optionalText, scope, time, withDescription } from "./fields.js";
+import {
+  anyObject,
+  described,
+  each,
+  optionalText,
+  scope,
+  time,
+  withDescription,
+} from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
 const chatMessage = z
@@ -11,7 +19,9 @@ const chatMessage = z
     role: z.enum(["user", "assistant", "system", "tool", "other"]),
     content: z.string(),
     ...each(z.string().optional(), "id", "name", "toolCallId"),
-    toolCalls: z.array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })).optional(),
+    toolCalls: z
+      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }))
+      .optional(),
   })
   .register(described, { id: "ChatMessage" });
 
@@ -48,7 +58,10 @@ export const recallAnswer = z.strictObject({
   }),
   unread: z.array(z.string()),
   consents: z.array(
-    z.strictObject({ ...each(z.string(), "id", "category", "text"), ...each(optionalText, "key", "value", "current") }),
+    z.strictObject({
+      ...each(z.string(), "id", "category", "text"),
+      ...each(optionalText, "key", "value", "current"),
+    }),
   ),
 });
 
@@ -77,7 +90,11 @@ const roles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"]>> 
 function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
   const { id, name } = message;
   const { tool_calls: calls, tool_call_id: answered } = message as {
-    readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly args: unknown }[];
+    readonly tool_calls?: readonly {
+      readonly id?: string;
+      readonly name: string;
+      readonly args: unknown;
+    }[];
     readonly tool_call_id?: unknown;
   };
   return {
@@ -87,7 +104,11 @@ function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
     ...(name !== undefined && { name }),
     ...(Array.isArray(calls) &&
       calls.length > 0 && {
-        toolCalls: calls.map(({ id, name, args }) => ({ ...(id !== undefined && { id }), name, args })),
+        toolCalls: calls.map(({ id, name, args }) => ({
+          ...(id !== undefined && { id }),
+          name,
+          args,
+        })),
       }),
     ...(typeof answered === "string" && { toolCallId: answered }),
   };
@@ -114,7 +135,9 @@ export const explanation = z
     }),
     floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
     budgetTokens: z.number().nullable(),
-    hits: z.array(memoryHit.extend({ rank: z.number(), parts: z.record(z.enum(parts), z.number()) })),
+    hits: z.array(
+      memoryHit.extend({ rank: z.number(), parts: z.record(z.enum(parts), z.number()) }),
+    ),
     omitted: z.array(
       z.strictObject({
         memory: memoryItem,

@@ -59,7 +59,8 @@ export const turnOperations = {
       mode: z.enum(["active", "passive"]).optional(),
     }),
     answer: recallAnswer,
-    call: async ({ memory, target }, input) => recallOf(await memory.recall({ ...target, ...input })),
+    call: async ({ memory, target }, input) =>
+      recallOf(await memory.recall({ ...target, ...input })),
   }),
   remember: operation("post", "/remember", "scope", {
     does: "End a turn: record its messages, and start what is due",
@@ -76,7 +77,8 @@ export const turnOperations = {
     does: "Append messages to a thread's transcript, and nothing else",
     input: turn,
     answer: recordAnswer,
-    call: ({ memory, target }, input) => memory.record({ ...target, ...input } as Parameters<Memory["record"]>[0]),
+    call: ({ memory, target }, input) =>
+      memory.record({ ...target, ...input } as Parameters<Memory["record"]>[0]),
   }),
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is omitted",
@@ -93,9 +95,12 @@ export const turnOperations = {
     answer: z.union([queryAnswer, explanation]),
     async call({ memory, target }, { return: form, explain, ...query }) {
       const request = { ...target, ...query };
-      if (explain && form) throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
+      if (explain && form)
+        throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
       if (explain) return memory.query({ ...request, explain });
-      const hits = form ? await memory.query({ ...request, return: form }) : await memory.query(request);
+      const hits = form
+        ? await memory.query({ ...request, return: form })
+        : await memory.query(request);
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
         return id === undefined ? [] : { id, similarity: hit.similarity };
@@ -112,7 +117,9 @@ export const turnOperations = {
       ...each(z.number().optional(), "topK", "threshold"),
     }),
     answer: transcriptAnswer,
-    call: async ({ memory, target }, input) => ({ hits: await memory.transcript.search({ ...target, ...input }) }),
+    call: async ({ memory, target }, input) => ({
+      hits: await memory.transcript.search({ ...target, ...input }),
+    }),
   }),
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",

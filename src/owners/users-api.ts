@@ -4,7 +4,10 @@ import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 
 /** Users with data. For operators: no agent may reach it. */
 export interface UsersApi {
-  /** Lists the users of one tenant or of all, oldest first, in pages of `limit`. @throws MemoryError `INVALID_INPUT` */
+  /**
+   * Lists the users of one tenant or of all, oldest first, in pages of `limit`.
+   * @throws MemoryError `INVALID_INPUT`
+   */
   list(page?: ListOwners): Promise<ListedOwner[]>;
 }
 
@@ -13,9 +16,10 @@ export interface AppsApi {
   /** As `users.list`. @throws MemoryError `INVALID_INPUT` */
   list(page?: ListOwners): Promise<ListedOwner[]>;
   /**
-   * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's memories and their
-   * audit trail for good; without it they stay, and each conversation leaves its note. Users keep their conversations
-   * and memories. To delete the app's own conversations too, call `memory.forget({ appId })`.
+   * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's
+   * memories and their audit trail for good; without it they stay, and each conversation leaves its
+   * note. Users keep their conversations and memories. To delete the app's own conversations too,
+   * call `memory.forget({ appId })`.
    * @example
    * ```ts
    * await memory.apps.uninstall({ appId: "calendar" }, { purgeMemories: true, actor: "admin" });

@@ -19,7 +19,9 @@ export interface Column<out Value> {
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 export type RowOf<Of extends Columns, Times = string> = {
-  readonly [Field in keyof Of]: Of[Field] extends Column<infer Value> ? Stored<Value, Times> : never;
+  readonly [Field in keyof Of]: Of[Field] extends Column<infer Value>
+    ? Stored<Value, Times>
+    : never;
 };
 
 type Stored<Value, Times> = Value extends Time ? Times : Value;
@@ -32,7 +34,9 @@ const columnOf =
     return { name, type, json: json ?? check };
   };
 
-const time = z.string().refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
+const time = z
+  .string()
+  .refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
 
 export const column = {
   uuid: columnOf<string>("uuid", z.uuid().toLowerCase()),
@@ -65,7 +69,9 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
   columns: Of,
   ...fields: readonly Field[]
 ): Omit<Of, Field> {
-  const kept = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
+  const kept = Object.keys(columns).filter(
+    (field) => !(fields as readonly string[]).includes(field),
+  );
   return only(columns, ...kept) as Omit<Of, Field>;
 }
 
@@ -75,13 +81,17 @@ export const checks = (columns: Columns): Record<string, z.ZodType> =>
 export const names = (columns: Columns): Sql => listed(columns, (_, { name }) => raw(name));
 
 /** For `json_to_recordset`: `"id" uuid, "validFrom" timestamptz`. */
-export const recordset = (columns: Columns): Sql => listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
+export const recordset = (columns: Columns): Sql =>
+  listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
 export const fields = <Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql =>
   listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
 
-export const values = <Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql =>
-  listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
+export const values = <Of extends Columns>(
+  columns: Of,
+  row: string,
+  instead: Instead<Of> = {},
+): Sql => listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 
 export const selected = (columns: Columns, row: string): Sql =>
   listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
@@ -90,13 +100,21 @@ export const assignments = <Of extends Columns>(columns: Of, row: RowOf<Of>): Sq
   listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
 
 /** For `json_build_object`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
-export function pairs<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
+export function pairs<Of extends Columns>(
+  columns: Of,
+  row: string,
+  instead: Instead<Of> = {},
+): Sql {
   const value = (field: string, name: string) => instead[field] ?? raw(`${row}.${name}`);
   return listed(columns, (field, { name }) => sql`${raw(`'${field}'`)}, ${value(field, name)}`);
 }
 
 /** The table's `row` as a JSON array for `readRow`, of at most 100 columns. */
-export function jsonRow<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
+export function jsonRow<Of extends Columns>(
+  columns: Of,
+  row: string,
+  instead: Instead<Of> = {},
+): Sql {
   const value = (name: string) => raw(`${row}.${name}`);
   // The text of a time takes ten times as long to write, send and read as milliseconds.
   const element = ({ name, type }: Column<unknown>) =>
@@ -112,8 +130,11 @@ function makeShape(columns: Columns, more: object) {
   const shape = {
     fields,
     areTimes: fields.map((field) => columns[field]?.type === "timestamptz"),
-    // JSON.parse makes a fast object, which copies in a fifth of the time; a dozen additions make a slow map.
-    empty: JSON.parse(JSON.stringify(Object.fromEntries(all.map((field) => [field, null])))) as object,
+    // JSON.parse makes a fast object, which copies in a fifth of the time; a dozen additions make a
+    // slow map.
+    empty: JSON.parse(
+      JSON.stringify(Object.fromEntries(all.map((field) => [field, null]))),
+    ) as object,
   };
   shapes.set(columns, shape);
   return shape;
@@ -129,7 +150,8 @@ export function readRow<Of extends Columns, More extends object = object>(
   const row: Record<string, unknown> = { ...empty };
   for (let place = 0; place < fields.length; place++) {
     const value = values[place];
-    row[fields[place] as string] = areTimes[place] && value !== null ? new Date(value as number) : value;
+    row[fields[place] as string] =
+      areTimes[place] && value !== null ? new Date(value as number) : value;
   }
   return Object.assign(row, more) as RowOf<Of, Date> & More;
 }

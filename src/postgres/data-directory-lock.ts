@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -37,15 +45,20 @@ function procStat(pid: number) {
 }
 
 /**
- * Locks the folder `dataDir`, since the embedded database does not; returns the unlock function. A process that finds
- * the holder dead creates `<lock>.next` first: two processes that replaced one file could remove each other's.
+ * Locks the folder `dataDir`, since the embedded database does not; returns the unlock function. A
+ * process that finds the holder dead creates `<lock>.next` first: two processes that replaced one
+ * file could remove each other's.
  * @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`, `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {
   const lock = join(dataDir, "mnemograph.lock");
   const draft = `${lock}.${randomUUID()}`;
   const { startedAt = null } = procStat(process.pid) ?? {};
-  const mine = JSON.stringify({ pid: process.pid, host: hostname(), startedAt } satisfies ProcessIdentity);
+  const mine = JSON.stringify({
+    pid: process.pid,
+    host: hostname(),
+    startedAt,
+  } satisfies ProcessIdentity);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(draft, mine, { mode: 0o600 });
@@ -131,4 +144,5 @@ export function folderError(dataDir: string, cause: unknown): unknown {
   return failed("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`);
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { folderError, lockDataDirectory } from "./data-directory-lock.js";
 
@@ -28,9 +36,11 @@ function makeClosed(dataDir: string): boolean {
   return true;
 }
 
-const ours = /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
+const ours =
+  /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
 
-// Some thousand files, 20 ms: the engine, unlike PostgreSQL, creates them with the umask of the process.
+// Some thousand files, 20 ms: the engine, unlike PostgreSQL, creates them with the umask of the
+// process.
 export function restrictContents(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const names = readdirSync(dataDir).filter((name) => ours.test(name));

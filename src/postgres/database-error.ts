@@ -1,6 +1,13 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
-const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+]);
 
 /** pg's errors without a code: during a statement, before the next one, and at opening. */
 const lostConnection =
@@ -15,22 +22,28 @@ export function errorCodeOf(error: unknown): string {
 }
 
 export function brokenConstraint(error: unknown): string | undefined {
-  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
+  const cause =
+    error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
   return cause?.constraint?.replace(/_\d+$/, "");
 }
 
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
-  // A protocol violation that keeps the session open is the statement's fault; poolers end the session (FATAL).
+  // A protocol violation that keeps the session open is the statement's fault; poolers end the
+  // session (FATAL).
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
-  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections.
-  if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
+  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many
+  // connections.
+  if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code))
+    return true;
   const message = error instanceof Error ? error.message : "";
   return code === "" && lostConnection.test(message);
 }
 
-const hasMessage = (error: unknown, message: string) => error instanceof Error && error.message === message;
-export const isPoolBusy = (error: unknown) => hasMessage(error, "timeout exceeded when trying to connect");
+const hasMessage = (error: unknown, message: string) =>
+  error instanceof Error && error.message === message;
+export const isPoolBusy = (error: unknown) =>
+  hasMessage(error, "timeout exceeded when trying to connect");
 export const isReadTimeout = (error: unknown) => hasMessage(error, "Query read timeout");
 
 export function isTimeout(error: unknown): boolean {
@@ -52,7 +65,8 @@ export function databaseWords(error: unknown): string {
 
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
-  const as = (code: MemoryErrorCode) => (message: string) => new MemoryError(code, message, { cause: error });
+  const as = (code: MemoryErrorCode) => (message: string) =>
+    new MemoryError(code, message, { cause: error });
   const unavailable = as("DATABASE_UNAVAILABLE");
   const denied = as("PERMISSION_DENIED");
   const detail = databaseWords(error);
@@ -101,7 +115,9 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
       if ((error as Error).message.includes("vector")) return as("PEER_MISSING")(lacksPgvector);
       break;
     case "MN001":
-      return denied(`Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`);
+      return denied(
+        `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,
+      );
     case "MN002":
       return denied(
         "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
@@ -115,7 +131,9 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
     case "28P01":
     case "28000":
     case "3D000":
-      return unavailable(`The database refused the login: ${detail}. Check user, password and database name.`);
+      return unavailable(
+        `The database refused the login: ${detail}. Check user, password and database name.`,
+      );
   }
   return as("DATABASE_ERROR")(`The database reported: ${detail}`);
 }

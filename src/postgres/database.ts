@@ -4,12 +4,20 @@ import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
 import { type Connection, identifier } from "./connection.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
-import { type DatabaseStatus, type OutageSettings, probeEveryMs, watchForOutages } from "./outage.js";
+import {
+  type DatabaseStatus,
+  type OutageSettings,
+  probeEveryMs,
+  watchForOutages,
+} from "./outage.js";
 import { pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
 import type { SessionKind } from "./session-settings.js";
 
-/** A pool bound to one schema. Never check out a second client while holding one: a pool may have only one. */
+/**
+ * A pool bound to one schema. Never check out a second client while holding one: a pool may have
+ * only one.
+ */
 export interface Database extends Connection, Statements {
   readonly schemaName: string;
   readonly patient: Database;
@@ -32,13 +40,32 @@ export interface DatabaseSettings {
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
 }
 
-export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: () => Promise<void>): Database {
-  const { schemaName, language = "english", clock, isolation, statementTimeoutMs, prepare = true } = settings;
+export function createDatabase(
+  pool: pg.Pool,
+  settings: DatabaseSettings,
+  end: () => Promise<void>,
+): Database {
+  const {
+    schemaName,
+    language = "english",
+    clock,
+    isolation,
+    statementTimeoutMs,
+    prepare = true,
+  } = settings;
   const isEmbedded = isEmbeddedPool(pool);
   const sessions = isEmbedded ? "embedded" : (settings.sessions ?? "callers");
-  const probe = () => clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
+  const probe = () =>
+    clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
   const watch = watchForOutages({ probe, ...settings.onOutage });
-  const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, watch, end });
+  const clients = pooledClients(pool, {
+    schemaName,
+    isolation,
+    sessions,
+    statementTimeoutMs,
+    watch,
+    end,
+  });
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
@@ -59,6 +86,11 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
       return patient;
     },
   };
-  const statements = statementsOn(clients, { ...place, prepare }, statementTimeoutMs, watch.requireUp);
+  const statements = statementsOn(
+    clients,
+    { ...place, prepare },
+    statementTimeoutMs,
+    watch.requireUp,
+  );
   return { ...common, ...statements, patient };
 }

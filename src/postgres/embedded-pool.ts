@@ -12,7 +12,10 @@ import { prepareSession } from "./session-settings.js";
 
 interface EmbeddedPoolOptions {
   readonly dataDir?: string;
-  /** A dump of PGlite's `dumpDataDir` to start from. @default the folder's data, else an empty database */
+  /**
+   * A dump of PGlite's `dumpDataDir` to start from.
+   * @default the folder's data, else an empty database
+   */
   readonly loadDataDir?: Blob;
   /** Called before a new folder is filled. */
   readonly onCreate?: ((dataDir: string) => void) | undefined;
@@ -22,7 +25,10 @@ const embeddedPools = new WeakSet<pg.Pool>();
 
 export const isEmbeddedPool = (pool: pg.Pool): boolean => embeddedPools.has(pool);
 
-/** @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock errors */
+/**
+ * @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock
+ * errors
+ */
 export function openEmbeddedPool(options: EmbeddedPoolOptions) {
   const peers = loadPeers();
   const host = engineHost(options, peers);
@@ -133,7 +139,8 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
 }
 
 function loadPeers() {
-  const { PGlite: Engine } = requirePeer<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  const { PGlite: Engine } =
+    requirePeer<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
   const { createPgConfig } = requirePeer<Driver>("@electric-sql/pglite", "/node-postgres");
   type Extension = typeof import("@electric-sql/pglite-pgvector");
@@ -150,7 +157,10 @@ const requirePeer = <Module>(name: string, part = ""): Module =>
   resolveFrom(name, (require) => require(name + part) as Module);
 
 // Hidden from bundlers, which may have moved this file or changed its format.
-function resolveFrom<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
+function resolveFrom<Found>(
+  name: string,
+  look: (require: NodeJS.Require, name: string) => Found,
+): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;
   for (const place of places) {

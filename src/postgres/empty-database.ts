@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
 import { attempt } from "../text/plain-json.js";
 
-export const emptyDatabaseName = (engineVersion: string): string => `empty-database-${engineVersion}.tar.br`;
+export const emptyDatabaseName = (engineVersion: string): string =>
+  `empty-database-${engineVersion}.tar.br`;
 
 /** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
@@ -19,7 +20,9 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
   const place: string | undefined = import.meta.url;
   if (engineVersion === undefined || !place?.startsWith("file:")) return undefined;
   const name = emptyDatabaseName(engineVersion);
-  const path = places.map((folder) => fileURLToPath(new URL(folder + name, place))).find(existsSync);
+  const path = places
+    .map((folder) => fileURLToPath(new URL(folder + name, place)))
+    .find(existsSync);
   if (path === undefined) return undefined;
   const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 };
   return attempt(() => new Blob([brotliDecompressSync(readFileSync(path), { params })]));

@@ -14,7 +14,10 @@ export const asTenant = <Result>(tenantId: string | undefined, work: () => Resul
 export const acrossTenants = <Result>(work: () => Result): Result => running.run("*", work);
 
 export function asListed<Result>(
-  { scope, tenantId }: { readonly scope?: { tenantId?: string } | undefined; readonly tenantId?: string | undefined },
+  {
+    scope,
+    tenantId,
+  }: { readonly scope?: { tenantId?: string } | undefined; readonly tenantId?: string | undefined },
   work: () => Result,
 ): Result {
   if (scope) return asTenant(scope.tenantId, work);
@@ -34,7 +37,10 @@ export interface IsolationStatus {
   readonly owner: boolean;
 }
 
-export async function findIsolation(client: Pick<ClientBase, "query">, schemaName: string): Promise<IsolationStatus> {
+export async function findIsolation(
+  client: Pick<ClientBase, "query">,
+  schemaName: string,
+): Promise<IsolationStatus> {
   const { rows } = await client.query<IsolationStatus>(
     `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
        r.rolsuper or r.rolbypassrls as exempt, coalesce(pg_has_role(c.relowner, 'usage'), false) as owner
@@ -48,7 +54,10 @@ export async function findIsolation(client: Pick<ClientBase, "query">, schemaNam
   return rows[0] ?? { enforced: false, exempt: false, owner: false };
 }
 
-/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` if the role bypasses row-level security. */
+/**
+ * @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` if the role bypasses row-level
+ * security.
+ */
 export function requireIsolation(status: IsolationStatus, schemaName: string): IsolationStatus {
   if (status.exempt) {
     throw new MemoryError(

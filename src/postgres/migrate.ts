@@ -20,7 +20,10 @@ const setupLock = "7885911234096720";
 /** Later statements queue behind a waiting migration, so it stops waiting and tries again. */
 const lockTimeoutMs = 2_000;
 const lockTries = 30;
-/** Two processes build one index: "tuple concurrently updated", a deadlock, an index that the other dropped. */
+/**
+ * Two processes build one index: "tuple concurrently updated", a deadlock, an index that the other
+ * dropped.
+ */
 const buildRaces = ["XX000", "40P01", "42704"];
 
 export interface MigrateOptions extends WantedSchema {
@@ -30,8 +33,10 @@ export interface MigrateOptions extends WantedSchema {
 }
 
 /**
- * Brings the schema up to date and returns the applied migrations. Processes may run it concurrently.
- * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY`, `DATABASE_UNAVAILABLE`
+ * Brings the schema up to date and returns the applied migrations. Processes may run it
+ * concurrently.
+ * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY`,
+ * `DATABASE_UNAVAILABLE`
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   const { schemaName } = database;
@@ -108,7 +113,9 @@ async function runMigrations(
   if (state.is === "empty") await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) {
-      await client.query(concurrently.test(statement) ? statement.replace(" concurrently", "") : statement);
+      await client.query(
+        concurrently.test(statement) ? statement.replace(" concurrently", "") : statement,
+      );
     }
   };
   if (state.is === "legacy") await run(shipped.upgrade.aside(schemaName));
@@ -145,11 +152,17 @@ const concurrently =
 
 function firstConcurrent(pending: readonly Migration[], schemaName: string): number {
   const isConcurrent = (statement: string) => concurrently.test(statement);
-  const found = pending.findIndex(({ statementsFor }) => statementsFor(schemaName).some(isConcurrent));
+  const found = pending.findIndex(({ statementsFor }) =>
+    statementsFor(schemaName).some(isConcurrent),
+  );
   return found < 0 ? pending.length : found;
 }
 
-async function buildConcurrently(client: ClientBase, schemaName: string, migration: Migration): Promise<void> {
+async function buildConcurrently(
+  client: ClientBase,
+  schemaName: string,
+  migration: Migration,
+): Promise<void> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(
@@ -161,7 +174,9 @@ async function buildConcurrently(client: ClientBase, schemaName: string, migrati
   for (const { name } of rows)
     await client.query(`drop index concurrently if exists ${schema}.${identifier(name).text}`);
   for (const statement of statements) await client.query(statement);
-  await client.query(`update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`);
+  await client.query(
+    `update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`,
+  );
 }
 
 async function recordVersions(
@@ -180,7 +195,11 @@ async function recordVersions(
     const last = applied.findLast((migration) => migration.set === set);
     return last ? [`${versionColumns[set]} = ${last.version}`] : [];
   });
-  const all = [...versions, `functions_version = ${functionsVersion}`, `compatible_from = ${compatibleFrom}`];
+  const all = [
+    ...versions,
+    `functions_version = ${functionsVersion}`,
+    `compatible_from = ${compatibleFrom}`,
+  ];
   await client.query(`update ${meta} set ${all.join(", ")}`);
 }
 
@@ -208,7 +227,9 @@ async function updateLanguage(
 
 /** `create schema if not exists` requires CREATE on the database even for an existing schema. */
 async function ensureSchema(client: ClientBase, schemaName: string): Promise<void> {
-  const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [schemaName]);
+  const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [
+    schemaName,
+  ]);
   if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
 }
 
@@ -228,9 +249,12 @@ async function ensureVectorExtension(client: ClientBase): Promise<string> {
   try {
     await client.query("create extension vector");
   } catch (cause) {
-    if (errorCodeOf(cause) !== "42501") throw new MemoryError("PEER_MISSING", lacksPgvector, { cause });
+    if (errorCodeOf(cause) !== "42501")
+      throw new MemoryError("PEER_MISSING", lacksPgvector, { cause });
     const how = "have an administrator run `create extension vector` in this database";
-    throw new MemoryError("PERMISSION_DENIED", `Embeddings need the extension pgvector: ${how}.`, { cause });
+    throw new MemoryError("PERMISSION_DENIED", `Embeddings need the extension pgvector: ${how}.`, {
+      cause,
+    });
   }
   return (await findExtensionSchema(client)) ?? "public";
 }

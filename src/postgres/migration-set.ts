@@ -11,7 +11,10 @@ export const versionColumns = {
   isolation: "isolation_version",
 } as const satisfies Record<MigrationSet, string>;
 
-/** The oldest version whose package works on this schema. Raise it when removing what that package uses. */
+/**
+ * The oldest version whose package works on this schema. Raise it when removing what that package
+ * uses.
+ */
 export const compatibleFrom = 1;
 
 export interface Migration {
@@ -31,7 +34,10 @@ export interface ShippedSchema {
   readonly upgrade: Readonly<Record<"aside" | "copy", (schemaName: string) => string[]>>;
 }
 
-/** The files `NNNN_what.sql`, `NNNN_vector_what.sql` and `NNNN_isolation_what.sql`, numbered together. */
+/**
+ * The files `NNNN_what.sql`, `NNNN_vector_what.sql` and `NNNN_isolation_what.sql`, numbered
+ * together.
+ */
 export function shippedSchema(files = migrationFiles()): ShippedSchema {
   const named = new Map(files.map(({ name, text }) => [name, text]));
   const textOf = (name: string) => named.get(name) ?? "";
@@ -42,9 +48,15 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
       const set = number === undefined ? name : (topic?.slice(0, -1) ?? "core");
       return [{ name, text, set: set as MigrationSet, version: Number(number ?? 1) }];
     })
-    .sort((a, b) => a.version - b.version || migrationSets.indexOf(a.set) - migrationSets.indexOf(b.set))
+    .sort(
+      (a, b) =>
+        a.version - b.version || migrationSets.indexOf(a.set) - migrationSets.indexOf(b.set),
+    )
     .map(({ text, ...migration }) => {
-      return { ...migration, statementsFor: (schemaName: string) => statementsOf(text, schemaName) };
+      return {
+        ...migration,
+        statementsFor: (schemaName: string) => statementsOf(text, schemaName),
+      };
     });
   const functions = textOf("functions");
   return {
@@ -54,7 +66,9 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
       statementsFor: (schemaName, vectorSchema) =>
         [functions, ...ownFunctions.map(textOf), textOf("plans")]
           .flatMap((text) => statementsOf(text, schemaName))
-          .map((statement) => statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text)),
+          .map((statement) =>
+            statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text),
+          ),
     },
     upgrade: {
       aside: (schemaName) => statementsOf(textOf("aside"), schemaName),
@@ -73,5 +87,7 @@ function statementsOf(text: string, schemaName: string): string[] {
     .split(/;\n(?![ \t])/)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "")
-    .map((statement) => statement.replace(/\bmnemograph(?=\.(?!tenant_id)|, pg_temp)/g, () => schema));
+    .map((statement) =>
+      statement.replace(/\bmnemograph(?=\.(?!tenant_id)|, pg_temp)/g, () => schema),
+    );
 }

@@ -3,7 +3,12 @@ import type { Database } from "./database.js";
 import { toMemoryError } from "./database-error.js";
 import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
-import { type Migration, type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
+import {
+  type Migration,
+  type MigrationSet,
+  migrationSets,
+  shippedSchema,
+} from "./migration-set.js";
 import { createdTables, findGap } from "./schema-state.js";
 
 interface SetStatus {
@@ -16,10 +21,16 @@ export interface MigrationStatus {
   readonly sets: readonly SetStatus[];
   readonly functions: { readonly version: number | null; readonly shipped: number };
   readonly newer: boolean;
-  readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
+  readonly locks: readonly (LockedTable & {
+    readonly migration: string;
+    readonly rows: number | null;
+  })[];
 }
 
-/** Describes what `migrate` would do; changes nothing. @throws MemoryError as `migrate`, except `BUSY` */
+/**
+ * Describes what `migrate` would do; changes nothing.
+ * @throws MemoryError as `migrate`, except `BUSY`
+ */
 export async function migrationStatus(
   database: Database,
   options: Omit<MigrateOptions, "also"> = { vectors: false },
@@ -33,10 +44,15 @@ export async function migrationStatus(
       // An upgrade moves each table aside and copies its rows.
       const locksFor = (migration: Migration): LockedTable[] =>
         state.is === "legacy"
-          ? createdTables([migration], schemaName).map((table) => ({ table, lock: "ACCESS EXCLUSIVE" }))
+          ? createdTables([migration], schemaName).map((table) => ({
+              table,
+              lock: "ACCESS EXCLUSIVE",
+            }))
           : locksOf(migration.statementsFor(schemaName), identifier(schemaName).text);
       const locks = pending
-        .flatMap((migration) => locksFor(migration).map((lock) => ({ migration: migration.name, ...lock })))
+        .flatMap((migration) =>
+          locksFor(migration).map((lock) => ({ migration: migration.name, ...lock })),
+        )
         .filter(({ table }) => state.tables.has(table));
       const { rows } = await client.query<{ table: string; rows: number }>(
         `select c.relname as table, c.reltuples::float8 as rows
@@ -51,7 +67,10 @@ export async function migrationStatus(
           version: installed?.versions[set] ?? null,
           pending: pending.filter((migration) => migration.set === set).map(({ name }) => name),
         })),
-        functions: { version: installed?.functionsVersion ?? null, shipped: shipped.functions.version },
+        functions: {
+          version: installed?.functionsVersion ?? null,
+          shipped: shipped.functions.version,
+        },
         newer,
         locks: locks.map((lock) => ({ ...lock, rows: counted.get(lock.table) ?? null })),
       };

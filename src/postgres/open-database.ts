@@ -11,7 +11,8 @@ import { type Outage, probeEveryMs } from "./outage.js";
 import { packageVersion } from "./package-version.js";
 import { prepareSession } from "./session-settings.js";
 
-// Not pg's own type: it differs by version, and without pg's declarations it would accept any value.
+// Not pg's own type: it differs by version, and without pg's declarations it would accept any
+// value.
 interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -19,7 +20,10 @@ interface PostgresPool {
   readonly totalCount: number;
 }
 
-/** A pool, a connection string, a folder, or ":memory:", an embedded database that ends with the memory. */
+/**
+ * A pool, a connection string, a folder, or ":memory:", an embedded database that ends with the
+ * memory.
+ */
 export type DatabaseOption = PostgresPool | string | { readonly dataDir: string };
 
 export const defaultDataDir = ".mnemograph";
@@ -30,7 +34,10 @@ export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOut
   readonly applicationName?: string;
 }
 
-/** Reports an undefined `database`, such as an unset variable. @throws MemoryError `INVALID_INPUT` in production */
+/**
+ * Reports an undefined `database`, such as an unset variable.
+ * @throws MemoryError `INVALID_INPUT` in production
+ */
 export function reportUndefined(logger: Logger): void {
   const happened = "`database` is given, but undefined: is its environment variable not set?";
   if (process.env.NODE_ENV !== "production") {
@@ -43,7 +50,11 @@ export function reportUndefined(logger: Logger): void {
   );
 }
 
-export function openDatabase(option: DatabaseOption | undefined, settings: OpenSettings, logger: Logger): Database {
+export function openDatabase(
+  option: DatabaseOption | undefined,
+  settings: OpenSettings,
+  logger: Logger,
+): Database {
   if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
   if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
   if (typeof option === "string") {
@@ -52,9 +63,16 @@ export function openDatabase(option: DatabaseOption | undefined, settings: OpenS
   }
   if (isPool(option)) {
     if (option.listenerCount?.("error") === 0) outliveConnections(option, logger);
-    return createDatabase(option, { ...settings, onOutage: outageLines(settings, logger) }, async () => {});
+    return createDatabase(
+      option,
+      { ...settings, onOutage: outageLines(settings, logger) },
+      async () => {},
+    );
   }
-  throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "`database` must be a pg.Pool, a connection string or { dataDir }.",
+  );
 }
 
 function isDataDir(option: unknown): option is { dataDir: string } {
@@ -92,7 +110,9 @@ function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Da
   const { schemaName, language, clock, isolation } = settings;
   const onCreate = (dataDir: string) =>
     logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
-  const { pool, close } = openEmbeddedPool(isInMemory(place) ? {} : { dataDir: resolve(place), onCreate });
+  const { pool, close } = openEmbeddedPool(
+    isInMemory(place) ? {} : { dataDir: resolve(place), onCreate },
+  );
   return createDatabase(pool, { schemaName, language, clock, isolation }, close);
 }
 
@@ -109,9 +129,16 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   } catch (error) {
     // Not as the cause: the error contains the connection string with its password.
     const detail = error instanceof Error ? error.message : "";
-    throw new MemoryError("INVALID_INPUT", `\`database\` is a connection string that cannot be used: ${detail}.`);
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `\`database\` is a connection string that cannot be used: ${detail}.`,
+    );
   }
-  const { prepare, statementTimeoutMs, applicationName = `mnemograph/${packageVersion}` } = settings;
+  const {
+    prepare,
+    statementTimeoutMs,
+    applicationName = `mnemograph/${packageVersion}`,
+  } = settings;
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -130,23 +157,29 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
 /** A distant server answers within a second, a starting one within some seconds. */
 const connectTimeoutMs = 10_000;
 
-/** Without listeners, lost connections end the process: idle ones and those between two statements. */
+/**
+ * Without listeners, lost connections end the process: idle ones and those between two statements.
+ */
 function outliveConnections(pool: pg.Pool, logger: Logger): void {
-  pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
+  pool.on("error", (error) =>
+    logger.warn(`an idle database connection was lost: ${databaseWords(error)}`),
+  );
   pool.on("connect", (client) => client.on("error", () => {}));
 }
 
 export const databaseOptionsSchema = z.strictObject({
   /**
-   * Longest time of one statement, except for setup, forget, export, import, reembed, pruning, statistics and the
-   * lifecycle. A turn's statements take milliseconds; one that takes this long waits for a lock. Not for the embedded
-   * database. On a pool of yours the statement fails then, but only the pool's own `statement_timeout` stops it on the
-   * server. @default 30_000
+   * Longest time of one statement, except for setup, forget, export, import, reembed, pruning,
+   * statistics and the lifecycle. A turn's statements take milliseconds; one that takes this long
+   * waits for a lock. Not for the embedded database. On a pool of yours the statement fails then,
+   * but only the pool's own `statement_timeout` stops it on the server.
+   * @default 30_000
    */
   statementTimeoutMs: timerOption.min(1).default(30_000),
   /**
-   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set it to
-   * false behind a pooler in transaction mode, such as PgBouncer. @default true
+   * Whether large statements stay prepared on the server: planning a recall takes longer than
+   * running it. Set it to false behind a pooler in transaction mode, such as PgBouncer.
+   * @default true
    */
   prepare: z.boolean().default(true),
 });

@@ -1,11 +1,22 @@
 import { MemoryError } from "../errors.js";
-import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy, isReadTimeout } from "./database-error.js";
+import {
+  databaseWords,
+  errorCodeOf,
+  isConnectionError,
+  isPoolBusy,
+  isReadTimeout,
+} from "./database-error.js";
 
 /** Whether a database answers the statements of one memory. */
 export interface DatabaseStatus {
-  /** "paused": after three seconds without an answer calls fail at once, until the database answers a probe. */
+  /**
+   * "paused": after three seconds without an answer calls fail at once, until the database answers
+   * a probe.
+   */
   readonly state: "up" | "paused";
-  /** Milliseconds without an answer, since a statement or connection failed; null after an answer. */
+  /**
+   * Milliseconds without an answer, since a statement or connection failed; null after an answer.
+   */
   readonly silentMs: number | null;
   /** Milliseconds until the next probe; null while it is up. */
   readonly retryInMs: number | null;
@@ -40,8 +51,10 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   let probes = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const silentMs = () => (silentSince === undefined ? null : Math.round(performance.now() - silentSince));
-  const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null);
+  const silentMs = () =>
+    silentSince === undefined ? null : Math.round(performance.now() - silentSince);
+  const retryInMs = () =>
+    outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null;
   const probeRepeatedly = (paused: NonNullable<typeof outage>) => {
     paused.probeAt = performance.now() + probeEveryMs;
     timer = setTimeout(() => probeRepeatedly(paused), probeEveryMs).unref();
@@ -66,7 +79,8 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
     answered,
     failed(error: unknown, sentAt: number) {
       if (isPoolBusy(error)) return;
-      if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
+      if (!isConnectionError(error))
+        return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
       last = error;
       // The statement may have waited for a lock: its own waiting time proves nothing.
       silentSince ??= isReadTimeout(error) ? performance.now() : Math.max(sentAt, answeredAt);

@@ -3,9 +3,20 @@ import type pg from "pg";
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
 import { MemoryError } from "../errors.js";
 import { isConnectionError, isReadTimeout } from "./database-error.js";
-import { findIsolation, type IsolationStatus, requireIsolation, requireTenancy, tenantSetting } from "./isolation.js";
+import {
+  findIsolation,
+  type IsolationStatus,
+  requireIsolation,
+  requireTenancy,
+  tenantSetting,
+} from "./isolation.js";
 import type { OutageWatch } from "./outage.js";
-import { type Ask, deadlineSettings, type LocalSetting, type SessionKind } from "./session-settings.js";
+import {
+  type Ask,
+  deadlineSettings,
+  type LocalSetting,
+  type SessionKind,
+} from "./session-settings.js";
 
 export interface ClientSettings {
   readonly schemaName: string;
@@ -78,9 +89,11 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
   return {
     use,
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
-      const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
+      const isServers =
+        sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
+      return (statement) =>
+        askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
     },
     /** Synchronous, since the tenancy belongs to the calling context. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
@@ -117,7 +130,10 @@ async function askWithin(
   statements.publish(statement.text);
   const askedAt = performance.now();
   try {
-    const result = await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
+    const result = await client.query({
+      ...statement,
+      ...(timeoutMs > 0 && { query_timeout: timeoutMs }),
+    });
     watch.answered();
     return result;
   } catch (error) {

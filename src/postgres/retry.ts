@@ -12,7 +12,10 @@ interface Collisions {
   readonly busy: string;
 }
 
-/** Repeats `work` while it returns `collided` or fails with one of `codes`. @throws MemoryError `BUSY` */
+/**
+ * Repeats `work` while it returns `collided` or fails with one of `codes`.
+ * @throws MemoryError `BUSY`
+ */
 export async function retryOn<Result>(
   codes: readonly string[],
   work: () => Promise<Result | typeof collided>,
@@ -27,9 +30,15 @@ export async function retryOn<Result>(
     return result;
   };
   try {
-    return await retrying(once, { most, when: isCollision, waitMs: (failures) => Math.random() * stepMs * failures });
+    return await retrying(once, {
+      most,
+      when: isCollision,
+      waitMs: (failures) => Math.random() * stepMs * failures,
+    });
   } catch (cause) {
-    throw cause !== collision && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
+    throw cause !== collision && isCollision(cause)
+      ? new MemoryError("BUSY", busy, { cause })
+      : cause;
   }
 }
 
@@ -46,7 +55,10 @@ export const reconnect: Retries = {
   when: (error) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
 };
 
-export async function retrying<Result>(work: () => Promise<Result>, { most, waitMs, when }: Retries): Promise<Result> {
+export async function retrying<Result>(
+  work: () => Promise<Result>,
+  { most, waitMs, when }: Retries,
+): Promise<Result> {
   for (let failures = 1; ; failures++) {
     try {
       return await work();

@@ -15,7 +15,11 @@ export interface Statements extends Pick<Connection, "query"> {
 
 export function statementsOn(
   clients: PooledClients,
-  { schemaName, prepare, ...connection }: Omit<Connection, "query"> & { schemaName: string; prepare: boolean },
+  {
+    schemaName,
+    prepare,
+    ...connection
+  }: Omit<Connection, "query"> & { schemaName: string; prepare: boolean },
   deadlineMs: number | undefined,
   admit: () => void,
 ): Statements {
@@ -54,7 +58,10 @@ export function statementsOn(
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
-        const query = async <Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) => {
+        const query = async <Row extends QueryResultRow>(
+          asked: Sql,
+          options: QueryOptions = {},
+        ) => {
           const { timeoutMs = deadlineMs } = options;
           const statement = statementOf(asked, options);
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];

@@ -19,8 +19,16 @@ interface InstalledSchema {
 
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
-  | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
-  | { readonly is: "legacy"; readonly tables: ReadonlySet<string>; readonly sets: readonly MigrationSet[] };
+  | {
+      readonly is: "installed";
+      readonly tables: ReadonlySet<string>;
+      readonly installed: InstalledSchema;
+    }
+  | {
+      readonly is: "legacy";
+      readonly tables: ReadonlySet<string>;
+      readonly sets: readonly MigrationSet[];
+    };
 
 type Run = Pick<ClientBase, "query">;
 
@@ -38,7 +46,8 @@ async function readSchema(client: Run, schemaName: string): Promise<SchemaState>
         "`npx mnemograph migrate`, which is one transaction.",
     );
   }
-  if (tables.has("meta")) return { is: "installed", tables, installed: await readMeta(client, schemaName) };
+  if (tables.has("meta"))
+    return { is: "installed", tables, installed: await readMeta(client, schemaName) };
   if (tables.has("migration") && tables.has("thread_task")) {
     return { is: "legacy", tables, sets: await readSetsBefore(client, schemaName, tables) };
   }
@@ -67,7 +76,11 @@ const lastBefore = {
   isolation: { table: "isolation_migration", name: "0003_indexes" },
 } as const satisfies Record<MigrationSet, { table: string; name: string }>;
 
-async function readSetsBefore(client: Run, schemaName: string, tables: ReadonlySet<string>): Promise<MigrationSet[]> {
+async function readSetsBefore(
+  client: Run,
+  schemaName: string,
+  tables: ReadonlySet<string>,
+): Promise<MigrationSet[]> {
   const sets = migrationSets.filter((set) => tables.has(lastBefore[set].table));
   for (const set of sets) {
     const { table, name } = lastBefore[set];
@@ -82,7 +95,11 @@ async function readSetsBefore(client: Run, schemaName: string, tables: ReadonlyS
   return sets;
 }
 
-async function rowsOf(client: Run, schemaName: string, table: string): Promise<Record<string, unknown>[]> {
+async function rowsOf(
+  client: Run,
+  schemaName: string,
+  table: string,
+): Promise<Record<string, unknown>[]> {
   try {
     return (await client.query(`select * from ${identifier(schemaName).text}.${table}`)).rows;
   } catch (error) {
@@ -104,7 +121,10 @@ export interface WantedSchema {
   readonly upgrade?: boolean;
 }
 
-/** Reads only. `newer`: a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` */
+/**
+ * Reads only. `newer`: a newer, compatible package set up the schema.
+ * @throws MemoryError `SCHEMA_DIFFERS`
+ */
 export async function findGap(
   client: Run,
   schemaName: string,
@@ -120,7 +140,8 @@ export async function findGap(
     );
   }
   const installed = state.is === "installed" ? state.installed : null;
-  if (installed && isNewer(shipped, installed, schemaName)) return { state, newer: true, pending: [] };
+  if (installed && isNewer(shipped, installed, schemaName))
+    return { state, newer: true, pending: [] };
   const wanted = { core: true, vector: vectors, isolation };
   const pending = shipped.migrations.filter(({ set, version }) => {
     const last = installed?.versions[set] ?? null;
@@ -129,7 +150,10 @@ export async function findGap(
   });
   const foreign = createdTables(pending, schemaName).find((table) => state.tables.has(table));
   if (state.is !== "legacy" && foreign !== undefined) {
-    throw differs(schemaName, `has a table "${foreign}" that is not mnemograph's. ${anotherSchema}`);
+    throw differs(
+      schemaName,
+      `has a table "${foreign}" that is not mnemograph's. ${anotherSchema}`,
+    );
   }
   return { state, newer: false, pending };
 }
@@ -153,7 +177,8 @@ export function createdTables(migrations: readonly Migration[], schemaName: stri
     .map((statement) => /^\w+/.exec(statement.slice(beginning.length))?.[0] ?? "");
 }
 
-const anotherSchema = "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
+const anotherSchema =
+  "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
 
 const differs = (schemaName: string, what: string): MemoryError =>
   new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);

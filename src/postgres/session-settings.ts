@@ -4,11 +4,16 @@ export type LocalSetting = QueryConfig;
 
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
-// Owner of the sessions. "own": our pool; "lent": our pool behind a pooler; "callers": their pool; "embedded".
+// Owner of the sessions. "own": our pool; "lent": our pool behind a pooler; "callers": their pool;
+// "embedded".
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
-// Our own sessions have a timeout; without a deadline it is reset to that of the role or connection string.
-export function deadlineSettings(sessions: SessionKind, deadlineMs: number | undefined): LocalSetting[] {
+// Our own sessions have a timeout; without a deadline it is reset to that of the role or connection
+// string.
+export function deadlineSettings(
+  sessions: SessionKind,
+  deadlineMs: number | undefined,
+): LocalSetting[] {
   const timeout = { text: `set local statement_timeout to ${deadlineMs ?? "default"}` };
   if (sessions === "lent") return [{ text: "set local jit to off" }, timeout];
   return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
@@ -19,7 +24,8 @@ export async function runInOrder(client: ClientBase, ask: Ask, statements: reado
     // After a failure the server refuses later statements and treats "commit" as "rollback".
     const settled = await Promise.allSettled(statements.map(ask));
     const failed = settled.find((result) => result.status === "rejected");
-    if (failed && settled.at(-1)?.status === "rejected") await ask({ text: "rollback" }).catch(() => {});
+    if (failed && settled.at(-1)?.status === "rejected")
+      await ask({ text: "rollback" }).catch(() => {});
     if (failed) throw failed.reason;
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
@@ -34,9 +40,10 @@ export async function runInOrder(client: ClientBase, ask: Ask, statements: reado
 }
 
 /**
- * Prepares a session of our pool. Planning a recall takes longer than running it, and JIT hundreds of times longer, so
- * prepared statements keep a generic plan; Citus distributes only custom ones.
- * @param statementTimeoutMs unless the role or connection string has one. Some proxies refuse startup parameters
+ * Prepares a session of our pool. Planning a recall takes longer than running it, and JIT hundreds
+ * of times longer, so prepared statements keep a generic plan; Citus distributes only custom ones.
+ * @param statementTimeoutMs unless the role or connection string has one. Some proxies refuse
+ * startup parameters
  * @param answerTimeoutMs longest silence of a connected server; undefined for the embedded one
  */
 export function prepareSession(
@@ -54,7 +61,10 @@ export function prepareSession(
     };
     await client.query(statement).catch(() => {});
     if (answerTimeoutMs === undefined) return;
-    const watching = { text: "set client_connection_check_interval to '1s'", query_timeout: answerTimeoutMs };
+    const watching = {
+      text: "set client_connection_check_interval to '1s'",
+      query_timeout: answerTimeoutMs,
+    };
     await client.query(watching as QueryConfig).catch(() => {});
   };
 }

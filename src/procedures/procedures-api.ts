@@ -44,7 +44,11 @@ async function seeThread(db: Database, address: ThreadAddress) {
 }
 
 /** Forgetting deletes the owner or the thread. Called in the transaction of the write. */
-async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThread): Promise<void> {
+async function requireSeen(
+  tx: Connection,
+  address: ThreadAddress,
+  seen: SeenThread,
+): Promise<void> {
   const owner = await lockOwner(tx, address.scope);
   const thread = seen.threadRef === null ? null : await findThread(tx, address);
   if (owner.ref === seen.ownerRef && (thread?.threadRef ?? null) === seen.threadRef) return;
@@ -75,14 +79,17 @@ const inputSchema = z.strictObject({
   actor: storableText.default("api"),
 });
 
-interface ProcedureInput extends Omit<z.input<typeof inputSchema>, "scope" | "threadId">, ThreadAddress {}
+interface ProcedureInput
+  extends Omit<z.input<typeof inputSchema>, "scope" | "threadId">,
+    ThreadAddress {}
 
 /** Numbered steps learned from conversations, in the category "procedural". */
 export interface ProceduresApi {
   /**
-   * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
-   * are quarantined. @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`,
-   * `INVALID_INPUT`, `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+   * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as
+   * instructions to a model are quarantined.
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`,
+   * `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
@@ -94,13 +101,22 @@ export function createProceduresApi(deps: ProceduresRuntime): ProceduresApi {
 }
 
 async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<MemoryItem | null> {
-  const { scope, fromSeq, toSeq, messages: given, actor, ...named } = parseScoped(inputSchema, input, "procedure");
+  const {
+    scope,
+    fromSeq,
+    toSeq,
+    messages: given,
+    actor,
+    ...named
+  } = parseScoped(inputSchema, input, "procedure");
   const { title: wanted = null, threadId: thread, ...fields } = named;
   const title = await deps.redactor.json(wanted);
   const threadId = parseThreadId(thread);
   const address = { scope, threadId };
   const seen = await seeThread(deps.db, address);
-  const messages = given ? await unrecorded(deps, given) : await recorded(deps, seen, { threadId, fromSeq, toSeq });
+  const messages = given
+    ? await unrecorded(deps, given)
+    : await recorded(deps, seen, { threadId, fromSeq, toSeq });
   const event = { ...address, step: "procedure", op: "classify" } as const;
   const { messages: material } = await limitMaterial(deps, event, messages, deps.config.upkeep);
   let isTrimmed = false;
@@ -123,13 +139,20 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     origin: { actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
-      await insertEvent(tx, { ...event, ...classified(outcome, isTrimmed), category: "procedural" });
+      await insertEvent(tx, {
+        ...event,
+        ...classified(outcome, isTrimmed),
+        category: "procedural",
+      });
     },
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
 
-async function unrecorded({ redactor }: ProceduresRuntime, given: readonly BaseMessageLike[]): Promise<StepMaterial[]> {
+async function unrecorded(
+  { redactor }: ProceduresRuntime,
+  given: readonly BaseMessageLike[],
+): Promise<StepMaterial[]> {
   const material = await newMessages(redactor, givenMessages(given));
   return material.filter(({ text }) => text.trim() !== "");
 }

@@ -16,21 +16,34 @@ import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
 /** More is no longer one procedure. */
 const mostSteps = 20;
 
-/** Null when there are no steps. @throws MemoryError `MODEL_OUTPUT_INVALID` when they are too long */
-export function procedureText(procedure: { title: string; steps: readonly string[] }): string | null {
+/**
+ * Null when there are no steps.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` when they are too long
+ */
+export function procedureText(procedure: {
+  title: string;
+  steps: readonly string[];
+}): string | null {
   const steps = procedure.steps
     .map((step) => onOneLine(step).replace(/^(?:\d{1,2}[.)]|[-*•])\s+/, ""))
     .filter(hasWords)
     .slice(0, mostSteps);
   if (steps.length === 0) return null;
   const title = onOneLine(procedure.title).replace(/:$/, "");
-  const lines = [...(title === "" ? [] : [`${title}:`]), ...steps.map((step, index) => `${index + 1}. ${step}`)];
+  const lines = [
+    ...(title === "" ? [] : [`${title}:`]),
+    ...steps.map((step, index) => `${index + 1}. ${step}`),
+  ];
   const text = lines.join("\n");
   const [problem] = writingProblems("procedure", text);
   if (problem === undefined) return text;
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's procedure cannot be stored: ${problem}.`, {
-    cause: { output: text },
-  });
+  throw new MemoryError(
+    "MODEL_OUTPUT_INVALID",
+    `The model's procedure cannot be stored: ${problem}.`,
+    {
+      cause: { output: text },
+    },
+  );
 }
 
 /** Characters of agent and title in a key with a digest. */
@@ -69,7 +82,10 @@ const mostPreviousSteps = 40;
 const stepCharacters = 400;
 
 const schema = z.object({
-  reasoning: z.string().default("").describe("In one or two sentences: what was done, and which steps led there."),
+  reasoning: z
+    .string()
+    .default("")
+    .describe("In one or two sentences: what was done, and which steps led there."),
   title: z.string().default("").describe("What the steps are for, in a few words."),
   steps: z.array(z.string().describe("One step in the imperative, without its number.")),
 });

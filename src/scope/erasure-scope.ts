@@ -1,7 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { delegatedMark, type Scope } from "./scope.js";
-import { findOwner, isId, type ScopeColumns, scopeColumns, withinScope } from "./scope-predicates.js";
+import {
+  findOwner,
+  isId,
+  type ScopeColumns,
+  scopeColumns,
+  withinScope,
+} from "./scope-predicates.js";
 
 export interface ErasedThread {
   readonly threadId: string;
@@ -9,7 +15,10 @@ export interface ErasedThread {
   readonly memories: "episodes" | "all";
 }
 
-/** `{ userId }`: the user in all apps; `{ userId, appId }`: the user in one app; `{ appId }`: the app's own data. */
+/**
+ * `{ userId }`: the user in all apps; `{ userId, appId }`: the user in one app; `{ appId }`: the
+ * app's own data.
+ */
 export interface ErasureScope extends ScopeColumns {
   readonly thread: ErasedThread | null;
   readonly ownerRef: string | null;
@@ -48,7 +57,8 @@ export function hasMemory(db: Connection, scope: ErasureScope): Sql {
     )`;
 }
 
-export const takesNotes = ({ thread }: ErasureScope): boolean => thread === null || thread.memories === "all";
+export const takesNotes = ({ thread }: ErasureScope): boolean =>
+  thread === null || thread.memories === "all";
 
 export function notesOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select n.memory_id from ${db.schema}.note_source n

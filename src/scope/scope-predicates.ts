@@ -21,7 +21,11 @@ export function ownerColumns(scope: Scope): ScopeColumns {
   return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
 }
 
-export type ScopeRow = { readonly tenant_id: string; readonly user_id: string; readonly app_id: string };
+export type ScopeRow = {
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly app_id: string;
+};
 
 export const ofTenant = (column: Sql, tenantId: string | undefined): Sql =>
   tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
@@ -35,7 +39,8 @@ export function scopeOf(columns: ScopeRow): Scope {
 }
 
 /** Index key: ids may be longer than an index entry. Collisions of md5 can be constructed. */
-export const idDigest = (id: Sql | string | null): Sql => sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
+export const idDigest = (id: Sql | string | null): Sql =>
+  sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 
 export const isId = (column: Sql, id: Sql | string | null): Sql =>
   sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
@@ -52,15 +57,26 @@ export const ownerIs = ({ tenantId, userId, appId }: Columns): Sql =>
 export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null): Sql =>
   sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
 
-/** Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app. */
-export const isSourceThread = ({ tenantId, userId, appId }: Columns, threadId: string | Sql | null): Sql =>
+/**
+ * Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app.
+ */
+export const isSourceThread = (
+  { tenantId, userId, appId }: Columns,
+  threadId: string | Sql | null,
+): Sql =>
   sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
 
 export const ofSource = (column: Sql, userId: string | Sql): Sql =>
   sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
 
-/** Whether an event (`e`), thread (`t`), owner (`o`) or other row (`x`) is in the scope; uses the index. */
-export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "o" | "x"): Sql {
+/**
+ * Whether an event (`e`), thread (`t`), owner (`o`) or other row (`x`) is in the scope; uses the
+ * index.
+ */
+export function withinScope(
+  { tenantId, userId, appId }: ScopeColumns,
+  row: "e" | "t" | "o" | "x",
+): Sql {
   const is = (column: keyof ScopeRow, value: string) => isId(raw(`${row}.${column}`), value);
   const user = userId === "" ? [] : [is("user_id", userId)];
   const app = appId === "" ? [] : [is("app_id", appId)];
@@ -75,7 +91,9 @@ export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): S
     ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
   ];
   // One lookup per owner: an "or" would scan all owners.
-  const selects = owners.map((owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`);
+  const selects = owners.map(
+    (owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`,
+  );
   return join(selects, "\nunion all\n");
 }
 
@@ -100,7 +118,10 @@ export interface LockedOwner {
   readonly now: Date;
 }
 
-/** Locks the owner of `scope`, created if missing. Every change to its memories takes this lock first, so they are serial. */
+/**
+ * Locks the owner of `scope`, created if missing. Every change to its memories takes this lock
+ * first, so they are serial.
+ */
 export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwner> {
   const { tenantId, userId, appId } = ownerColumns(scope);
   const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
@@ -117,8 +138,17 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
     select id, revision, turns, ${tx.now()} as now from locked`,
     { prepare: true },
   );
-  if (!row) throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
-  return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
+  if (!row)
+    throw new MemoryError(
+      "ID_TAKEN",
+      "Another owner's ids have the digest of this scope's: use other ids.",
+    );
+  return {
+    ref: Number(row.id),
+    revision: Number(row.revision),
+    turns: Number(row.turns),
+    now: row.now,
+  };
 }
 
 export async function findOwner(db: Connection, scope: Scope): Promise<number | null> {

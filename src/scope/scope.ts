@@ -22,12 +22,22 @@ const id = (name: string) =>
     .refine(isStorable, `${name} must not contain NUL characters or halves of surrogate pairs`)
     .optional();
 
-const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
+const scopeSchema = z.strictObject({
+  tenantId: id("tenantId"),
+  userId: id("userId"),
+  appId: id("appId"),
+});
 
-/** Rejects `{ userId: undefined, appId }`, which would select all users. @throws MemoryError `SCOPE_REQUIRED` */
+/**
+ * Rejects `{ userId: undefined, appId }`, which would select all users.
+ * @throws MemoryError `SCOPE_REQUIRED`
+ */
 export function parseScope(input: unknown): Scope {
-  const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
-  if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
+  const valueless = Object.entries(input ?? {}).filter(
+    ([, value]) => value === undefined || value === null,
+  );
+  if (valueless.length > 0)
+    throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: explainIssue });
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
   if ("userId" in parsed.data || "appId" in parsed.data) return parsed.data as Scope;
@@ -63,19 +73,32 @@ export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: type
   return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
 }
 
-/** The scope of `options`; undefined (all scopes) only without the key. @throws MemoryError `SCOPE_REQUIRED` */
+/**
+ * The scope of `options`; undefined (all scopes) only without the key.
+ * @throws MemoryError `SCOPE_REQUIRED`
+ */
 export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
   if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
-/** Parses list options for a scope, a tenant, or all. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for both */
+/**
+ * Parses list options for a scope, a tenant, or all.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for both
+ */
 export function parseListed<
-  Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
+  Shape extends z.ZodRawShape & {
+    readonly scope: typeof scopeField;
+    readonly tenantId: typeof tenantField;
+  },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
   type Options = z.output<z.ZodObject<Shape>> & { scope?: unknown; tenantId?: string | undefined };
-  const { scope: _, ...options } = parseInput(schema, input === undefined ? {} : input, what) as Options;
+  const { scope: _, ...options } = parseInput(
+    schema,
+    input === undefined ? {} : input,
+    what,
+  ) as Options;
   const scope = parseScopeIn((input ?? undefined) as { readonly scope?: unknown } | undefined);
   if (scope === undefined || options.tenantId === undefined) return { ...options, scope };
   throw new MemoryError(
@@ -84,7 +107,10 @@ export function parseListed<
   );
 }
 
-export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
+export const tenantField = z
+  .string()
+  .refine(isStorable, "must not contain NUL characters")
+  .optional();
 
 export const isSharedBy = (scope: Scope, owner: Scope): boolean =>
   scope.userId !== undefined && owner.userId === undefined;
@@ -113,7 +139,10 @@ export function parseThreadId(input: unknown): string {
 
 /** `parseScoped` for a thread. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function parseAddressed<
-  Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly threadId: typeof threadField },
+  Shape extends z.ZodRawShape & {
+    readonly scope: typeof scopeField;
+    readonly threadId: typeof threadField;
+  },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
   const parsed = parseScoped(schema, input, what);
   return { ...parsed, threadId: parseThreadId((parsed as { threadId?: unknown }).threadId) };

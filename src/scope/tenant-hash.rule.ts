@@ -3,7 +3,10 @@ import type { Scope } from "./scope.js";
 
 export const tenantHashes = 2 ** 48;
 
-/** A hash of a scope's tenant, else user, else app, from 0 to below `tenantHashes`, equal everywhere. */
+/**
+ * A hash of a scope's tenant, else user, else app, from 0 to below `tenantHashes`, equal
+ * everywhere.
+ */
 export function tenantHash({ tenantId, userId, appId }: Scope): number | null {
   const key =
     (tenantId !== undefined && ["tenant", tenantId]) ||

@@ -53,14 +53,22 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
 /** A token has at most eight characters: longer cuts cannot fit. */
 const maxCharacters = (budgetTokens: number) => budgetTokens * 8;
 
-function cutHit(hit: MemoryHit, budgetTokens: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
+function cutHit(
+  hit: MemoryHit,
+  budgetTokens: number,
+  fits: (hit: MemoryHit) => boolean,
+): MemoryHit | null {
   const { text } = hit.memory;
   const withoutValue = { ...hit.memory, value: null };
   for (const memory of [hit.memory, withoutValue, { ...withoutValue, key: null }]) {
     const { value } = memory;
     const cut = (characters: number) => ({
       ...hit,
-      memory: { ...memory, text: clipped(text, characters), value: value && clipped(value, characters) },
+      memory: {
+        ...memory,
+        text: clipped(text, characters),
+        value: value && clipped(value, characters),
+      },
     });
     const characters = mostThatFit(1, maxCharacters(budgetTokens), (count) => fits(cut(count)));
     if (characters !== null) return cut(characters);
@@ -68,12 +76,19 @@ function cutHit(hit: MemoryHit, budgetTokens: number, fits: (hit: MemoryHit) => 
   return null;
 }
 
-/** Formats `hits` as JSON for a model, within the budget: cuts the first to fit, and omits others. */
-export function bulletsOf(hits: readonly MemoryHit[], form: AnswerForm, budgetTokens: number | null): MemoryBullet[] {
+/**
+ * Formats `hits` as JSON for a model, within the budget: cuts the first to fit, and omits others.
+ */
+export function bulletsOf(
+  hits: readonly MemoryHit[],
+  form: AnswerForm,
+  budgetTokens: number | null,
+): MemoryBullet[] {
   const bullets = hits.map(form === "full" ? fullBullet : bullet);
   const [first, ...others] = bullets;
   if (!first || budgetTokens === null) return bullets;
-  const fits = (results: readonly object[]) => estimateTokens(JSON.stringify(results)) <= budgetTokens;
+  const fits = (results: readonly object[]) =>
+    estimateTokens(JSON.stringify(results)) <= budgetTokens;
   const kept: MemoryBullet[] = [cutToFit(first, fits, budgetTokens)];
   for (const result of others) if (fits([...kept, result])) kept.push(result);
   return kept;
@@ -101,7 +116,20 @@ function labelledWithCaution(memory: MemoryItem): string {
 }
 
 function fullBullet(hit: MemoryHit): MemoryBullet {
-  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } = hit.memory;
+  const {
+    kind,
+    key,
+    value,
+    importance,
+    confidence,
+    pinned,
+    tags,
+    agentId,
+    runId,
+    actorId,
+    role,
+    turns,
+  } = hit.memory;
   const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
   const source = hit.memory.source && { ...hit.memory.source };
   // The quote may hold an instruction that the memory does not.
@@ -109,13 +137,20 @@ function fullBullet(hit: MemoryHit): MemoryBullet {
   const content = { kind, key, value, importance, confidence, pinned, tags };
   const speaker = { agentId, runId, actorId, role, turns };
   const provenance = { validFrom, createdAt, updatedAt, origin, trust, source };
-  return { ...bullet(hit), text: visibleText(hit.memory.text), metadata: { ...content, ...speaker, ...provenance } };
+  return {
+    ...bullet(hit),
+    text: visibleText(hit.memory.text),
+    metadata: { ...content, ...speaker, ...provenance },
+  };
 }
 
 /** Shorter strings are ids and dates, which are useless when cut. */
 const shortestCut = 40;
 
-/** Drops links, then metadata, then all but id, category and text, then all but text; cuts the longest strings. */
+/**
+ * Drops links, then metadata, then all but id, category and text, then all but text; cuts the
+ * longest strings.
+ */
 function cutToFit(
   result: MemoryBullet,
   fits: (results: readonly object[]) => boolean,
@@ -136,5 +171,7 @@ function cutToFit(
 }
 
 function withStrings(value: object, change: (text: string) => string): object {
-  return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)));
+  return JSON.parse(
+    JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)),
+  );
 }

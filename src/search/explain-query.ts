@@ -6,7 +6,13 @@ import type { Connection } from "../postgres/connection.js";
 import { seenOwners } from "../scope/scope-predicates.js";
 import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
-import { findHits, type MemoryQuery, type ReadQuery, readQuery, withRelated } from "./query-memories.js";
+import {
+  findHits,
+  type MemoryQuery,
+  type ReadQuery,
+  readQuery,
+  withRelated,
+} from "./query-memories.js";
 import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
@@ -55,7 +61,10 @@ export interface Explanation {
 const maxOmitted = 50;
 const maxInactive = 20;
 
-/** Explains what `queryMemories` finds and omits, with the parts of each score. Four round trips: not for turns. */
+/**
+ * Explains what `queryMemories` finds and omits, with the parts of each score. Four round trips:
+ * not for turns.
+ */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
@@ -72,11 +81,19 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const overLimit = ordered.slice(search.most);
   const belowFloor = weighed.filter(({ memory }) => !ids.has(memory.id));
   const omitted = [
-    ...overBudget.map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
-    ...overLimit.map((hit, index) =>
-      omission(hit, "limit", `It is number ${search.most + index + 1}; ${search.most} were asked for.`),
+    ...overBudget.map((hit) =>
+      omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`),
     ),
-    ...belowFloor.map((each) => omission(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`)),
+    ...overLimit.map((hit, index) =>
+      omission(
+        hit,
+        "limit",
+        `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
+      ),
+    ),
+    ...belowFloor.map((each) =>
+      omission(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`),
+    ),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
@@ -84,13 +101,21 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
-    omitted: [...omitted.toSorted((first, second) => second.score - first.score).slice(0, maxOmitted), ...inactive],
+    omitted: [
+      ...omitted.toSorted((first, second) => second.score - first.score).slice(0, maxOmitted),
+      ...inactive,
+    ],
   };
 }
 
-function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
+function fitting(
+  hits: readonly MemoryHit[],
+  { form, budgetTokens }: AnswerShape,
+): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
-    form === null ? fittingHits(hits, budgetTokens).map(({ memory }) => memory) : bulletsOf(hits, form, budgetTokens);
+    form === null
+      ? fittingHits(hits, budgetTokens).map(({ memory }) => memory)
+      : bulletsOf(hits, form, budgetTokens);
   // The first hit may be cut to its text alone.
   return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }
@@ -102,12 +127,18 @@ function omission({ memory, score }: Scored, reason: OmissionReason, detail: str
   return { memory, score, reason, detail };
 }
 
-function notSelected(scored: Scored, { agent, search }: ReadQuery, { config: { policy } }: SearchRuntime): Omitted {
+function notSelected(
+  scored: Scored,
+  { agent, search }: ReadQuery,
+  { config: { policy } }: SearchRuntime,
+): Omitted {
   const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category))
     return omission(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
-  if (!search.categories.includes(category)) return omission(scored, "category", `${category} was not asked for.`);
-  if (!search.kinds.includes(kind)) return omission(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
+  if (!search.categories.includes(category))
+    return omission(scored, "category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind))
+    return omission(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
   return omission(scored, "filter", "The filters leave it out.");
 }
 
@@ -132,7 +163,11 @@ async function findInactive(
   { terms }: EmbeddedQuestion,
   { scope }: VisibleMemories,
 ): Promise<{ readonly lexemes: readonly string[]; readonly inactive: readonly OmittedMemory[] }> {
-  const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
+  const rows = await db.query<{
+    lexemes: string[];
+    memory: MemoryJson | null;
+    expired: boolean;
+  }>(sql`
     with asked as materialized (
       select tsvector_to_array(to_tsvector(${db.language}::regconfig, ${terms})) as lexemes
     ),
@@ -151,7 +186,9 @@ async function findInactive(
     inactive: rows.flatMap(({ memory: row, expired }): OmittedMemory[] => {
       if (!row) return [];
       const memory = memoryOf(row);
-      const detail = expired ? `It expired at ${memory.expiresAt?.toISOString()}.` : `Its state is ${memory.state}.`;
+      const detail = expired
+        ? `It expired at ${memory.expiresAt?.toISOString()}.`
+        : `Its state is ${memory.state}.`;
       return [{ memory, score: null, reason: expired ? "expired" : "state", detail }];
     }),
   };

@@ -27,7 +27,8 @@ export const memoryFilterSchema = z.strictObject({
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
 function storeFilter(data: z.output<typeof memoryFilterSchema>) {
-  const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
+  const toDate = (value: string | Date | null | undefined) =>
+    value == null ? null : new Date(value);
   return {
     agentId: data.agent_id ?? null,
     runId: data.run_id ?? null,
@@ -47,7 +48,9 @@ export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
 
 export const noFilter: StoreFilter = storeFilter({});
 
-/** @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search */
+/**
+ * @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search
+ */
 export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
   const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
   if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data);

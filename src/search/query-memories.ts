@@ -1,6 +1,10 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { type CategoryPolicy, readableCategories, requireCategory } from "../memories/item/category.rule.js";
+import {
+  type CategoryPolicy,
+  readableCategories,
+  requireCategory,
+} from "../memories/item/category.rule.js";
 import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
@@ -19,12 +23,15 @@ import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-option
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 import { timeZoneField } from "./time-span.rule.js";
 
-/** A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means unset. */
+/**
+ * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
+ * unset.
+ */
 export interface MemoryQuery {
   readonly scope: Scope;
   /**
-   * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists pinned memories, then
-   * the most important and latest ones, and ignores `threshold`.
+   * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists
+   * pinned memories, then the most important and latest ones, and ignores `threshold`.
    */
   readonly query: string;
   /** The current conversation, as for `recall`. Memories of all conversations are searched. */
@@ -42,13 +49,15 @@ export interface MemoryQuery {
   readonly topK?: number | null | undefined;
   readonly top_k?: number | null | undefined;
   /**
-   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors
-   * count if they differ from unrelated texts
+   * Least similarity of a hit, 0 to 1.
+   * @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors count if they
+   * differ from unrelated texts
    */
   readonly threshold?: number | null | undefined;
   /**
-   * Most tokens of the answer as `return` formats it, or of texts, keys and values of hits and related memories; 16 to
-   * 100,000. Cuts the first hit to fit, and omits others that are too long. @default no limit
+   * Most tokens of the answer as `return` formats it, or of texts, keys and values of hits and
+   * related memories; 16 to 100,000. Cuts the first hit to fit, and omits others that are too long.
+   * @default no limit
    */
   readonly budgetTokens?: number | null | undefined;
   readonly budget_tokens?: number | null | undefined;
@@ -89,7 +98,10 @@ export type ReadQuery = ReturnType<typeof readQuery>;
 
 export type FoundHits = AnswerShape & { readonly hits: readonly MemoryHit[] };
 
-/** Embeds the query, then searches in one round trip. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
+/**
+ * Embeds the query, then searches in one round trip.
+ * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
+ */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
   const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));
@@ -132,9 +144,15 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
       most,
       limit: Math.max(50, most * candidatesPerHit),
       kinds: request.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
-      filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
+      filter: {
+        ...filter,
+        category: filter.category && requireCategory(policy, filter.category).name,
+      },
     },
-    shape: { form: request.return ?? null, budgetTokens: valueOfAliases(request, "budgetTokens", "budget_tokens") },
+    shape: {
+      form: request.return ?? null,
+      budgetTokens: valueOfAliases(request, "budgetTokens", "budget_tokens"),
+    },
   };
 }
 
@@ -161,7 +179,10 @@ function valueOfAliases<Name extends string>(
 ): number | null {
   const [first, second] = [request[name] ?? null, request[other] ?? null];
   if (first === null || second === null || first === second) return first ?? second;
-  throw new MemoryError("INVALID_INPUT", `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`,
+  );
 }
 
 function allowedCategories(

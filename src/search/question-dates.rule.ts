@@ -26,16 +26,28 @@ const readers: { readonly [language: string]: Reader } = {
 const maxCharacters = 1_000;
 const maxSpans = 8;
 
-/** Days, weeks, months and years in `question`, at most eight. Without a year, the latest one that has begun. */
+/**
+ * Days, weeks, months and years in `question`, at most eight. Without a year, the latest one that
+ * has begun.
+ */
 export function questionDates(
   question: string,
-  { language, now, timeZone }: { readonly language: string; readonly now: Date; readonly timeZone: string },
+  {
+    language,
+    now,
+    timeZone,
+  }: { readonly language: string; readonly now: Date; readonly timeZone: string },
 ): TimeSpan[] {
   const text = headOf(normalValue(headOf(question, maxCharacters)), maxCharacters);
   const clock = zoneClock(timeZone);
   const here = new Date(clock(now.getTime()));
   // Chrono reads dates by the clock of this process: this one shows the user's time.
-  const reference = new Date(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate(), here.getUTCHours());
+  const reference = new Date(
+    here.getUTCFullYear(),
+    here.getUTCMonth(),
+    here.getUTCDate(),
+    here.getUTCHours(),
+  );
   return [readers[language] ?? chrono.en, ...readersByScript(text)]
     .flatMap((reader) => reader.parse(text, reference))
     .flatMap(({ text: named, start, end }) => {
@@ -59,16 +71,23 @@ type Days = readonly [from: number, before: number];
 /** Null for a time of day, and for the present. */
 function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days | null {
   const unit = unitOf(named);
-  const [year, month, day] = [named.get("year") ?? 0, (named.get("month") ?? 1) - 1, named.get("day") ?? 1];
+  const [year, month, day] = [
+    named.get("year") ?? 0,
+    (named.get("month") ?? 1) - 1,
+    named.get("day") ?? 1,
+  ];
   if (unit === null || year < 1000 || year > 9000) return null;
   // Short names of weekdays and months are also other words: "sat", "sun", "so", "mar".
   if (!named.isCertain("day") && /^\p{Script=Latin}{1,3}$/u.test(text)) return null;
   const days = spanOf(unit, year, month, day);
   const isBegun = days[0] <= here.getTime();
   // Messages say "today" about their own subject.
-  if (isBegun && here.getTime() < days[1] && named.isCertain("day") && !/\p{N}/u.test(text)) return null;
+  if (isBegun && here.getTime() < days[1] && named.isCertain("day") && !/\p{N}/u.test(text))
+    return null;
   if (isBegun || named.isCertain("year")) return days;
-  return named.isCertain("month") ? spanOf(unit, year - 1, month, day) : spanOf(unit, year, month, day - 7);
+  return named.isCertain("month")
+    ? spanOf(unit, year - 1, month, day)
+    : spanOf(unit, year, month, day - 7);
 }
 
 type Unit = "day" | "week" | "month" | "year";

@@ -7,7 +7,11 @@ import {
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
-import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
+import {
+  defaultFloor,
+  recencyHalfLifeDays,
+  retrievalWeights as weights,
+} from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
 /** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
@@ -18,7 +22,9 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
 ): Hit[] {
   if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
   const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
-  return hits.some((hit) => evidenceOf(hit) >= floor.best) ? hits.filter((hit) => evidenceOf(hit) >= floor.each) : [];
+  return hits.some((hit) => evidenceOf(hit) >= floor.best)
+    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
+    : [];
 }
 
 /** Linked memories by the id of a memory, strongest first. */
@@ -27,7 +33,10 @@ export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 /** More would crowd out the hits. */
 const maxRelated = 2;
 
-/** At most `maxRelated` related memories, by hit: best first, none among `hits` or `known`, insights last. */
+/**
+ * At most `maxRelated` related memories, by hit: best first, none among `hits` or `known`, insights
+ * last.
+ */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
   links: MemoryLinks,
@@ -66,8 +75,8 @@ export interface MemorySignals {
 export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
-   * 0 to 1, the greatest of: cosine similarity, the share of the question's words (rare ones count more), 1 for an
-   * identifier of the question, up to 0.3 near a day that it names.
+   * 0 to 1, the greatest of: cosine similarity, the share of the question's words (rare ones count
+   * more), 1 for an identifier of the question, up to 0.3 near a day that it names.
    */
   readonly similarity: number;
   /** Determines the rank. */
@@ -115,7 +124,10 @@ export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
 export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
-export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
+export function rankMemories(
+  candidates: readonly MemorySignals[],
+  question: RankedFor,
+): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question).map((weighed) => {
     const { parts: _, ...hit } = hitOf(weighed);
     return hit;
@@ -127,20 +139,28 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
   return { memory, similarity, score, reason: reasonOf(weighed), parts };
 }
 
-/** Best first. Equal scores, frequent for questions about a day, keep the order of the conversation. */
+/**
+ * Best first. Equal scores, frequent for questions about a day, keep the order of the conversation.
+ */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): WeighedMemory[] {
   return aboveFloor(weighed, threshold, floor).toSorted(
-    (first, second) => second.score - first.score || saidAt(first) - saidAt(second) || placeOf(first) - placeOf(second),
+    (first, second) =>
+      second.score - first.score ||
+      saidAt(first) - saidAt(second) ||
+      placeOf(first) - placeOf(second),
   );
 }
 
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
 const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
 
-/** Without a threshold, a vector is evidence only above the floor of its space (see `similarityScale`). */
+/**
+ * Without a threshold, a vector is evidence only above the floor of its space (see
+ * `similarityScale`).
+ */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
   const scale = similarityScale(question.unrelated ?? assumedUnrelated);
   return candidates.map((candidate) => {
@@ -151,7 +171,14 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
     // For `aboveFloor`: a memory needs a word, an identifier, a day or a vector of its own.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
-    return { memory, score: scoreOf(parts), parts, similarity: Math.max(cosine, shared), evidence, isNamed };
+    return {
+      memory,
+      score: scoreOf(parts),
+      parts,
+      similarity: Math.max(cosine, shared),
+      evidence,
+      isNamed,
+    };
   });
 }
 
@@ -173,7 +200,9 @@ function partsOf(
     importance: weights.importance * ((memory.importance - 1) / 4),
     recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
   };
-  if (isNamed) parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
+  if (isNamed)
+    parts.speaker =
+      weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
   if (ranksLast(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
   return parts;
 }

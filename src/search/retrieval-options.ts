@@ -4,17 +4,24 @@ import type { Runtime } from "../runtime.js";
 import { timeZoneField } from "./time-span.rule.js";
 
 /**
- * All constants of the ranking. Scores are shares of the upper bound, so they compare between questions. A gain is the
- * loss without the constant, in points of evidence recall at 10, the mean of LoCoMo, REALTALK and BEAM, measured with
- * this formula in another program. `npm run bench:retrieval` measures the whole.
+ * All constants of the ranking. Scores are shares of the upper bound, so they compare between
+ * questions. A gain is the loss without the constant, in points of evidence recall at 10, the mean
+ * of LoCoMo, REALTALK and BEAM, measured with this formula in another program. `npm run
+ * bench:retrieval` measures the whole.
  */
 export const retrievalWeights = {
-  /** BM25's saturation and length norm: the customary values. A weaker norm favours long answers. Gain 1.3. */
+  /**
+   * BM25's saturation and length norm: the customary values. A weaker norm favours long answers.
+   * Gain 1.3.
+   */
   k1: 1.2,
   b: 0.75,
   /** Most terms of a long question that an answer contains: the others are its story. */
   expectedTerms: 6,
-  /** Term smoothing across adjacent messages between people: halved with each further message. Gain 6.1. */
+  /**
+   * Term smoothing across adjacent messages between people: halved with each further message. Gain
+   * 6.1.
+   */
   neighbour: 0.4,
   /** Weight of an assistant's message, relative to a person's. Gain 3.4. */
   assistant: 0.5,
@@ -32,15 +39,17 @@ export const retrievalWeights = {
   importance: 0.05,
   recency: 0.05,
   relation: 0.02,
-  /** Factor for insights: they rank after stated facts that fit, and before those that hardly do. */
+  /**
+   * Factor for insights: they rank after stated facts that fit, and before those that hardly do.
+   */
   insight: 0.5,
 } as const;
 
 export const recencyHalfLifeDays = 30;
 
 /**
- * Least evidence of the best hit, and of each, without a threshold. 1 in 100 of LoCoMo's questions falls below `best`,
- * and every second unrelated one. A higher `each` costs recall.
+ * Least evidence of the best hit, and of each, without a threshold. 1 in 100 of LoCoMo's questions
+ * falls below `best`, and every second unrelated one. A higher `each` costs recall.
  */
 export const defaultFloor = { best: 0.1, each: 0.05 } as const;
 
@@ -53,27 +62,30 @@ export type RecallMode = z.output<typeof recallModeSchema>;
 
 export const retrievalOptionsSchema = z.strictObject({
   /**
-   * A text search configuration of PostgreSQL; "simple" for languages without one. Set it before the first setup if
-   * users do not write English. @default "english"
+   * A text search configuration of PostgreSQL; "simple" for languages without one. Set it before
+   * the first setup if users do not write English.
+   * @default "english"
    */
   language: z.string().min(1).default("english"),
   /** Default time zone of the days that a question names, as "Europe/Lisbon". @default "UTC" */
   timeZone: timeZoneField.default("UTC"),
   /**
-   * Least similarity of memories shown unasked. Raise it if they fit too little. @default a tenth of the question's
-   * words, or a vector that differs from unrelated texts
+   * Least similarity of memories shown unasked. Raise it if they fit too little.
+   * @default a tenth of the question's words, or a vector that differs from unrelated texts
    */
   threshold: z.number().min(0).max(1).optional(),
   /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
   topK: z.int().min(1).default(8),
   /**
-   * Greatest cosine distance of episodes without the question's words. Raise it for models that place a question far
-   * from its answer. @default 0.4
+   * Greatest cosine distance of episodes without the question's words. Raise it for models that
+   * place a question far from its answer.
+   * @default 0.4
    */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
-   * Tokens of memory shown unasked, with headings (some 110), without the conversation's summary. Important memories
-   * fill what hits leave. Lower it to make turns cheaper. @default 1_500
+   * Tokens of memory shown unasked, with headings (some 110), without the conversation's summary.
+   * Important memories fill what hits leave. Lower it to make turns cheaper.
+   * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
 });
@@ -81,7 +93,9 @@ export const retrievalOptionsSchema = z.strictObject({
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
 export const retrievalConstants = {
-  /** Least importance of slots of "rag" categories that are always shown: the middle of the scale. */
+  /**
+   * Least importance of slots of "rag" categories that are always shown: the middle of the scale.
+   */
   minSlotImportance: 2.5,
   topEpisodes: 3,
   /** Recall continues without an embedding after this wait. */
@@ -90,7 +104,8 @@ export const retrievalConstants = {
   timeoutMs: 2_000,
 };
 
-export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
+export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> &
+  Readonly<typeof retrievalConstants>;
 
 export type SearchRuntime = Runtime<{
   readonly retrieval: RetrievalOptions;

@@ -36,7 +36,11 @@ export async function searchMemories(
 ): Promise<SearchedMemories> {
   const owners = sql`(select ids from owner)`;
   const shown = sql`${candidateRefs} union select ref from important`;
-  const rows = await db.query<{ found: FoundMemory[]; important: number[]; memories: MemoryEntry[] }>(
+  const rows = await db.query<{
+    found: FoundMemory[];
+    important: number[];
+    memories: MemoryEntry[];
+  }>(
     sql`
     with owner as materialized (select array(${seenOwners(db, search.scope)}) as ids),
     candidate as materialized (${candidateRows(db, owners, question, search)}),
@@ -50,7 +54,10 @@ export async function searchMemories(
   );
   const { found = [], important = [], memories = [] } = rows[0] ?? {};
   const byRef = memoriesByRef(memories);
-  return { candidates: candidatesOf(found, byRef), important: important.flatMap((ref) => byRef.get(ref) ?? []) };
+  return {
+    candidates: candidatesOf(found, byRef),
+    important: important.flatMap((ref) => byRef.get(ref) ?? []),
+  };
 }
 
 /** Whether a question is empty, or has only stop words. */
@@ -101,7 +108,10 @@ export const foundMemories = sql`(
 
 export const candidateRefs = sql`select ref from candidate union select unnest(linked) from candidate`;
 
-/** JSON for `memoriesByRef`. @param refs a query of distinct refs @param more further expressions of the row `m` */
+/**
+ * JSON for `memoriesByRef`. @param refs a query of distinct refs @param more further expressions of
+ * the row `m`
+ */
 export function memoriesOf(db: Connection, refs: Sql, more: Sql = empty): Sql {
   return sql`(
       select coalesce(json_agg(json_build_array(r.ref, ${memoryJson(db)}${more})), '[]')
@@ -119,7 +129,10 @@ export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<numb
 }
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
-export function visibleArguments(db: Connection, { scope, kinds, categories, filter }: VisibleMemories): Sql {
+export function visibleArguments(
+  db: Connection,
+  { scope, kinds, categories, filter }: VisibleMemories,
+): Sql {
   const given = Object.entries(filter).filter(([, value]) => value !== null);
   const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;

@@ -3,8 +3,21 @@ import { z } from "zod";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, parseThreadId, type Scope, scopeField, tenantField, threadField } from "../scope/scope.js";
-import { ofTenant, type ScopeRow, scopeColumns, scopeOf, seenOwners } from "../scope/scope-predicates.js";
+import {
+  parseListed,
+  parseThreadId,
+  type Scope,
+  scopeField,
+  tenantField,
+  threadField,
+} from "../scope/scope.js";
+import {
+  ofTenant,
+  type ScopeRow,
+  scopeColumns,
+  scopeOf,
+  seenOwners,
+} from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
@@ -64,7 +77,10 @@ export interface TranscriptQuery {
 
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
   readonly scope: Scope;
-  /** Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on a named day. */
+  /**
+   * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
+   * a named day.
+   */
   readonly similarity: number;
   /** Determines the rank; comparable within one search. */
   readonly score: number;
@@ -162,7 +178,11 @@ function findCandidates(
   );
 }
 
-function reasonOf({ fit, ownFit }: Pick<TranscriptCandidate, "fit" | "ownFit">, isNamed: boolean): string {
-  const words = ownFit > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
+function reasonOf(
+  { fit, ownFit }: Pick<TranscriptCandidate, "fit" | "ownFit">,
+  isNamed: boolean,
+): string {
+  const words =
+    ownFit > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
   return isNamed ? `${words}; said by who is asked about` : words;
 }

@@ -80,6 +80,7 @@ function readable(value: Json): string {
 
 function* linesOf(value: Json, name: string): Generator<string> {
   if (Array.isArray(value)) for (const part of value) yield* linesOf(part, name);
-  else if (isJsonObject(value)) for (const [key, part] of Object.entries(value)) yield* linesOf(part, key);
+  else if (isJsonObject(value))
+    for (const [key, part] of Object.entries(value)) yield* linesOf(part, key);
   else if (value !== null && value !== "") yield name === "" ? String(value) : `${name}: ${value}`;
 }

@@ -13,7 +13,8 @@ export function isBelow(path: string): Sql {
 }
 
 export function hasLabels({ matchType, path: labels }: LabelMatch): Sql {
-  const start = matchType === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
+  const start =
+    matchType === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
   const each = labels.flatMap((label, place) =>
     label === "*" ? [] : [sql`i.namespace[${start} + ${place + 1}::int] = ${label}::text`],
   );
@@ -45,19 +46,29 @@ function fitsOne({ field, operator, operand }: FilterCondition): Sql {
   }
 }
 
-const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };
+const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
+  $gt: ">",
+  $gte: ">=",
+  $lt: "<",
+  $lte: "<=",
+};
 
 /** A number as text, within the range of PostgreSQL's `numeric`. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
 
-/** Compares texts with numbers as numbers, as LangGraph does; other texts by bytes, so that ISO 8601 times sort. */
+/**
+ * Compares texts with numbers as numbers, as LangGraph does; other texts by bytes, so that ISO 8601
+ * times sort.
+ */
 function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
   const comparison = raw(comparisons[operator] as string);
   const text = sql`(${stored} #>> '{}')`;
   const type = sql`jsonb_typeof(${stored})`;
   const isNumber = sql`${type} = 'number' or (${type} = 'string' and ${text} ~ ${numeral})`;
   const isText = typeof operand === "string";
-  const asText = isText ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text` : sql``;
+  const asText = isText
+    ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text`
+    : sql``;
   if (isText && !new RegExp(numeral).test(operand)) return sql`case ${asText} else false end`;
   const number = String(operand).trim();
   return sql`case when ${isNumber} then ${text}::numeric ${comparison} ${number}::numeric ${asText} else false end`;

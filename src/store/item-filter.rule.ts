@@ -7,7 +7,9 @@ import { storableJson } from "./storable-json.rule.js";
 
 const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"] as const;
 
-/** How a field is compared. An object without operators means "$has": the field contains the object. */
+/**
+ * How a field is compared. An object without operators means "$has": the field contains the object.
+ */
 export type FilterOperator = (typeof operators)[number] | "$has";
 
 export interface FilterCondition {
@@ -16,19 +18,26 @@ export interface FilterCondition {
   readonly operand: Json;
 }
 
-/** All conditions must hold. @throws MemoryError `INVALID_INPUT`, also without a value, which would widen the search */
+/**
+ * All conditions must hold.
+ * @throws MemoryError `INVALID_INPUT`, also without a value, which would widen the search
+ */
 export function parseFilter(filter: unknown): FilterCondition[] {
   if (filter === undefined || filter === null) return [];
   if (!z.record(z.string(), z.unknown()).safeParse(filter).success)
     throw invalid('it must be an object of fields, as in { status: "open" }.');
-  const conditions = Object.entries(filter).flatMap(([field, condition]) => conditionsOn(field, condition));
+  const conditions = Object.entries(filter).flatMap(([field, condition]) =>
+    conditionsOn(field, condition),
+  );
   if (conditions.length <= mostConditions) return conditions;
   throw invalid(`it has ${conditions.length} conditions, and ${mostConditions} are accepted.`);
 }
 
 function conditionsOn(field: string, condition: unknown): FilterCondition[] {
   if (!isStorable(field)) {
-    throw invalid(`${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`);
+    throw invalid(
+      `${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`,
+    );
   }
   const operand = storableJson(condition, `filter on "${field}"`);
   if (!isJsonObject(operand)) return [{ field, operator: "$eq", operand }];
@@ -39,7 +48,8 @@ function conditionsOn(field: string, condition: unknown): FilterCondition[] {
     const operator = operators.find((each) => each === name);
     const compared = operand[name];
     if (operator === undefined) throw unknownOperator(name);
-    if (compared === undefined) throw invalid(`${operator} on "${field}" is given without a value.`);
+    if (compared === undefined)
+      throw invalid(`${operator} on "${field}" is given without a value.`);
     checkOperand(field, operator, compared);
     return { field, operator, operand: compared };
   });

@@ -13,7 +13,12 @@ export const itemVectors: VectorRows = {
     return row?.count ?? 0;
   },
   async find(db, { space, after, limit }) {
-    const rows = await db.query<{ ref: string; revision: string; value: Json; indexFields: string[] }>(sql`
+    const rows = await db.query<{
+      ref: string;
+      revision: string;
+      value: Json;
+      indexFields: string[];
+    }>(sql`
       select i.ref::text as ref, i.revision::text as revision, i.value, i.index_fields as "indexFields"
       from ${db.schema}.store_item i where ${lacksVectors(db, space)} and i.ref > ${after}::bigint
       order by i.ref limit ${limit}`);

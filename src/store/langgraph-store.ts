@@ -26,9 +26,9 @@ interface ScopeOfNamespace {
 /** Options of a store. The default of each is in `config.store`. */
 export interface StoreInput extends StoreConfig {
   /**
-   * The owner of the items: each scope sees only its own. Or a function from namespace to owner, for one store of many
-   * users; `fromRun` gives that of the run which calls it. Without a scope only namespaces separate users, and `forget`
-   * and `export` reach no item of a user.
+   * The owner of the items: each scope sees only its own. Or a function from namespace to owner,
+   * for one store of many users; `fromRun` gives that of the run which calls it. Without a scope
+   * only namespaces separate users, and `forget` and `export` reach no item of a user.
    * @default `defaultScope`, else no owner
    */
   readonly scope?: Scope | ScopeOfNamespace | undefined;
@@ -38,7 +38,8 @@ export interface StoreInput extends StoreConfig {
 export interface LangGraphStore extends BaseStore {
   /**
    * Stores an item; null deletes it.
-   * @param options `ttl`: minutes to keep it, as in `PostgresStore`; `ifValue`: what it must still be, null for no item
+   * @param options `ttl`: minutes to keep it, as in `PostgresStore`; `ifValue`: what it must still
+   * be, null for no item
    * @throws MemoryError `STALE_REVISION` if it is not; `details.current` is what it is
    */
   put(
@@ -59,7 +60,10 @@ const inputSchema = storeOptionsSchema
   .partial()
   .extend({ scope: z.union([callback<ScopeOfNamespace>(), z.unknown()]).optional() });
 
-/** @param defaults the scope if `input` has none, null for a store without owner; or whether a scope is required */
+/**
+ * @param defaults the scope if `input` has none, null for a store without owner; or whether a scope
+ * is required
+ */
 export function createStore(
   runtime: StoreRuntime,
   input: StoreInput = {},
@@ -74,8 +78,13 @@ export function createStore(
 
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
 
-function scopeOfStore(input: StoreInput, scope: unknown, defaults: Parameters<typeof createStore>[2]): ScopeOf {
-  if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace], defaults.scope));
+function scopeOfStore(
+  input: StoreInput,
+  scope: unknown,
+  defaults: Parameters<typeof createStore>[2],
+): ScopeOf {
+  if (typeof scope === "function")
+    return (namespace) => parseScope(scope([...namespace], defaults.scope));
   if ("scope" in input) {
     const parsed = parseScope(scope);
     return () => parsed;
@@ -102,7 +111,10 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     this.#isOfRun = isOfRun;
   }
 
-  /** LangGraph reads it of a graph's own store, which it then calls from a queue, outside of the run. */
+  /**
+   * LangGraph reads it of a graph's own store, which it then calls from a queue, outside of the
+   * run.
+   */
   get lg_name(): string {
     if (!this.#isOfRun) return "LangGraphStore";
     throw new MemoryError(
@@ -114,7 +126,10 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const parsed = operations.map((operation, n) => ({ n, operation: parseOperation(operation, this.#options) }));
+    const parsed = operations.map((operation, n) => ({
+      n,
+      operation: parseOperation(operation, this.#options),
+    }));
     const results = parsed.map(({ operation }) => emptyResult(operation));
     for (const { scope, batch } of byScope(parsed, this.#scopeOf)) {
       const found = await runBatch(this.#runtime, scope, batch);
@@ -132,7 +147,9 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     return found;
   }
 
-  override async listNamespaces(options: Parameters<BaseStore["listNamespaces"]>[0] = {}): Promise<string[][]> {
+  override async listNamespaces(
+    options: Parameters<BaseStore["listNamespaces"]>[0] = {},
+  ): Promise<string[][]> {
     const { prefix, suffix, limit = 100, offset = 0, ...others } = options;
     const matchConditions = [
       ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
@@ -157,7 +174,10 @@ class ScopedStore extends BaseStore implements LangGraphStore {
 }
 
 function byScope(operations: readonly BatchedOperation[], scopeOf: ScopeOf) {
-  const groups = new Map<string, { readonly scope: Scope | null; readonly batch: BatchedOperation[] }>();
+  const groups = new Map<
+    string,
+    { readonly scope: Scope | null; readonly batch: BatchedOperation[] }
+  >();
   for (const batched of operations) {
     const scope = scopeOf(batched.operation.namespace);
     const key = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
@@ -179,10 +199,25 @@ function addResult(results: Result[], operation: StoreOperation | undefined, row
   const result = results[row.n];
   if (operation?.kind === "get") results[row.n] = itemOf(row);
   else if (operation?.kind === "search") {
-    (result as SearchItem[]).push({ ...itemOf(row), ...(row.score !== null && { score: row.score }) });
+    (result as SearchItem[]).push({
+      ...itemOf(row),
+      ...(row.score !== null && { score: row.score }),
+    });
   } else if (operation?.kind === "list") (result as string[][]).push(row.namespace);
 }
 
-function itemOf({ namespace, key, value, created_at: created, updated_at: updated }: FoundItem): Item {
-  return { namespace, key, value: value as Item["value"], createdAt: new Date(created), updatedAt: new Date(updated) };
+function itemOf({
+  namespace,
+  key,
+  value,
+  created_at: created,
+  updated_at: updated,
+}: FoundItem): Item {
+  return {
+    namespace,
+    key,
+    value: value as Item["value"],
+    createdAt: new Date(created),
+    updatedAt: new Date(updated),
+  };
 }

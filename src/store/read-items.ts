@@ -38,14 +38,20 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
       return found(db, n, sql`1`, sql`null::float8`, item);
     }
     case "search":
-      return operation.query === null ? listed(db, n, items, operation) : ranked(db, read, items, operation);
+      return operation.query === null
+        ? listed(db, n, items, operation)
+        : ranked(db, read, items, operation);
     case "list":
       return namespaces(n, items, operation);
   }
 }
 
 /** Unexpired items after the earlier writes of the batch. */
-function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites }: BatchedRead): Sql {
+function seenItems(
+  db: Connection,
+  scope: ScopeColumns,
+  { n, vector, seesWrites }: BatchedRead,
+): Sql {
   const { schema } = db;
   const vectors = vector
     ? sql`(
@@ -78,7 +84,12 @@ function found(db: Connection, n: number, place: Sql, score: Sql, from: Sql): Sq
 /** Newest first; items of one statement by position, last first. */
 const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
 
-function listed(db: Connection, n: number, items: Sql, { path, conditions, limit, offset }: Search): Sql {
+function listed(
+  db: Connection,
+  n: number,
+  items: Sql,
+  { path, conditions, limit, offset }: Search,
+): Sql {
   return sql`(
     ${found(db, n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
     where ${isBelow(path)} and ${fits(conditions)}
@@ -89,7 +100,9 @@ function listed(db: Connection, n: number, items: Sql, { path, conditions, limit
 /** A term of `to_tsvector` as a query for exactly this term. */
 const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), '''', '''''') || '''')::tsquery`;
 
-/** Best first; words and vector are weighted as in a search for memories. A broad query finds all. */
+/**
+ * Best first; words and vector are weighted as in a search for memories. A broad query finds all.
+ */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
   const terms = searchText(query as string);
@@ -133,7 +146,11 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
   )`;
 }
 
-function namespaces(n: number, items: Sql, { path, matches, maxDepth, limit, offset }: ListNamespaces): Sql {
+function namespaces(
+  n: number,
+  items: Sql,
+  { path, matches, maxDepth, limit, offset }: ListNamespaces,
+): Sql {
   const namespace = maxDepth === null ? sql`i.namespace` : sql`i.namespace[1:${maxDepth}::int]`;
   const matched = matches.map((match) => sql`and ${hasLabels(match)}`);
   return sql`(

@@ -23,7 +23,10 @@ import {
   writtenItems,
 } from "./written-items.js";
 
-export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
+export type StoreRuntime = Runtime<{
+  readonly retrieval: RetrievalOptions;
+  readonly store: StoreOptions;
+}>;
 
 export interface BatchedOperation {
   readonly n: number;
@@ -31,8 +34,9 @@ export interface BatchedOperation {
 }
 
 /**
- * Takes one round trip after the embeddings, and a transaction with a put that has `ifValue`. Each read sees the writes
- * before it. Writes nothing when it throws. @throws MemoryError `STALE_REVISION`
+ * Takes one round trip after the embeddings, and a transaction with a put that has `ifValue`. Each
+ * read sees the writes before it. Writes nothing when it throws.
+ * @throws MemoryError `STALE_REVISION`
  */
 export async function runBatch(
   runtime: StoreRuntime,
@@ -51,11 +55,16 @@ export async function runBatch(
   };
   // Batches that write the same items in different orders may deadlock.
   return asTenant(columns.tenantId, () =>
-    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(runUnchanged) : db.query<FoundItem>(statement)), {
-      most: 10,
-      stepMs: 10,
-      busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
-    }),
+    retryOn(
+      ["40P01"],
+      () =>
+        conditional.length > 0 ? db.transaction(runUnchanged) : db.query<FoundItem>(statement),
+      {
+        most: 10,
+        stepMs: 10,
+        busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
+      },
+    ),
   );
 }
 
@@ -63,8 +72,13 @@ const putsOf = (operations: readonly BatchedOperation[]) =>
   operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
 
 /** The owner's lock serializes conditional batches; a lock on the items keeps other writers out. */
-async function requireUnchanged(tx: Connection, scope: Scope | null, puts: readonly Put[]): Promise<void> {
-  if (scope === null) throw new MemoryError("SCOPE_REQUIRED", "A put with `ifValue` needs a store with a `scope`.");
+async function requireUnchanged(
+  tx: Connection,
+  scope: Scope | null,
+  puts: readonly Put[],
+): Promise<void> {
+  if (scope === null)
+    throw new MemoryError("SCOPE_REQUIRED", "A put with `ifValue` needs a store with a `scope`.");
   await lockOwner(tx, scope);
   const items = puts.map(({ path, key }) => itemOf(path, key));
   const found = await tx.query<Pick<Put, "path" | "key" | "value">>(sql`
@@ -78,7 +92,12 @@ async function requireUnchanged(tx: Connection, scope: Scope | null, puts: reado
   }
 }
 
-function batchStatement(db: Connection, scope: ScopeColumns, written: WrittenBatch, reads: readonly BatchedRead[]) {
+function batchStatement(
+  db: Connection,
+  scope: ScopeColumns,
+  written: WrittenBatch,
+  reads: readonly BatchedRead[],
+) {
   const writes = written.items.length > 0;
   const statements = reads.map((read) => readItems(db, scope, read));
   const nothing = sql`select 0 as n, 0::bigint as place where false`;
@@ -106,7 +125,10 @@ function refreshed({ schema }: Connection, writes: boolean): Sql {
     )`;
 }
 
-async function prepareItems(runtime: StoreRuntime, operations: readonly BatchedOperation[]): Promise<WrittenBatch> {
+async function prepareItems(
+  runtime: StoreRuntime,
+  operations: readonly BatchedOperation[],
+): Promise<WrittenBatch> {
   const { embedder, redactor } = runtime;
   const items = await Promise.all(
     putsOf(operations).map(async ({ ifValue: _, ...put }) => {
@@ -125,8 +147,12 @@ async function prepareItems(runtime: StoreRuntime, operations: readonly BatchedO
   return { items: written, space: embedded?.space ?? null };
 }
 
-async function prepareReads(runtime: StoreRuntime, operations: readonly BatchedOperation[]): Promise<BatchedRead[]> {
-  const firstWrite = operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
+async function prepareReads(
+  runtime: StoreRuntime,
+  operations: readonly BatchedOperation[],
+): Promise<BatchedRead[]> {
+  const firstWrite =
+    operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
   const vectors = new Map<string, Promise<QuestionVector | null>>();
   const vectorOf = (operation: StoreOperation) => {
     if (operation.kind !== "search" || operation.query === null) return null;

@@ -10,23 +10,36 @@ const mostDepth = 500;
 /** JSON's escapes of NUL and of half surrogate pairs, which PostgreSQL cannot store. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** Copies a value as `JSON.stringify` would. @throws MemoryError `INVALID_INPUT` if it cannot be stored */
+/**
+ * Copies a value as `JSON.stringify` would.
+ * @throws MemoryError `INVALID_INPUT` if it cannot be stored
+ */
 export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);
-  if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);
-  if (isDeeper(text, mostDepth)) throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
+  if (text.length > mostCharacters)
+    throw invalid(what, `it is longer than ${mostCharacters} characters.`);
+  if (isDeeper(text, mostDepth))
+    throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
   if (unstorable.test(text))
-    throw invalid(what, "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.");
+    throw invalid(
+      what,
+      "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.",
+    );
   return JSON.parse(text) as Json;
 }
 
 function written(value: unknown, what: string): string {
-  if (typeof value === "number" && !Number.isFinite(value)) throw invalid(what, `${value} is no number in JSON.`);
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw invalid(what, `${value} is no number in JSON.`);
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw invalid(what, "it cannot be written as JSON: it refers to itself, or holds a BigInt.", cause);
+    throw invalid(
+      what,
+      "it cannot be written as JSON: it refers to itself, or holds a BigInt.",
+      cause,
+    );
   }
   if (text === undefined) throw invalid(what, "it has no value.");
   return text;

@@ -12,7 +12,10 @@ import { parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
 
-/** `namespace` as text: each label as JSON and a comma. A namespace's text is a prefix of those below it. */
+/**
+ * `namespace` as text: each label as JSON and a comma. A namespace's text is a prefix of those
+ * below it.
+ */
 export function pathOf(namespace: readonly string[]): string {
   return namespace.map((label) => `${JSON.stringify(label)},`).join("");
 }
@@ -42,7 +45,9 @@ const searchSchema = z.strictObject({
 });
 
 const listSchema = z.strictObject({
-  matchConditions: z.array(z.strictObject({ matchType: z.enum(["prefix", "suffix"]), path: prefix })).nullish(),
+  matchConditions: z
+    .array(z.strictObject({ matchType: z.enum(["prefix", "suffix"]), path: prefix }))
+    .nullish(),
   maxDepth: smallCount.min(1).nullish(),
   ...paging,
 });
@@ -64,11 +69,20 @@ function parseGet(operation: GetOperation) {
   return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
 
-/** A null `value` deletes the item; null `indexFields` hide it from queries. `ifValue`: what must be there, if defined. */
+/**
+ * A null `value` deletes the item; null `indexFields` hide it from queries. `ifValue`: what must be
+ * there, if defined.
+ */
 export type Put = Readonly<ReturnType<typeof parsePut>>;
 
 function parsePut(operation: PutOperation, options: StoreOptions) {
-  const { namespace, key, value, index, options: own } = parseInput(putSchema, operation, "put of the store");
+  const {
+    namespace,
+    key,
+    value,
+    index,
+    options: own,
+  } = parseInput(putSchema, operation, "put of the store");
   return {
     kind: "put" as const,
     namespace,
@@ -77,7 +91,10 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
     value: storableJson(value, `value of ${JSON.stringify(key)} (null deletes it)`),
     indexFields: index === false ? null : (index ?? allFields),
     ttlMinutes: own?.ttl ?? options.ttlMinutes ?? null,
-    ifValue: own?.ifValue === undefined ? undefined : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
+    ifValue:
+      own?.ifValue === undefined
+        ? undefined
+        : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
   };
 }
 
@@ -85,7 +102,11 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
-  const { namespacePrefix, filter, query, limit, offset } = parseInput(searchSchema, operation, "search of the store");
+  const { namespacePrefix, filter, query, limit, offset } = parseInput(
+    searchSchema,
+    operation,
+    "search of the store",
+  );
   return {
     kind: "search" as const,
     namespace: namespacePrefix,

@@ -12,8 +12,9 @@ export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
   /**
-   * Minutes that an item is kept unless its `put` says otherwise; reading it extends its time. Set it when agents write
-   * more than they delete. @default for good
+   * Minutes that an item is kept unless its `put` says otherwise; reading it extends its time. Set
+   * it when agents write more than they delete.
+   * @default for good
    */
   ttlMinutes: ttlMinutes.optional(),
 });

@@ -60,8 +60,14 @@ export function writtenItems(db: Connection, { items, space }: WrittenBatch): Sq
     )`;
 }
 
-/** Writes the last version of each item, in one order, so that concurrent batches rarely deadlock. */
-export function keepWritten(db: Connection, scope: ScopeColumns, space: EmbeddingSpace | null): Sql {
+/**
+ * Writes the last version of each item, in one order, so that concurrent batches rarely deadlock.
+ */
+export function keepWritten(
+  db: Connection,
+  scope: ScopeColumns,
+  space: EmbeddingSpace | null,
+): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scope;
   return sql`
@@ -98,7 +104,11 @@ function ownerOfItems({ schema }: Connection, scope: ScopeColumns): Sql {
     )`;
 }
 
-function storedVectors({ schema }: Connection, { tenantId }: ScopeColumns, { ref }: EmbeddingSpace): Sql {
+function storedVectors(
+  { schema }: Connection,
+  { tenantId }: ScopeColumns,
+  { ref }: EmbeddingSpace,
+): Sql {
   return sql`,
     embedded as (
       insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)

@@ -27,7 +27,11 @@ export interface SummaryWork {
   readonly threadId: string;
   readonly startSeq: number;
   readonly endSeq: number;
-  readonly base: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
+  readonly base: {
+    readonly startSeq: number;
+    readonly endSeq: number;
+    readonly text: string;
+  } | null;
   /** Not covered by the base; without a base also messages before the window. */
   readonly added: SummaryMessage[];
   /** Covered by the base and before the window. */
@@ -99,14 +103,19 @@ export async function limitSummary(
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
 
-export type ClaimedSummary = { readonly summaryId: number; readonly claim: Claim; readonly window: SummaryWindow };
+export type ClaimedSummary = {
+  readonly summaryId: number;
+  readonly claim: Claim;
+  readonly window: SummaryWindow;
+};
 
 /**
- * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one. The row
- * begins before `window` at the first uncovered message, as in a thread that was long before its first summary. After
- * such a long row, the next ones drop twice as many messages as are new, until they are as short as `window`. An
- * expired `processing` row fails. Null if another process has a live claim or has summarised the same messages: the row
- * in `work` decides races, and the index `summary_processing` those of rows.
+ * Claims the next summary of a thread by inserting its `processing` row, based on the latest
+ * completed one. The row begins before `window` at the first uncovered message, as in a thread that
+ * was long before its first summary. After such a long row, the next ones drop twice as many
+ * messages as are new, until they are as short as `window`. An expired `processing` row fails. Null
+ * if another process has a live claim or has summarised the same messages: the row in `work`
+ * decides races, and the index `summary_processing` those of rows.
  */
 export async function claimSummary(
   db: Connection,
@@ -114,7 +123,13 @@ export async function claimSummary(
 ): Promise<ClaimedSummary | null> {
   const { schema } = db;
   // The insert reads `expired`, so that the expired row leaves the index first.
-  const [row] = await db.query<{ id: string; start_seq: number; work: string; lease: string; done: string }>(sql`
+  const [row] = await db.query<{
+    id: string;
+    start_seq: number;
+    work: string;
+    lease: string;
+    done: string;
+  }>(sql`
     with base as (
       select s.id, s.start_seq, s.end_seq from ${schema}.summary s
       where s.thread_ref = ${threadRef} and s.status = 'completed'
@@ -163,7 +178,11 @@ export async function claimSummary(
     attempt: 1,
     doneUntil: Number(row.done),
   };
-  return { summaryId: Number(row.id), claim, window: { startSeq: row.start_seq, endSeq: window.endSeq } };
+  return {
+    summaryId: Number(row.id),
+    claim,
+    window: { startSeq: row.start_seq, endSeq: window.endSeq },
+  };
 }
 
 export async function failSummary(db: Connection, { ref }: Claim): Promise<void> {
@@ -171,7 +190,10 @@ export async function failSummary(db: Connection, { ref }: Claim): Promise<void>
     update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
-/** Completes a summary with the claimed window, or its beginning. @throws LeaseLost before it writes anything */
+/**
+ * Completes a summary with the claimed window, or its beginning.
+ * @throws LeaseLost before it writes anything
+ */
 export async function completeSummary(
   db: Connection,
   claim: Claim,

@@ -4,7 +4,13 @@ import { defineWork } from "../jobs/define-work.js";
 import { findOmissions } from "../jobs/omissions.js";
 import { type Claim, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
-import { completeSummary, failSummary, findSummaryWork, limitSummary, type SummaryWork } from "./claim-summary.js";
+import {
+  completeSummary,
+  failSummary,
+  findSummaryWork,
+  limitSummary,
+  type SummaryWork,
+} from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
 import { isTurnOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
@@ -35,13 +41,26 @@ export function defineSummaries(deps: SummaryRuntime) {
       onFailed: failSummary,
       claim: (address) => claimNow(deps, address),
       load: async (claim) =>
-        (await findSummaryWork(deps.db, claim)) ?? skipWork(deps.db, claim, { doneUntil: claim.doneUntil }),
+        (await findSummaryWork(deps.db, claim)) ??
+        skipWork(deps.db, claim, { doneUntil: claim.doneUntil }),
       prepare: (_, work) => limitSummary(deps, work, summaries),
       async make({ work }, { renew, charge }) {
         const startedAt = performance.now();
         const said = [...work.dropped, ...work.added];
-        const omissions = await findOmissions(deps.db, work, said, work.base ? [work.base.text] : []);
-        const made = await makeSummary({ ...deps, model: deps.model() }, work, summaries, renew, charge, omissions);
+        const omissions = await findOmissions(
+          deps.db,
+          work,
+          said,
+          work.base ? [work.base.text] : [],
+        );
+        const made = await makeSummary(
+          { ...deps, model: deps.model() },
+          work,
+          summaries,
+          renew,
+          charge,
+          omissions,
+        );
         const { text: summary, dropped } = made;
         return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
       },
@@ -52,17 +71,28 @@ export function defineSummaries(deps: SummaryRuntime) {
       async save({ claim, work, summary, dropped, generationTimeMs }) {
         const { summaryId, startSeq, endSeq, threadId, scope } = work;
         const detail = dropped > 0 ? "instruction" : undefined;
-        const event = { scope, threadId, step: "summarize", op: "create", status: "ok", detail } as const;
+        const event = {
+          scope,
+          threadId,
+          step: "summarize",
+          op: "create",
+          status: "ok",
+          detail,
+        } as const;
         const window = { startSeq, endSeq };
         const made = { summaryId, text: summary ?? "", generationTimeMs, window, event };
         await completeSummary(deps.db, claim, made);
         const of = { threadId, step: "summarize", summaryId, ...window };
         deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
-        deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`, {
-          ...of,
-          durationMs: generationTimeMs,
-        });
-        if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
+        deps.logger.info(
+          `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
+          {
+            ...of,
+            durationMs: generationTimeMs,
+          },
+        );
+        if (startSeq > 0)
+          deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
         return {};
       },
     },
@@ -70,7 +100,10 @@ export function defineSummaries(deps: SummaryRuntime) {
   );
 }
 
-async function claimNow(deps: SummaryRuntime, { scope, threadId }: ThreadAddress): Promise<Claim | null> {
+async function claimNow(
+  deps: SummaryRuntime,
+  { scope, threadId }: ThreadAddress,
+): Promise<Claim | null> {
   if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
   if (await isTurnOpen(deps.db, thread.threadRef, [])) return null;

@@ -14,11 +14,21 @@ import type { SummaryOptions } from "./summary-window.rule.js";
 
 export type SummaryText = { readonly text: string; readonly dropped: number };
 
-/** Visible text without headings or instructions, cut at a sentence. @throws MemoryError `MODEL_OUTPUT_INVALID` */
-export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
+/**
+ * Visible text without headings or instructions, cut at a sentence.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`
+ */
+export async function summaryText(
+  screen: Screen,
+  text: string,
+  maxCharacters: number,
+): Promise<SummaryText> {
   // Enough to replace removed sentences.
   const head = text.trimStart().slice(0, 4 * maxCharacters);
-  const { text: innocent, dropped } = await withoutInstructions(screen, withoutHeadings(head).trim());
+  const { text: innocent, dropped } = await withoutInstructions(
+    screen,
+    withoutHeadings(head).trim(),
+  );
   const trimmed = innocent.trim();
   if (!hasWords(trimmed)) {
     throw new MemoryError(
@@ -31,7 +41,10 @@ export async function summaryText(screen: Screen, text: string, maxCharacters: n
   return { text: cutAtSentence(trimmed, maxCharacters), dropped };
 }
 
-/** Also screens pairs of sentences, since an instruction can span two; nothing is left if one spans more. */
+/**
+ * Also screens pairs of sentences, since an instruction can span two; nothing is left if one spans
+ * more.
+ */
 export async function withoutInstructions(screen: Screen, text: string): Promise<SummaryText> {
   if (!(await screen(text))) return { text, dropped: 0 };
   const sentences = text.split(/(?<=[.!?]\s|[。！？\n])/u);
@@ -43,19 +56,27 @@ export async function withoutInstructions(screen: Screen, text: string): Promise
     bad[index] = true;
   }
   if (!bad.includes(true)) return { text: "", dropped: sentences.length };
-  return { text: sentences.filter((_, index) => !bad[index]).join(""), dropped: bad.filter(Boolean).length };
+  return {
+    text: sentences.filter((_, index) => !bad[index]).join(""),
+    dropped: bad.filter(Boolean).length,
+  };
 }
 
 function cutAtSentence(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const head = headOf(text, maxCharacters);
-  const sentenceEnd = Math.max(...[". ", "! ", "? ", "\n", "。"].map((end) => head.lastIndexOf(end)));
+  const sentenceEnd = Math.max(
+    ...[". ", "! ", "? ", "\n", "。"].map((end) => head.lastIndexOf(end)),
+  );
   return (sentenceEnd > maxCharacters / 2 ? head.slice(0, sentenceEnd + 1) : head).trim();
 }
 
 // Thinking first makes small models decide better than answering first (graphiti #1666).
 const schema = z.object({
-  reasoning: z.string().default("").describe("In one or two sentences: what is new, what is outdated, what to drop."),
+  reasoning: z
+    .string()
+    .default("")
+    .describe("In one or two sentences: what is new, what is outdated, what to drop."),
   summary: z.string().describe("The updated summary."),
 });
 
@@ -79,7 +100,11 @@ function previousBlock({ startSeq, endSeq, text }: NonNullable<SummaryWork["base
   return block("previous_summary", [escapeMarkup(text)], { covers: `${startSeq}-${endSeq}` });
 }
 
-function messagesBlock(tag: string, messages: readonly SummaryMessage[], attributes: { before?: number } = {}) {
+function messagesBlock(
+  tag: string,
+  messages: readonly SummaryMessage[],
+  attributes: { before?: number } = {},
+) {
   const lines = messages.flatMap(({ seq, role, actor, day, text }, at) => {
     const said = element("message", { seq, role, name: actor }, withoutMemoryBlocks(text));
     return day === messages[at - 1]?.day ? [said] : [element("date", {}, day), said];
@@ -89,7 +114,10 @@ function messagesBlock(tag: string, messages: readonly SummaryMessage[], attribu
 
 const droppedCharacters = 300;
 
-/** Folds in input over the model's budget piece by piece. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
+/**
+ * Folds in input over the model's budget piece by piece.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+ */
 export async function makeSummary(
   { model, screen }: { readonly model: BaseChatModel; readonly screen: Screen },
   work: SummaryWork,
@@ -104,7 +132,12 @@ export async function makeSummary(
   const { inputBudgetTokens: budgetTokens, maxCharacters, timeoutMs } = options;
   const { startSeq, endSeq } = work;
   const made = await foldPieces(
-    { items: work.added, budgetTokens, start: { previous: work.base, left: 0 }, between: betweenPieces },
+    {
+      items: work.added,
+      budgetTokens,
+      start: { previous: work.base, left: 0 },
+      between: betweenPieces,
+    },
     async ({ previous, left }, added, { isFirst, isLast }) => {
       const old = isFirst ? dropped : [];
       const hasOld = old.length > 0 || (hasEarlier && isLast);
@@ -123,14 +156,20 @@ export async function makeSummary(
         omissions,
       });
       const { text, dropped: removed } = await summaryText(screen, summary, maxCharacters);
-      return { previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text }, left: left + removed };
+      return {
+        previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text },
+        left: left + removed,
+      };
     },
   );
   return { text: made.previous?.text ?? "", dropped: made.left };
 }
 
 function shorten(messages: readonly SummaryMessage[], budgetTokens: number): SummaryMessage[] {
-  const short = messages.map((message) => ({ ...message, text: headOf(message.text, droppedCharacters) }));
+  const short = messages.map((message) => ({
+    ...message,
+    text: headOf(message.text, droppedCharacters),
+  }));
   let used = 0;
   const first = short.findLastIndex((message) => {
     used += estimateTokens(message.text);

@@ -24,7 +24,10 @@ export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean
   for (const message of messages.toReversed()) {
     if (message.type === "system" || message.type === "remove") continue;
     if (message.tool_call_id !== undefined) answered.add(message.tool_call_id);
-    else return (message.tool_calls ?? []).some((call) => call.id === undefined || !answered.has(call.id));
+    else
+      return (message.tool_calls ?? []).some(
+        (call) => call.id === undefined || !answered.has(call.id),
+      );
   }
   return false;
 }
@@ -43,8 +46,17 @@ export async function startSummary(
   const reason = summarySkipReason({ ...thread, ...talk, ...deps.summaries });
   if (reason) return skipped(deps.logger, reason, threadId);
 
-  const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, turnStarts, talk.earliestSeq);
-  const claimed = await claimSummary(deps.db, { threadRef: thread.threadRef, window, leaseMs: deps.summaries.leaseMs });
+  const window = summaryWindow(
+    talk.lastSeq,
+    deps.summaries.windowMessages,
+    turnStarts,
+    talk.earliestSeq,
+  );
+  const claimed = await claimSummary(deps.db, {
+    threadRef: thread.threadRef,
+    window,
+    leaseMs: deps.summaries.leaseMs,
+  });
   if (!claimed) return skipped(deps.logger, "already_running", threadId);
   const { summaryId } = claimed;
   deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
@@ -57,13 +69,20 @@ export async function startSummary(
 }
 
 /** Whether the last turn waits for tools: by `messages`, just recorded, else by the transcript. */
-export async function isTurnOpen(db: Connection, threadRef: number, messages: readonly BaseMessage[]) {
-  const showsLastCall = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
+export async function isTurnOpen(
+  db: Connection,
+  threadRef: number,
+  messages: readonly BaseMessage[],
+) {
+  const showsLastCall = messages.some(
+    (message) => !["tool", "system", "remove"].includes(message.getType()),
+  );
   return hasPendingToolCalls(showsLastCall ? messages : await findLastCall(db, threadRef));
 }
 
 function skipped(logger: Logger, reason: SummarySkipReason, threadId: string): SummaryStart {
-  if (reason === "already_running") logger.debug(`Summarization already in progress for ${threadId}`);
+  if (reason === "already_running")
+    logger.debug(`Summarization already in progress for ${threadId}`);
   if (reason === "nothing_new") logger.debug(`No new messages to summarize for ${threadId}`);
   return { started: false, reason };
 }

@@ -29,7 +29,10 @@ interface SummaryPage {
 }
 
 export interface SummariesApi {
-  /** All versions, oldest first; the last completed is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+  /**
+   * All versions, oldest first; the last completed is in use.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
   list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
 }
 
@@ -44,7 +47,11 @@ const pageSchema = z.strictObject({
 export function createSummariesApi(db: Connection): SummariesApi {
   return {
     async list(page) {
-      const { scope, threadId, limit, before, completed } = parseAddressed(pageSchema, page, "page of summaries");
+      const { scope, threadId, limit, before, completed } = parseAddressed(
+        pageSchema,
+        page,
+        "page of summaries",
+      );
       const { tenantId, userId, appId } = scopeColumns(scope);
       // float8 holds every bigint that a sequence reaches.
       const latest = await db.query<Summary & Record<string, unknown>>(sql`

@@ -9,11 +9,17 @@ export const summaryConstants = {
   afterSeq: 5,
   /** Unsummarised messages that start the next summary: every turn. */
   everyMessages: 2,
-  /** Covered messages that are also shown verbatim: a summary cannot carry code. Three turns of plain chat. */
+  /**
+   * Covered messages that are also shown verbatim: a summary cannot carry code. Three turns of
+   * plain chat.
+   */
   keepRecentMessages: 6,
   /** Tokens that start a summary, however few the messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
-  /** Upper bound beside the summary: omits older turns first, then tool calls, then the middle of texts. */
+  /**
+   * Upper bound beside the summary: omits older turns first, then tool calls, then the middle of
+   * texts.
+   */
   keepRecentTokens: 2_000,
   /** A window of 14 messages needs far less. */
   maxCharacters: 4_000,
@@ -53,7 +59,10 @@ export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason
 
 export type SummaryWindow = { readonly startSeq: number; readonly endSeq: number };
 
-/** At most `windowMessages` messages, from a turn's start: calls stay with results. The last turn is always whole. */
+/**
+ * At most `windowMessages` messages, from a turn's start: calls stay with results. The last turn is
+ * always whole.
+ */
 export function summaryWindow(
   lastSeq: number,
   windowMessages: number | null,

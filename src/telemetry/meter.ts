@@ -26,7 +26,10 @@ export interface Levels {
 
 const readers = new Set<() => Promise<Levels>>();
 
-/** Has gauges ask `read` at each collection; without a meter provider nobody does. Returns what ends it. */
+/**
+ * Has gauges ask `read` at each collection; without a meter provider nobody does. Returns what ends
+ * it.
+ */
 export function addLevels(read: () => Promise<Levels>): () => void {
   readers.add(read);
   void telemetryApi().then(instruments);
@@ -35,12 +38,17 @@ export function addLevels(read: () => Promise<Levels>): () => void {
 
 let made: { readonly provider: object; readonly instruments: Instruments } | undefined;
 
-/** Those of the registered provider, which do nothing if there is none; undefined if it makes none. */
+/**
+ * Those of the registered provider, which do nothing if there is none; undefined if it makes none.
+ */
 function instruments(): Instruments {
   if (!api) return undefined;
   const provider = api.metrics.getMeterProvider();
   if (made?.provider !== provider) {
-    made = { provider, instruments: attempt(() => createInstruments(provider.getMeter("mnemograph"))) };
+    made = {
+      provider,
+      instruments: attempt(() => createInstruments(provider.getMeter("mnemograph"))),
+    };
   }
   return made.instruments;
 }
@@ -56,12 +64,22 @@ function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
   const due = gauge("work.due", "{job}", "Background jobs that are due and that no worker has");
   const oldest = gauge("work.oldest_age", "s", "How long the oldest of them has been due");
   const stuck = gauge("work.stuck", "{job}", "Those of them whose worker stopped");
-  const givenUp = gauge("work.given_up", "{job}", "Background jobs that were given up and not retried");
-  const energy = gauge("energy.level", "1", "Share of its energy that the tenant with the least has left");
+  const givenUp = gauge(
+    "work.given_up",
+    "{job}",
+    "Background jobs that were given up and not retried",
+  );
+  const energy = gauge(
+    "energy.level",
+    "1",
+    "Share of its energy that the tenant with the least has left",
+  );
   const paused = gauge("database.paused", "", "1 while calls of this process fail at once");
   meter.addBatchObservableCallback(
     async (result) => {
-      for (const { schemaName, paused: isPaused, work } of await Promise.all([...readers].map((read) => read()))) {
+      for (const { schemaName, paused: isPaused, work } of await Promise.all(
+        [...readers].map((read) => read()),
+      )) {
         const of = { "db.namespace": schemaName };
         result.observe(paused, Number(isPaused), of);
         if (!work) continue;

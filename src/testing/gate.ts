@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Holds callers back until it opens. */
 export interface Gate {
-  /** Resolves when the gate is or becomes open. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Resolves when the gate is or becomes open. Rejects with the signal's reason when that aborts
+   * first.
+   */
   wait(signal?: AbortSignal): Promise<void>;
   /** Lets everyone through until {@link Gate.close}. */
   open(): void;
@@ -57,7 +60,10 @@ export function createGate(options: { readonly open?: boolean } = {}): Gate {
 }
 
 /** Rejects with the signal's reason as soon as it aborts; `work` continues. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   if (signal === undefined) return work;
   let onAbort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -9,11 +9,12 @@ export interface HashingEmbeddingsParams extends EmbeddingsParams {
 const weights = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
 
 /**
- * A stand-in for an embedding model: texts that share words or parts of words are near each other. It knows no meaning:
- * "car" and "automobile" are unrelated. Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight
- * to one dimension; its hash chooses both. Vectors have length 1 and are the same on every machine. A text without
- * features gets one fixed vector.
- * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is hashed too
+ * A stand-in for an embedding model: texts that share words or parts of words are near each other.
+ * It knows no meaning: "car" and "automobile" are unrelated. Each feature (stemmed words, pairs of
+ * words, 3- and 4-letter parts) adds ±weight to one dimension; its hash chooses both. Vectors have
+ * length 1 and are the same on every machine. A text without features gets one fixed vector.
+ * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the
+ * sign is hashed too
  */
 export class HashingEmbeddings extends Embeddings {
   /** Change it whenever the vectors change. */

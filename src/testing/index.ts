@@ -1,7 +1,13 @@
-/** Stand-ins for models, for tests, demos and offline use. The library never chooses one by itself. */
+/**
+ * Stand-ins for models, for tests, demos and offline use. The library never chooses one by itself.
+ */
 export { createGate, type Gate } from "./gate.js";
 export { HashingEmbeddings, type HashingEmbeddingsParams } from "./hashing-embeddings.js";
-export { OfflineChatModel, type OfflineChatModelParams, type OfflineRule } from "./offline-chat-model.js";
+export {
+  OfflineChatModel,
+  type OfflineChatModelParams,
+  type OfflineRule,
+} from "./offline-chat-model.js";
 export {
   type ScriptedCall,
   ScriptedChatModel,

@@ -1,26 +1,39 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { answerFromMessages, chooseSubagent, standInMark, subagentResult } from "./offline/answer.js";
+import {
+  answerFromMessages,
+  chooseSubagent,
+  standInMark,
+  subagentResult,
+} from "./offline/answer.js";
 import { offlineTasks } from "./offline/tasks.js";
 import { callingTools, toolName } from "./scripted-reply.js";
-import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
+import {
+  StandInChatModel,
+  type StandInOptions,
+  type StandInParams,
+} from "./stand-in-chat-model.js";
 
 /** Makes the arguments of a structured answer from the call's messages. */
 export type OfflineRule = (messages: readonly BaseMessage[]) => Record<string, unknown>;
 
 export interface OfflineChatModelParams extends StandInParams {
-  /** Rules for more structured outputs, by the name given to `withStructuredOutput`. Others get plain text. */
+  /**
+   * Rules for more structured outputs, by the name given to `withStructuredOutput`. Others get
+   * plain text.
+   */
   readonly structured?: Readonly<Record<string, OfflineRule>>;
 }
 
 /**
- * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and every answer
- * begins with a mark. For demos, tests and offline use; the library never chooses it by itself.
+ * A stand-in for a chat model that needs no key and no network: it follows rules, always the same
+ * way, and every answer begins with a mark. For demos, tests and offline use; the library never
+ * chooses it by itself.
  *
- * - The structured output `conversation_summary` is a line for each turn. `fact_extraction`, `episode_summary`,
- *   `procedure_steps`, `app_note` and `note_compaction` follow similar rules, for English. It finds no two memories
- *   equal, and has no insights.
- * - With the tools `planner` and `executor` bound, a message about planning or doing calls one, once a turn; the result
- *   is the answer.
+ * - The structured output `conversation_summary` is a line for each turn. `fact_extraction`,
+ *   `episode_summary`, `procedure_steps`, `app_note` and `note_compaction` follow similar rules,
+ *   for English. It finds no two memories equal, and has no insights.
+ * - With the tools `planner` and `executor` bound, a message about planning or doing calls one,
+ *   once a turn; the result is the answer.
  * - It answers other messages from the messages and memories in the prompt.
  *
  * ```ts
@@ -45,7 +58,10 @@ export class OfflineChatModel extends StandInChatModel {
     return "offline-chat-model";
   }
 
-  protected override async respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage> {
+  protected override async respond(
+    messages: BaseMessage[],
+    options: StandInOptions,
+  ): Promise<AIMessage> {
     await this.hold(options.signal);
     const toolNames = (options.tools ?? []).map(toolName);
     for (const name of toolNames) {

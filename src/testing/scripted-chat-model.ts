@@ -44,7 +44,8 @@ export interface ScriptedChatModelParams extends StandInParams {
  * model.calls[1]?.toolNames;                                      // ["extract"]
  * ```
  *
- * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) continues the same script.
+ * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) continues the same
+ * script.
  * @throws Error when the script has ended; the errors of the script.
  */
 export class ScriptedChatModel extends StandInChatModel {
@@ -67,7 +68,10 @@ export class ScriptedChatModel extends StandInChatModel {
     return "scripted-chat-model";
   }
 
-  protected override async respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage> {
+  protected override async respond(
+    messages: BaseMessage[],
+    options: StandInOptions,
+  ): Promise<AIMessage> {
     const { runConfig, ...callOptions } = options;
     const { tools = [], signal, tool_choice: toolChoice } = options;
     const toolNames = tools.map(toolName);
@@ -83,12 +87,18 @@ export class ScriptedChatModel extends StandInChatModel {
       : toAnswer(reply, { toolNames, toolChoice });
   }
 
-  #entry(callIndex: number, messages: readonly BaseMessage[]): ScriptedReply | ScriptedReplyFunction {
+  #entry(
+    callIndex: number,
+    messages: readonly BaseMessage[],
+  ): ScriptedReply | ScriptedReplyFunction {
     if (typeof this.#replies === "function") return this.#replies;
     const entry = this.#replies[callIndex] ?? (this.#repeatLast ? this.#replies.at(-1) : undefined);
     if (entry !== undefined) return entry;
     const last = messages.at(-1);
-    const asked = last === undefined ? "no messages" : `${last.type}: ${JSON.stringify(last.text.slice(0, 120))}`;
+    const asked =
+      last === undefined
+        ? "no messages"
+        : `${last.type}: ${JSON.stringify(last.text.slice(0, 120))}`;
     throw new Error(
       `ScriptedChatModel has no reply for call ${callIndex + 1}: the script has ${this.#replies.length}. ` +
         `The call's last message is ${asked}. Add a reply, or set repeatLast.`,

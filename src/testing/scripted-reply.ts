@@ -5,7 +5,9 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 export interface ScriptedToolCall {
   readonly name: string;
   readonly args: Record<string, unknown>;
-  /** @default a new unique id: LangGraph skips a call whose id was answered earlier in the thread */
+  /**
+   * @default a new unique id: LangGraph skips a call whose id was answered earlier in the thread
+   */
   readonly id?: string;
 }
 
@@ -13,12 +15,13 @@ export interface ScriptedToolCall {
  * One answer in a script.
  *
  * - a string: that text; malformed if the call demands a structured output.
- * - `"hang"`: no answer until the call's signal aborts. (For the text itself: `new AIMessage("hang")`.)
+ * - `"hang"`: no answer until the call's signal aborts. (For the text itself: `new
+ *   AIMessage("hang")`.)
  * - a message: a copy of it.
  * - an error: thrown.
  * - `{ toolCalls, text? }`: calls of bound tools.
- * - `{ structured, tool? }`: the call that `withStructuredOutput` expects, with `structured` as its arguments,
- *   unchecked. `tool` chooses among several bound tools.
+ * - `{ structured, tool? }`: the call that `withStructuredOutput` expects, with `structured` as its
+ *   arguments, unchecked. `tool` chooses among several bound tools.
  */
 export type ScriptedReply =
   | string
@@ -30,33 +33,51 @@ export type ScriptedReply =
 
 type ReplyContext = { readonly toolNames: readonly string[]; readonly toolChoice: unknown };
 
-/** A new message. @throws the reply, if it is an error; Error, if a structured reply has no tool. */
+/**
+ * A new message.
+ * @throws the reply, if it is an error; Error, if a structured reply has no tool.
+ */
 export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyContext): AIMessage {
   if (reply instanceof Error) throw reply;
   if (typeof reply === "string") return new AIMessage(reply);
   if ("toolCalls" in reply) return callingTools(reply.toolCalls, reply.text ?? "");
   if ("structured" in reply)
-    return callingTools([{ name: structuredTool(reply.tool, context), args: reply.structured }], "");
+    return callingTools(
+      [{ name: structuredTool(reply.tool, context), args: reply.structured }],
+      "",
+    );
   return copyOf(reply);
 }
 
 export function callingTools(calls: readonly ScriptedToolCall[], text: string): AIMessage {
   return new AIMessage({
     content: text,
-    tool_calls: calls.map(({ name, args, id = `call_${randomUUID()}` }) => ({ type: "tool_call", name, args, id })),
+    tool_calls: calls.map(({ name, args, id = `call_${randomUUID()}` }) => ({
+      type: "tool_call",
+      name,
+      args,
+      id,
+    })),
   });
 }
 
 /** Removes undefined properties, which `exactOptionalPropertyTypes` forbids. */
 export function defined<Fields extends object>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+  return Object.fromEntries(entries) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
+  };
 }
 
-function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: ReplyContext): string {
-  const name = wanted ?? demandedTool(toolChoice) ?? (toolNames.length === 1 ? toolNames[0] : undefined);
+function structuredTool(
+  wanted: string | undefined,
+  { toolNames, toolChoice }: ReplyContext,
+): string {
+  const name =
+    wanted ?? demandedTool(toolChoice) ?? (toolNames.length === 1 ? toolNames[0] : undefined);
   if (name !== undefined && toolNames.includes(name)) return name;
-  const bound = toolNames.length === 0 ? "no tool is bound" : `the bound tools are ${toolNames.join(", ")}`;
+  const bound =
+    toolNames.length === 0 ? "no tool is bound" : `the bound tools are ${toolNames.join(", ")}`;
   const problem = name === undefined ? bound : `there is no tool ${name}: ${bound}`;
   throw new Error(
     `A structured reply cannot be given: ${problem}. Call the model through withStructuredOutput, or pass { structured, tool }.`,
@@ -65,7 +86,10 @@ function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: R
 
 function copyOf(message: BaseMessage): AIMessage {
   const { content, additional_kwargs, response_metadata, id, name } = message;
-  const copies = { additional_kwargs: { ...additional_kwargs }, response_metadata: { ...response_metadata } };
+  const copies = {
+    additional_kwargs: { ...additional_kwargs },
+    response_metadata: { ...response_metadata },
+  };
   const common = { content, ...copies, ...defined({ id, name }) };
   if (!AIMessage.isInstance(message)) return new AIMessage(common);
   return new AIMessage({
@@ -79,11 +103,15 @@ function copyOf(message: BaseMessage): AIMessage {
 export function toolName(tool: BindToolsInput): string {
   const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
   if (isNamed(named)) return named.name;
-  throw new TypeError('A bound tool has no name: expected { name } or { type: "function", function: { name } }.');
+  throw new TypeError(
+    'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
+  );
 }
 
 function isNamed(value: unknown): value is { name: string } {
-  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
+  return (
+    typeof value === "object" && value !== null && "name" in value && typeof value.name === "string"
+  );
 }
 
 function demandedTool(toolChoice: unknown): string | undefined {

@@ -6,7 +6,12 @@ import {
   type BaseChatModelParams,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import { type AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import {
+  type AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
@@ -21,7 +26,10 @@ export interface StandInParams extends BaseChatModelParams {
 
 export interface StandInCallOptions extends BaseChatModelCallOptions {
   readonly tools?: BindToolsInput[];
-  /** Set by the model itself: core removes tags, metadata and the like before a model sees its options. */
+  /**
+   * Set by the model itself: core removes tags, metadata and the like before a model sees its
+   * options.
+   */
   readonly runConfig?: RunnableConfig;
 }
 
@@ -38,10 +46,16 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     this.#latencyMs = latencyMs ?? 0;
   }
 
-  /** The answer to `messages`. Must call {@link hold} once, after everything that should happen on arrival. */
+  /**
+   * The answer to `messages`. Must call {@link hold} once, after everything that should happen on
+   * arrival.
+   */
   protected abstract respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage>;
 
-  /** Waits for the gate, then for the latency; rejects with the signal's reason as soon as it aborts. */
+  /**
+   * Waits for the gate, then for the latency; rejects with the signal's reason as soon as it
+   * aborts.
+   */
   protected async hold(signal: AbortSignal | undefined): Promise<void> {
     await this.#gate?.wait(signal);
     await pause(this.#latencyMs, signal);
@@ -54,13 +68,20 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     return this.withConfig({ ...kwargs, tools });
   }
 
-  // `withStructuredOutput` accepts chunks only, but core returns an `AIMessage` under LangGraph's v3 event stream.
-  override async invoke(input: BaseLanguageModelInput, options?: Partial<StandInCallOptions>): Promise<AIMessageChunk> {
+  // `withStructuredOutput` accepts chunks only, but core returns an `AIMessage` under LangGraph's
+  // v3 event stream.
+  override async invoke(
+    input: BaseLanguageModelInput,
+    options?: Partial<StandInCallOptions>,
+  ): Promise<AIMessageChunk> {
     const message = await super.invoke(input, options);
     return options?.tools?.length ? toChunk(message) : message;
   }
 
-  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
+  override async _generate(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+  ): Promise<ChatResult> {
     const message = await this.#answer(messages, options);
     return { generations: [{ text: message.text, message }] };
   }
@@ -74,7 +95,9 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
       const chunk = new ChatGenerationChunk({ text: message.text, message });
       yield chunk;
       const index = { prompt: 0, completion: 0 };
-      await runManager?.handleLLMNewToken(chunk.text, index, undefined, undefined, undefined, { chunk });
+      await runManager?.handleLLMNewToken(chunk.text, index, undefined, undefined, undefined, {
+        chunk,
+      });
     }
   }
 
@@ -88,7 +111,8 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
   async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
     options.signal?.throwIfAborted();
     const message = await this.respond(messages, options);
-    // The property's type is `undefined` under exactOptionalPropertyTypes, which forbids an assignment.
+    // The property's type is `undefined` under exactOptionalPropertyTypes, which forbids an
+    // assignment.
     if (message.usage_metadata === undefined)
       Object.assign(message, { usage_metadata: estimateUsage(messages, message) });
     message.response_metadata = { model_name: this._llmType(), ...message.response_metadata };
@@ -103,7 +127,11 @@ function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageM
   const inputTokens = input.reduce((sum, message) => sum + tokensIn(message.text), 0);
   const calls = output.tool_calls?.length ? JSON.stringify(output.tool_calls) : "";
   const outputTokens = tokensIn(output.text) + tokensIn(calls);
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+  };
 }
 
 const tokensIn = (text: string): number => Math.ceil(text.length / charactersPerToken);
@@ -126,7 +154,9 @@ function toChunk(message: AIMessage): AIMessageChunk {
 function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
   const id = defined({ id: message.id });
   const pieces =
-    typeof message.content === "string" ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) : [message.content];
+    typeof message.content === "string"
+      ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [])
+      : [message.content];
   for (const content of pieces) yield new AIMessageChunk({ ...id, content });
 
   // Core's bridge to stream events keeps text in block 0, and loses a call with the same index.
@@ -146,7 +176,13 @@ function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
 }
 
 function streamedCalls(message: AIMessage): { name?: string; args: string; id?: string }[] {
-  const valid = (message.tool_calls ?? []).map((call) => ({ ...call, args: JSON.stringify(call.args) }));
-  const invalid = (message.invalid_tool_calls ?? []).map((call) => ({ ...call, args: call.args ?? "" }));
+  const valid = (message.tool_calls ?? []).map((call) => ({
+    ...call,
+    args: JSON.stringify(call.args),
+  }));
+  const invalid = (message.invalid_tool_calls ?? []).map((call) => ({
+    ...call,
+    args: call.args ?? "",
+  }));
   return [...valid, ...invalid].map(({ name, args, id }) => ({ args, ...defined({ name, id }) }));
 }

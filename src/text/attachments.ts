@@ -10,7 +10,10 @@ type Source = Partial<Record<"mimeType" | "url" | "data" | "fileId", string>>;
 
 /** A file in a message, in the form of LangChain's standard content blocks. */
 export type Attachment = ContentBlock &
-  Source & { readonly type: "image" | "audio" | "video" | "file"; readonly metadata?: { readonly name: string } };
+  Source & {
+    readonly type: "image" | "audio" | "video" | "file";
+    readonly metadata?: { readonly name: string };
+  };
 
 type CaptionOf = (attachment: Attachment) => string | undefined;
 
@@ -34,7 +37,8 @@ type Leaf = readonly [key: string, value: string | Buffer];
 
 /** The file that `part` of a message's content is, in the forms of LangChain and of providers. */
 export const attachmentOf = (part: unknown): Attachment | null =>
-  attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ?? null;
+  attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ??
+  null;
 
 /** @param at the key where it was found. @default its own first one that tells of a file */
 function readPart(part: unknown, at?: string): Attachment | null {
@@ -75,7 +79,9 @@ function leavesOf(part: object, isFile: boolean, depth = 0): Leaf[] {
   return Object.entries(part).flatMap(([key, value]): Leaf[] => {
     const leaf: unknown = value instanceof URL ? value.href : (bytesOf(value) ?? value);
     if (typeof leaf === "string" || leaf instanceof Buffer) return [[key, leaf]];
-    return isFile && isJsonObject(value) && holder.test(key) && depth < 3 ? leavesOf(value, true, depth + 1) : [];
+    return isFile && isJsonObject(value) && holder.test(key) && depth < 3
+      ? leavesOf(value, true, depth + 1)
+      : [];
   });
 }
 
@@ -84,7 +90,9 @@ function sourceIn(key: string, value: string | Buffer): Source | undefined {
   const [head, mimeType, base64] = /^data:([^;,]{0,200})[^,]{0,200}?(;base64)?,/i.exec(value) ?? [];
   if (head !== undefined) {
     const body = value.slice(head.length);
-    const data = base64 ? body : Buffer.from(attempt(() => decodeURIComponent(body)) ?? body).toString("base64");
+    const data = base64
+      ? body
+      : Buffer.from(attempt(() => decodeURIComponent(body)) ?? body).toString("base64");
     return { data, ...(mimeType && { mimeType }) };
   }
   if (!sourceKey.test(key)) return undefined;
@@ -95,7 +103,10 @@ function sourceIn(key: string, value: string | Buffer): Source | undefined {
 }
 
 /** What the transcript keeps of a file, on one line: never its bytes, nor what a URL may hide. */
-export function referenceTo({ type, mimeType, url, data, fileId, metadata }: Attachment, caption?: string): string {
+export function referenceTo(
+  { type, mimeType, url, data, fileId, metadata }: Attachment,
+  caption?: string,
+): string {
   const bytes = data === undefined ? undefined : Buffer.from(data, "base64");
   const facts = [
     ...[metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) => {
@@ -103,7 +114,9 @@ export function referenceTo({ type, mimeType, url, data, fileId, metadata }: Att
     }),
     bytes && `${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`,
   ];
-  const whole = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")].filter(Boolean).join("; ");
+  const whole = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")]
+    .filter(Boolean)
+    .join("; ");
   return whole === "" ? `[${type}]` : `[${type}: ${whole}]`;
 }
 
@@ -116,7 +129,9 @@ function plain(text = "", most: number): string {
 
 /** Signed URLs have their secrets in the query, others in front of the host. */
 function publicUrl(given: string): string {
-  const url = attempt(() => Object.assign(new URL(given), { username: "", password: "", search: "", hash: "" }));
+  const url = attempt(() =>
+    Object.assign(new URL(given), { username: "", password: "", search: "", hash: "" }),
+  );
   const whole = url?.href ?? given.split(/[?#]/, 1)[0] ?? "";
   return url?.host ? whole : (whole.split("@").at(-1) ?? "");
 }
@@ -132,10 +147,13 @@ export function filesIn(message: BaseMessage): Attachment[] {
 }
 
 /**
- * `message` with a line of text in the place of each file; itself without files. Files that other fields hold are
- * removed there, and their lines added to the content.
+ * `message` with a line of text in the place of each file; itself without files. Files that other
+ * fields hold are removed there, and their lines added to the content.
  */
-export function withReferences(message: BaseMessage, captionOf: CaptionOf = () => undefined): BaseMessage {
+export function withReferences(
+  message: BaseMessage,
+  captionOf: CaptionOf = () => undefined,
+): BaseMessage {
   const lines = new Map<string, string>();
   const lineOf = (file: Attachment) => {
     const line = referenceTo(file, captionOf(file));
@@ -144,11 +162,13 @@ export function withReferences(message: BaseMessage, captionOf: CaptionOf = () =
   };
   const said = attempt(() => withLines(message.content, lineOf)) ?? message.content;
   const known = lines.size;
-  const fields = ["additional_kwargs", "response_metadata", "artifact", "metadata"].flatMap((name) => {
-    const value = attempt((): unknown => Reflect.get(message, name));
-    const rest = withoutFiles(value, lineOf);
-    return rest === value ? [] : [[name, rest]];
-  });
+  const fields = ["additional_kwargs", "response_metadata", "artifact", "metadata"].flatMap(
+    (name) => {
+      const value = attempt((): unknown => Reflect.get(message, name));
+      const rest = withoutFiles(value, lineOf);
+      return rest === value ? [] : [[name, rest]];
+    },
+  );
   if (said === message.content && fields.length === 0) return message;
   const added = [...lines.values()].slice(known).join("\n");
   const before = contentParts(said ?? "");
@@ -172,21 +192,32 @@ function withLines(said: MessageContent, lineOf: (file: Attachment) => string): 
   return parts.every((part, place) => part === said[place]) ? said : (parts as MessageContent);
 }
 
-/** `value` without bytes, and without files in base64: generated images and recordings, and artifacts of tools. */
+/**
+ * `value` without bytes, and without files in base64: generated images and recordings, and
+ * artifacts of tools.
+ */
 function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
   let taken = 0;
   const rest = (inner: unknown, key: string): unknown => {
-    const bytes = typeof inner === "string" && inner.startsWith(bytesPrefix) ? inner.slice(bytesPrefix.length) : null;
-    const file: Attachment | null = bytes === null ? readPart(inner, key) : { type: "file", data: bytes };
-    const isBinary = bytes !== null || file?.type !== "file" || file.mimeType?.startsWith("application/");
+    const bytes =
+      typeof inner === "string" && inner.startsWith(bytesPrefix)
+        ? inner.slice(bytesPrefix.length)
+        : null;
+    const file: Attachment | null =
+      bytes === null ? readPart(inner, key) : { type: "file", data: bytes };
+    const isBinary =
+      bytes !== null || file?.type !== "file" || file.mimeType?.startsWith("application/");
     if (file?.data && isBinary && (bytes !== null || longBase64.test(file.data))) {
       taken++;
       take(file);
       return undefined;
     }
-    if (Array.isArray(inner)) return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
+    if (Array.isArray(inner))
+      return inner.map((each) => rest(each, "")).filter((each) => each !== undefined);
     if (!isJsonObject(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, rest(each, name)]));
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, each]) => [name, rest(each, name)]),
+    );
   };
   const kept = rest(jsonReader(bytesPrefix)(value), "");
   return taken > 0 ? kept : value;
@@ -201,6 +232,7 @@ const fileTokens = 1_600;
 export function otherTokens(content: MessageContent): number {
   const parts: unknown[] = Array.isArray(content) ? content : [];
   const others = parts.filter((part) => isJsonObject(part) && typeof part.text !== "string");
-  const tokensOf = (part: unknown) => (attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part)));
+  const tokensOf = (part: unknown) =>
+    attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part));
   return others.reduce((tokens: number, part) => tokens + tokensOf(part), 0);
 }

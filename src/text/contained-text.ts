@@ -50,7 +50,10 @@ export function withoutHeadings(text: string): string {
 }
 
 const gap = "[\\s\\0]{0,20}";
-const tag = new RegExp(`<${gap}(/?)${gap}${[..."memory"].join("\\0{0,4}")}(?![a-z0-9_-])[^<>]{0,200}>`, "g");
+const tag = new RegExp(
+  `<${gap}(/?)${gap}${[..."memory"].join("\\0{0,4}")}(?![a-z0-9_-])[^<>]{0,200}>`,
+  "g",
+);
 const context = new RegExp(
   `\\[${gap}${[..."previous"].join("\\0{0,4}")}${gap}${[..."context"].join("\\0{0,4}")}${gap}:`,
   "g",
@@ -73,7 +76,10 @@ const listParts = new RegExp(
 );
 
 function lostParts(plain: string): [number, number][] {
-  const found = [...plain.matchAll(listParts)].map(({ index, 0: part }) => [index, index + part.length]);
+  const found = [...plain.matchAll(listParts)].map(({ index, 0: part }) => [
+    index,
+    index + part.length,
+  ]);
   for (const [opening, last] of wholeParts) {
     let until = 0;
     for (const { index } of plain.matchAll(opening)) {
@@ -108,7 +114,9 @@ function blocks(plain: string): [number, number][] {
 
 /** A bracket and an empty line end a context (see `modelView`); otherwise the next bracket does. */
 function contexts(plain: string): [number, number][] {
-  const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(({ index }) => index + 1);
+  const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(
+    ({ index }) => index + 1,
+  );
   const found: [number, number][] = [];
   let end = 0;
   for (const { index } of plain.matchAll(context)) {

@@ -1,7 +1,11 @@
 import { hasWords } from "./storable-text.js";
 
 /** Replaces each character in half-open `stretches`, which may overlap, by `filler`. */
-export function replaceStretches(text: string, stretches: readonly (readonly [number, number])[], filler = ""): string {
+export function replaceStretches(
+  text: string,
+  stretches: readonly (readonly [number, number])[],
+  filler = "",
+): string {
   const parts: string[] = [];
   let done = 0;
   for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
@@ -15,7 +19,10 @@ export function replaceStretches(text: string, stretches: readonly (readonly [nu
 
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
-/** Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */
+/**
+ * Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am
+ * 3. Mai").
+ */
 const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\s*$/u;
 
 const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
@@ -52,7 +59,10 @@ export function wholeSentences(text: string, mostCharacters: number): string | u
   }
   if (whole.trimEnd().length <= mostCharacters) return whole.trimEnd();
   const head = text.slice(0, mostCharacters);
-  const ends = Array.from(head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu), ({ index }) => index + 1);
+  const ends = Array.from(
+    head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu),
+    ({ index }) => index + 1,
+  );
   const end = ends.findLast((place) => !doubtful.test(head.slice(0, place)));
   return end === undefined ? undefined : head.slice(0, end);
 }
@@ -61,7 +71,9 @@ const pairs = ["“”", "«»", "()", "[]", "「」", "『』"] as const;
 
 function isOpen(text: string): boolean {
   const count = (mark: string) => text.split(mark).length - 1;
-  return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
+  return (
+    count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close))
+  );
 }
 
 const windowCharacters = 200;
@@ -71,14 +83,18 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
 
-/** The end of a part: a line's end in its last quarter, else a word, else a mark (JSON), else a character. */
+/**
+ * The end of a part: a line's end in its last quarter, else a word, else a mark (JSON), else a
+ * character.
+ */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
   const lastQuarter = end - Math.floor((end - start) / 4);
   const line = text.slice(lastQuarter, end).lastIndexOf("\n") + 1;
   if (line > 0) return lastQuarter + line;
   const near = boundariesAround(text, end).filter(({ at }) => at > start && at <= end);
-  const best = near.findLast(isBetweenTexts) ?? near.findLast(({ before }) => /[,;)\]}>&|/]$/.test(before));
+  const best =
+    near.findLast(isBetweenTexts) ?? near.findLast(({ before }) => /[,;)\]}>&|/]$/.test(before));
   return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
@@ -104,10 +120,16 @@ function boundariesAround(text: string, place: number) {
   }));
 }
 
-/** The last end of a character between `start` and `end`; splits only characters longer than the window. */
+/**
+ * The last end of a character between `start` and `end`; splits only characters longer than the
+ * window.
+ */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
-  const near = Array.from(graphemes.segment(text.slice(first, end + windowCharacters)), ({ index }) => first + index);
+  const near = Array.from(
+    graphemes.segment(text.slice(first, end + windowCharacters)),
+    ({ index }) => first + index,
+  );
   const last = near.findLast((at) => at > first && at <= end);
   if (last !== undefined) return last;
   const cut = isHalved(text, end) ? end - 1 : end;

@@ -5,7 +5,10 @@ const figure =
 
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
-/** Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5" and "1.5". */
+/**
+ * Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5"
+ * and "1.5".
+ */
 export const figuresOf = (text: string): string[] =>
   (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 
@@ -17,7 +20,8 @@ function plainFigure(written: string): string {
     .replace(/[\u2212\u2013]/g, "-")
     .replace(/^0(?=[0-9]:)/, "");
   const [, whole, , decimals] = grouped.exec(plain) ?? [];
-  if (whole !== undefined) return whole.replace(/[.,']/g, "") + (decimals === undefined ? "" : `.${decimals}`);
+  if (whole !== undefined)
+    return whole.replace(/[.,']/g, "") + (decimals === undefined ? "" : `.${decimals}`);
   return plain.replace(/^(-?[0-9]+),([0-9]+)$/, "$1.$2");
 }
 

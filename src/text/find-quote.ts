@@ -7,7 +7,9 @@ const variants = new Map(
     ["'’‘ʼ`", "'"],
     ['"“”„«»', '"'],
     ["-‐‑‒–—", "-"],
-  ].flatMap(([written = "", plain = ""]) => [...written].map((one) => [codeOf(one), codeOf(plain)] as const)),
+  ].flatMap(([written = "", plain = ""]) =>
+    [...written].map((one) => [codeOf(one), codeOf(plain)] as const),
+  ),
 );
 const space = codeOf(" ");
 
@@ -16,8 +18,12 @@ const longestQuote = 2_000;
 /** Scripts with spaces between words: a quote must not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
-/** The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks, dashes. */
-export const findQuote = (text: string, quote: string): string | null => find(text, quote, () => () => false);
+/**
+ * The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks,
+ * dashes.
+ */
+export const findQuote = (text: string, quote: string): string | null =>
+  find(text, quote, () => () => false);
 
 /** The same, but only in the writer's own words, not in quoted text. */
 export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
@@ -31,7 +37,8 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
   const wanted = comparable(words);
   const normalText = normalForm(text, "NFC");
   const { codes, places } = comparable(normalText);
-  const isWord = (code: number | undefined) => code !== undefined && hasWords(String.fromCodePoint(code));
+  const isWord = (code: number | undefined) =>
+    code !== undefined && hasWords(String.fromCodePoint(code));
   const first = spaced.test(words.at(0) ?? "");
   const last = spaced.test(words.at(-1) ?? "");
   const isQuoted = quoted(normalText);
@@ -83,7 +90,8 @@ function plainCode(code: number): number {
   return plain;
 }
 
-const optional = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
+const optional =
+  /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
 const nothing = 0x110000;
 
 function foldedCode(code: number): number {

@@ -4,7 +4,9 @@ import { messageText } from "./message-text.js";
 
 const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
 
-/** Removes the contents of `<system-reminder>` tags; keeps the whole text if a tag is not closed. */
+/**
+ * Removes the contents of `<system-reminder>` tags; keeps the whole text if a tag is not closed.
+ */
 export function withoutReminders(text: string): string {
   let depth = 0;
   let own = "";
@@ -24,7 +26,8 @@ export function isInserted(message: BaseMessage): boolean {
   return ![message.content].flat().some((part) => attachmentOf(part));
 }
 
-export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);
+export const opensTurn = (message: BaseMessage): boolean =>
+  message.getType() === "human" && !isInserted(message);
 
 export const isOthersSummary = (message: BaseMessage): boolean =>
   message.additional_kwargs?.lc_source === "summarization";

@@ -1,9 +1,23 @@
-import { type BaseMessage, mapStoredMessageToChatMessage, type StoredMessage } from "@langchain/core/messages";
+import {
+  type BaseMessage,
+  mapStoredMessageToChatMessage,
+  type StoredMessage,
+} from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
-import { attempt, isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
+import {
+  attempt,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonReader,
+  propertyOf,
+} from "./plain-json.js";
 
-/** The only message classes constructed, with their required fields. Other types become a `ChatMessage`. */
+/**
+ * The only message classes constructed, with their required fields. Other types become a
+ * `ChatMessage`.
+ */
 const types = {
   human: {},
   ai: {},
@@ -48,7 +62,10 @@ const forms: { readonly [field: string]: Form } = {
 };
 
 /** LangChain's `mapChatMessagesToStoredMessages` fails for values that JSON cannot represent. */
-export const plainMessage = (message: BaseMessage): PlainMessage => ({ type: typeOf(message), data: dataOf(message) });
+export const plainMessage = (message: BaseMessage): PlainMessage => ({
+  type: typeOf(message),
+  data: dataOf(message),
+});
 
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
@@ -64,7 +81,8 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
   return make({ ...Object.fromEntries(texts), content: textOfParts(data.content) });
 }
 
-export const encodeMessage = (message: BaseMessage): string => JSON.stringify(plainMessage(message));
+export const encodeMessage = (message: BaseMessage): string =>
+  JSON.stringify(plainMessage(message));
 
 /** Constructs no other class. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
@@ -73,10 +91,19 @@ export function decodeMessage(serialised: string): BaseMessage {
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
     return messageOf({ type, data: dataOf(data) });
   }
-  throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
+  throw new MemoryError(
+    "DATABASE_ERROR",
+    "A message of the transcript cannot be read: its content was altered.",
+  );
 }
 
-const typesByRole = { user: "human", assistant: "ai", system: "system", tool: "tool", other: "generic" } as const;
+const typesByRole = {
+  user: "human",
+  assistant: "ai",
+  system: "system",
+  tool: "tool",
+  other: "generic",
+} as const;
 
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
@@ -85,7 +112,12 @@ export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessa
     message.id ||= id;
     return message;
   } catch {
-    const data = { id, content, ...(actor !== null && { name: actor }), ...(role === "other" && { role }) };
+    const data = {
+      id,
+      content,
+      ...(actor !== null && { name: actor }),
+      ...(role === "other" && { role }),
+    };
     return messageOf({ type: typesByRole[role], data });
   }
 }

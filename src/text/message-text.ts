@@ -21,8 +21,10 @@ export function messageText(message: BaseMessage): string {
   return typeof text === "string" ? text : textOfParts(message.content);
 }
 
-export const withFields = <Message extends BaseMessage>(message: Message, fields: object): Message =>
-  Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
+export const withFields = <Message extends BaseMessage>(
+  message: Message,
+  fields: object,
+): Message => Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
 
 export function contentParts(content: MessageContent) {
   if (typeof content !== "string") return content;
@@ -37,7 +39,8 @@ export function textOfParts(content: unknown): string {
 }
 
 export function spokenText(message: BaseMessage): string {
-  const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const calls =
+    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const called = calls.map(({ name, args }: { name: string; args: unknown }) => {
     return `[calls ${name} ${JSON.stringify(jsonReader()(args))}]`;
   });

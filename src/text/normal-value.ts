@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { visibleText } from "./storable-text.js";
 
-/** More than any script needs (Unicode's own bound is 30): `normalize` sorts marks in quadratic time, 100,000 in 20 s. */
+/**
+ * More than any script needs (Unicode's own bound is 30): `normalize` sorts marks in quadratic
+ * time, 100,000 in 20 s.
+ */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
 const sentences = /[\uFDFA\uFDFB]/g;
@@ -27,7 +30,10 @@ function withPlainFigures(text: string): string {
     .replace(/[^\P{Nd}0-9]/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
-/** Each script has its digits from 0 to 9 in a row, and such rows may adjoin. Mathematical ones have compatibility forms. */
+/**
+ * Each script has its digits from 0 to 9 in a row, and such rows may adjoin. Mathematical ones have
+ * compatibility forms.
+ */
 function digitValue(code: number): number {
   const plain = String.fromCodePoint(code).normalize("NFKC");
   if (/^[0-9]$/.test(plain)) return Number(plain);

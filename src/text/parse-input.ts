@@ -24,7 +24,10 @@ function isPrefix(typed: string, other: string): boolean {
 }
 
 function editDistance(one: string, other: string): number {
-  let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, index) => index)];
+  let [before, last] = [
+    [] as number[],
+    Array.from({ length: other.length + 1 }, (_, index) => index),
+  ];
   for (let i = 1; i <= one.length; i++) {
     const row = [i];
     for (let j = 1; j <= other.length; j++) {
@@ -55,7 +58,10 @@ const isoMoment = z
   .union([z.iso.datetime({ offset: true, local: true }), z.iso.date()])
   .refine((text) => storableDate.safeParse(new Date(text)).success);
 
-export const dateOrMoment = z.union([storableDate, isoMoment], "must be a Date, or a text in ISO 8601");
+export const dateOrMoment = z.union(
+  [storableDate, isoMoment],
+  "must be a Date, or a text in ISO 8601",
+);
 
 export const pageRowsField = z.int().min(1).max(1_000).default(100);
 
@@ -72,13 +78,17 @@ export const callback = <Callback>() =>
   z.custom<Callback>((value) => typeof value === "function", "must be a function");
 
 export const abortSignal = z.custom<AbortSignal>(
-  (value) => typeof value === "object" && value !== null && "throwIfAborted" in value && "aborted" in value,
+  (value) =>
+    typeof value === "object" && value !== null && "throwIfAborted" in value && "aborted" in value,
   "must be an AbortSignal",
 );
 
 /** Explains wrong input. Options are strict: an ignored misspelt filter would select more. */
 export const explainIssue: z.core.$ZodErrorMap = (issue) => {
-  const { shape = {}, element } = (issue.inst?._zod.def ?? {}) as { shape?: object; element?: unknown };
+  const { shape = {}, element } = (issue.inst?._zod.def ?? {}) as {
+    shape?: object;
+    element?: unknown;
+  };
   const known = Object.keys(shape);
   if (issue.code === "invalid_type" && issue.expected === "array" && element instanceof z.ZodEnum) {
     return `must be a list of these: ${element.options.map((name) => JSON.stringify(name)).join(", ")}`;
@@ -94,14 +104,19 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== "unrecognized_keys") return undefined;
   const unknown = issue.keys.map((key) => {
     const nearest = nearestName(key, known);
-    const hint = nearest === null ? `known: ${known.join(", ") || "none"}` : `did you mean "${nearest}"?`;
+    const hint =
+      nearest === null ? `known: ${known.join(", ") || "none"}` : `did you mean "${nearest}"?`;
     return `unknown key "${key}" (${hint})`;
   });
   return unknown.join("; ");
 };
 
 /** @param what names `input` in errors. @throws MemoryError `INVALID_INPUT` */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  what: string,
+): z.output<Schema> {
   const parsed = schema.safeParse(input, { error: explainIssue });
   if (parsed.success) return parsed.data;
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);

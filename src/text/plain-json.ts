@@ -19,9 +19,13 @@ export function isDeeper(text: string, most: number): boolean {
   return false;
 }
 
-/** For untrusted text: `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
+/**
+ * For untrusted text: `JSON.parse` takes seconds for a million levels.
+ * @throws MemoryError `INVALID_INPUT`
+ */
 export function parseJson(text: string, what: string): unknown {
-  if (isDeeper(text, 500)) throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
+  if (isDeeper(text, 500))
+    throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -45,12 +49,16 @@ export type JsonObject = { [key: string]: Json };
 /** LangChain reads no message that is nested deeper than 50 in all. */
 export const mostDepth = 40;
 const mostCharacters = 16_000_000;
-/** Counted per value, so that an object that refers to the same parts many times takes 100 ms at most. */
+/**
+ * Counted per value, so that an object that refers to the same parts many times takes 100 ms at
+ * most.
+ */
 const valueCharacters = 64;
 
 /**
- * Converts any value to JSON, up to 16,000,000 characters; a note replaces the rest. Never throws, constructs nothing.
- * Maps and sets become arrays, bytes base64, large integers and errors text; values that JSON omits stay undefined.
+ * Converts any value to JSON, up to 16,000,000 characters; a note replaces the rest. Never throws,
+ * constructs nothing. Maps and sets become arrays, bytes base64, large integers and errors text;
+ * values that JSON omits stay undefined.
  * @param bytesPrefix precedes the base64. @default none
  */
 export function jsonReader(bytesPrefix = ""): (value: unknown) => Json | undefined {
@@ -90,7 +98,9 @@ export function jsonReader(bytesPrefix = ""): (value: unknown) => Json | undefin
     if (object instanceof Map || object instanceof Set) return readItems(object);
     const { toJSON } = object as { toJSON?: unknown };
     if (typeof toJSON === "function") return read(toJSON.call(object));
-    return readObject(object instanceof Error ? { name: object.name, message: object.message } : object);
+    return readObject(
+      object instanceof Error ? { name: object.name, message: object.message } : object,
+    );
   };
 
   function read(value: unknown): Json | undefined {
@@ -122,7 +132,8 @@ function readScalar(value: unknown, readText: (text: string) => string): Json | 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const propertyOf = (object: object, key: string) => attempt(() => (object as Record<string, unknown>)[key]);
+export const propertyOf = (object: object, key: string) =>
+  attempt(() => (object as Record<string, unknown>)[key]);
 
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
@@ -133,7 +144,11 @@ export function attempt<Value>(read: () => Value): Value | undefined {
 }
 
 export function bytesOf(object: unknown): Buffer | null {
-  if (object instanceof Uint8Array || object instanceof Uint8ClampedArray || object instanceof DataView) {
+  if (
+    object instanceof Uint8Array ||
+    object instanceof Uint8ClampedArray ||
+    object instanceof DataView
+  ) {
     return Buffer.from(object.buffer, object.byteOffset, object.byteLength);
   }
   const whole = object instanceof ArrayBuffer || object instanceof SharedArrayBuffer;

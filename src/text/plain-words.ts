@@ -2,7 +2,8 @@ import { normalForm } from "./normal-value.js";
 import data from "./screening.json" with { type: "json" };
 import { visibleText } from "./storable-text.js";
 
-const unspacedScripts = "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
+const unspacedScripts =
+  "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
 /** Scripts that prefix articles and prepositions to words without a space. */
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 
@@ -12,7 +13,10 @@ const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
 export const isUnspaced = (word: string): boolean => unspaced.test(word);
 
-/** Pattern source (flag "u") that matches any stem in `plainWords`; "_" is a space, a final "*" any ending. */
+/**
+ * Pattern source (flag "u") that matches any stem in `plainWords`; "_" is a space, a final "*" any
+ * ending.
+ */
 export function anyStem(stems: string): string {
   const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
   for (const stem of plainWords(stems).split(/\s+/)) {
@@ -26,7 +30,9 @@ export function anyStem(stems: string): string {
     { before: beginning, words: groups.entire, after: ending },
     { before: beginning, words: groups.begun, after: "" },
     { before: "", words: groups.anywhere, after: "" },
-  ].flatMap(({ before, words, after }) => (words.length === 0 ? [] : `${before}(?:${words.join("|")})${after}`));
+  ].flatMap(({ before, words, after }) =>
+    words.length === 0 ? [] : `${before}(?:${words.join("|")})${after}`,
+  );
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
 }
 
@@ -35,7 +41,9 @@ function byPairs(text: string): [string, string][] {
   return characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : []));
 }
 
-/** Lookalikes and the letter that they resemble. Case matters: \u039D looks like N, \u03BD like v. */
+/**
+ * Lookalikes and the letter that they resemble. Case matters: \u039D looks like N, \u03BD like v.
+ */
 const twins = new Map(byPairs(data.lookalikes));
 
 /** First code points of boxed, circled and flag alphabets, which have no plain form in Unicode. */
@@ -57,11 +65,15 @@ function findPlainForm(character: string): string {
   const alphabet = alphabets.find((first) => code >= first && code < first + 26);
   if (alphabet !== undefined) return String.fromCharCode(97 + code - alphabet);
   if (/[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}/u.test(character)) return "";
-  const [base = ""] = (twins.get(character) ?? character).normalize("NFKD").replace(/[\u0300-\u036F]/g, "");
+  const [base = ""] = (twins.get(character) ?? character)
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036F]/g, "");
   return (twins.get(base) ?? base).toLowerCase();
 }
 
-/** Replaces each character by a similar plain letter, keeping the length; "\0" for invisible ones. */
+/**
+ * Replaces each character by a similar plain letter, keeping the length; "\0" for invisible ones.
+ */
 export function plainLetters(text: string): string {
   const units = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at++) {
@@ -89,7 +101,10 @@ export function plainWords(text: string): string {
 
 const figures: Readonly<Record<string, string>> = data.figures;
 
-/** Readings without escapes, lookalikes, and digits for letters, if they differ from `plain`, the `plainWords` of `text`. */
+/**
+ * Readings without escapes, lookalikes, and digits for letters, if they differ from `plain`, the
+ * `plainWords` of `text`.
+ */
 export function undisguised(text: string, plain: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
@@ -97,7 +112,9 @@ export function undisguised(text: string, plain: string): string[] {
     .replaceAll("\0", "")
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
   const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>
-    /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "") ? (figures[sign] ?? sign) : sign,
+    /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "")
+      ? (figures[sign] ?? sign)
+      : sign,
   );
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
@@ -113,5 +130,7 @@ function decodeEscapes(text: string): string {
   return text
     .replace(/&#x([0-9a-f]{1,6});?/gi, (whole, code: string) => decode(whole, code, 16))
     .replace(/&#(\d{1,7});?/g, (whole, code: string) => decode(whole, code, 10))
-    .replace(/(?:\\u\{?|\\x|%)([0-9a-f]{2,4})\}?/gi, (whole, code: string) => decode(whole, code, 16));
+    .replace(/(?:\\u\{?|\\x|%)([0-9a-f]{2,4})\}?/gi, (whole, code: string) =>
+      decode(whole, code, 16),
+    );
 }

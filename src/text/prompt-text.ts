@@ -13,12 +13,17 @@ export const block = (tag: string, lines: readonly string[], attributes: Attribu
 
 function written(attributes: Attributes): string {
   return Object.entries(attributes)
-    .flatMap(([name, value]) => (value == null ? [] : [` ${name}="${escapeAttribute(`${value}`)}"`]))
+    .flatMap(([name, value]) =>
+      value == null ? [] : [` ${name}="${escapeAttribute(`${value}`)}"`],
+    )
     .join("");
 }
 
 const longestAttribute = 200;
 
-/** Escapes for double quotes and cuts to 200 characters: long names would be repeated with every message. */
+/**
+ * Escapes for double quotes and cuts to 200 characters: long names would be repeated with every
+ * message.
+ */
 export const escapeAttribute = (text: string): string =>
   escapeMarkup(clipped(text, longestAttribute)).replaceAll('"', "&quot;");

@@ -3,21 +3,25 @@ import { replaceStretches } from "./cut-text.js";
 type Stretch = readonly [from: number, to: number];
 
 /**
- * Returns whether a part of `text` is quoted: any word in a closed code fence, after ">" or between lines of dashes, or
- * all words in quotation marks. Apostrophes and unclosed marks quote nothing.
+ * Returns whether a part of `text` is quoted: any word in a closed code fence, after ">" or between
+ * lines of dashes, or all words in quotation marks. Apostrophes and unclosed marks quote nothing.
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;
   const unblocked = replaceStretches(text, blocksIn(text), " ");
   const own = ownWords(text);
   return (start, end) => {
-    const [all, outsideBlocks, unquoted] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
+    const [all, outsideBlocks, unquoted] = [text, unblocked, own].map((each) =>
+      letters(each.slice(start, end)),
+    );
     return all !== 0 && (outsideBlocks !== all || unquoted === 0);
   };
 }
 
 export const ownWords = (text: string): string =>
-  mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
+  mayQuote.test(text)
+    ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ")
+    : text;
 
 const letters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 
@@ -27,7 +31,8 @@ const quotedLines = /^[ \t]{0,3}[>＞].*$/gm;
 
 function blocksIn(text: string): Stretch[] {
   const found: Stretch[] = [];
-  for (const { 0: line, index } of text.matchAll(quotedLines)) found.push([index, index + line.length]);
+  for (const { 0: line, index } of text.matchAll(quotedLines))
+    found.push([index, index + line.length]);
   let open: { readonly mark: string; readonly at: number } | null = null;
   for (const { 0: line, 1: mark = "", 2: trailing = "", index } of text.matchAll(fences)) {
     if (open === null) open = { mark, at: index };
@@ -47,7 +52,8 @@ const mayQuote = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`~>＞]|([-*_=])\1\1/u;
 /** Marks that close each other. Languages differ: „…“, “…”, ”…”, »…«. */
 const families = ["'‘’‚‛", "`", '"“”„‟〝〞〟', "«»", "‹›", "「」", "『』"];
 const [singles = ""] = families;
-const familyOf = (mark: string) => families.find((family) => family.includes(mark.normalize("NFKC"))) ?? "";
+const familyOf = (mark: string) =>
+  families.find((family) => family.includes(mark.normalize("NFKC"))) ?? "";
 
 /** In these scripts marks touch the words around them. */
 const afterWord =
@@ -68,7 +74,8 @@ function quotationsIn(text: string): Stretch[] {
     const isSingle = family === singles || family === "`";
     const around = [text.slice(Math.max(0, at - 2), at), text.slice(end, end + 2)] as const;
     const opened = open.get(family) ?? [];
-    if (opened.length > 0 && closes(mark, isSingle, around)) found.push([opened.pop() as number, end]);
+    if (opened.length > 0 && closes(mark, isSingle, around))
+      found.push([opened.pop() as number, end]);
     else if (opens(mark, isSingle, around)) {
       opened.push(at);
       open.set(family, opened);

@@ -8,7 +8,9 @@ function compiled(patterns: readonly string[]): RegExp[] {
   const parts: Readonly<Record<string, string>> = data.parts;
   return patterns.map((written) => {
     const end = written.lastIndexOf("/");
-    const source = written.slice(1, end).replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? "(?!)");
+    const source = written
+      .slice(1, end)
+      .replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? "(?!)");
     return new RegExp(source, written.slice(end + 1));
   });
 }
@@ -77,7 +79,8 @@ function overrides(sentence: string): boolean {
   return begins && !theirs;
 }
 
-// In languages whose orders look like statements, the verb comes first; uninflected ones need "all".
+// In languages whose orders look like statements, the verb comes first; uninflected ones need
+// "all".
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
   const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
@@ -96,7 +99,10 @@ const overlap = 400;
 export interface ScreenOptions {
   /** Whether orders are allowed: procedures, lessons, episodes. @default false */
   readonly orders?: boolean | undefined;
-  /** Whether a user's own text: forbids only prompts, secrets, tools, others' data. @default false */
+  /**
+   * Whether a user's own text: forbids only prompts, secrets, tools, others' data.
+   * @default false
+   */
   readonly ofUser?: boolean | undefined;
 }
 
@@ -114,7 +120,9 @@ export function createScreen(
   return async (text) => {
     try {
       const verdict = await classifier(text);
-      return typeof verdict === "boolean" ? verdict : failed(`returned ${typeof verdict}, no boolean`);
+      return typeof verdict === "boolean"
+        ? verdict
+        : failed(`returned ${typeof verdict}, no boolean`);
     } catch (error) {
       return failed(`failed (${error instanceof Error ? error.name : typeof error})`);
     }
@@ -128,7 +136,10 @@ export function readsAsInstruction(text: string, options: ScreenOptions = {}): b
   return false;
 }
 
-function stretchInstructs(text: string, { orders: inPlace = false, ofUser = false }: ScreenOptions): boolean {
+function stretchInstructs(
+  text: string,
+  { orders: inPlace = false, ofUser = false }: ScreenOptions,
+): boolean {
   const plain = plainWords(text);
   const { always, misuse, orders, personas } = patterns();
   const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
@@ -137,7 +148,9 @@ function stretchInstructs(text: string, { orders: inPlace = false, ofUser = fals
     (reading) =>
       always.some((pattern) => pattern.test(reading)) ||
       (!ofUser && reading !== plain && personas.some((pattern) => pattern.test(reading))) ||
-      reading.split(/[.!?;。！？؟।॥።\n]+/).some((sentence) => sentenceInstructs(sentence, ofUser)) ||
+      reading
+        .split(/[.!?;。！？؟।॥።\n]+/)
+        .some((sentence) => sentenceInstructs(sentence, ofUser)) ||
       isJoined(joinedLetters(reading)),
   );
 }

@@ -15,7 +15,10 @@ const partReferences = setOf(
     "media_type",
 );
 
-/** Keys of LangChain and providers in a call or a part, and of this package's own records; other keys may be anything. */
+/**
+ * Keys of LangChain and providers in a call or a part, and of this package's own records; other
+ * keys may be anything.
+ */
 const knownNames: ReadonlySet<string> = new Set([
   ...partReferences,
   ...setOf(
@@ -33,7 +36,10 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
     if (references.has(name) || (name === "name" && isTool)) return [name, value];
     if (name === "content") return [name, rewriteContent(value, rewrite)];
     const isCalls = /tool_call/.test(name) && Array.isArray(value);
-    return [name, isCalls ? value.map((call) => rewritePart(call, rewrite, true)) : rewriteJson(value, rewrite)];
+    return [
+      name,
+      isCalls ? value.map((call) => rewritePart(call, rewrite, true)) : rewriteJson(value, rewrite),
+    ];
   });
   return { type, data: Object.fromEntries(entries) };
 }
@@ -58,7 +64,9 @@ function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, dept
 }
 
 function rewriteContent(content: Json, rewrite: Rewrite): Json {
-  return Array.isArray(content) ? content.map((part) => rewritePart(part, rewrite)) : rewriteJson(content, rewrite);
+  return Array.isArray(content)
+    ? content.map((part) => rewritePart(part, rewrite))
+    : rewriteJson(content, rewrite);
 }
 
 /** Deeper values are application data. */
@@ -67,13 +75,18 @@ function rewritePart(part: Json, rewrite: Rewrite, isCall = false): Json {
   const hasName = isCall || /tool|function/.test(String(part.type));
   const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(part, rekey, (key, value) => {
-    const stays = typeof value !== "object" && (partReferences.has(key) || (key === "name" && hasName));
+    const stays =
+      typeof value !== "object" && (partReferences.has(key) || (key === "name" && hasName));
     return stays ? value : rewriteJson(value, rewrite);
   });
 }
 
 /** Numbers keys that become equal, so that no value is lost. */
-function rewriteObject(object: JsonObject, rekey: Rewrite, within: (key: string, value: Json) => Json): JsonObject {
+function rewriteObject(
+  object: JsonObject,
+  rekey: Rewrite,
+  within: (key: string, value: Json) => Json,
+): JsonObject {
   const keys = Object.keys(object);
   const taken = new Set(keys.filter((key) => rekey(key) === key));
   const counts = new Map<string, number>();
@@ -115,17 +128,24 @@ export async function redactFields<Of extends object>(
   record: Of,
   names: readonly string[],
 ): Promise<Of> {
-  const given = Object.entries(record).filter(([name, value]) => names.includes(name) && value !== undefined);
+  const given = Object.entries(record).filter(
+    ([name, value]) => names.includes(name) && value !== undefined,
+  );
   const values = await redactor.json(given.map(([, value]) => value as unknown));
   return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
 }
 
-export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
+export function createRedactor(
+  redact: Redact | undefined,
+  fieldNames: readonly string[] = [],
+): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
     message: async (original) =>
-      messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite))),
+      messageOf(
+        await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)),
+      ),
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
   };
@@ -136,7 +156,10 @@ const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId 
 const textsAtOnce = 100;
 
 /** Calls `rewriteAll` twice: to collect the texts, and to replace them. Redacts each text once. */
-async function rewritten<Result>(redact: Redact, rewriteAll: (rewrite: Rewrite) => Result): Promise<Result> {
+async function rewritten<Result>(
+  redact: Redact,
+  rewriteAll: (rewrite: Rewrite) => Result,
+): Promise<Result> {
   const results = new Map<string, string>();
   rewriteAll((text) => {
     if (/\S/.test(text)) results.set(text, text);
@@ -162,5 +185,8 @@ async function redacted(redact: Redact, whole: string): Promise<string> {
     throw new MemoryError("REDACTION_FAILED", message, { cause });
   }
   if (typeof result === "string") return result;
-  throw new MemoryError("REDACTION_FAILED", "The function `redact` returned no text, so nothing was stored.");
+  throw new MemoryError(
+    "REDACTION_FAILED",
+    "The function `redact` returned no text, so nothing was stored.",
+  );
 }

@@ -5,9 +5,15 @@ import { headOf } from "./storable-text.js";
 const most = {
   characters: 100_000,
   part: 5_000,
-  /** Characters of scripts without spaces. Each makes two words, so the limit of words applies sooner. */
+  /**
+   * Characters of scripts without spaces. Each makes two words, so the limit of words applies
+   * sooner.
+   */
   unsegmented: 20_000,
-  /** Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts ("well-known"). */
+  /**
+   * Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts
+   * ("well-known").
+   */
   bytes: 250_000,
   words: 4_000,
   /** Longer words are cut. Digests have up to 128. */
@@ -21,7 +27,10 @@ const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
 const signs = /[^\p{L}\p{M}\p{N}]+/gu;
 const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
-/** Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of them. */
+/**
+ * Scripts that `to_tsvector` does not split into words; the long vowel mark "ー" belongs to two of
+ * them.
+ */
 const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
@@ -41,7 +50,10 @@ function withOneForm(text: string): string {
   );
 }
 
-/** Prepares `text` for `to_tsvector`: no accents, added spellings, pairs of characters for scripts without spaces. */
+/**
+ * Prepares `text` for `to_tsvector`: no accents, added spellings, pairs of characters for scripts
+ * without spaces.
+ */
 export function searchText(text: string): string {
   const letters = decomposed(headOf(text, most.characters).replaceAll("\u0000", " "));
   const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
@@ -52,7 +64,9 @@ export function searchText(text: string): string {
     remaining -= read.length;
     return ` ${partsOf(read).join(" ")} `;
   });
-  const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
+  const short = spaced
+    .replace(longUnspaced, (run) => run.replace(signs, " "))
+    .replace(longWord, "$1");
   return indexable(short);
 }
 

@@ -1,5 +1,9 @@
-/** Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same one. */
-export const isStorable = (text: string): boolean => !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
+/**
+ * Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same
+ * one.
+ */
+export const isStorable = (text: string): boolean =>
+  !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\uFFFD");
 
@@ -29,7 +33,10 @@ const hidden = new RegExp(
   "gu",
 );
 
-/** Removes invisible characters. All stored and prompted text passes here: people see what models see. */
+/**
+ * Removes invisible characters. All stored and prompted text passes here: people see what models
+ * see.
+ */
 export function visibleText(text: string): string {
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
@@ -44,7 +51,9 @@ export function onOneLine(text: string): string {
 }
 
 export const headOf = (text: string, mostCharacters: number): string =>
-  text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
+  text.length <= mostCharacters
+    ? text
+    : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
 
 /** `headOf` without a partial last word (if half remains) and without trailing white space. */
 export function headAtWord(text: string, mostCharacters: number): string {
@@ -55,10 +64,16 @@ export function headAtWord(text: string, mostCharacters: number): string {
 }
 
 export const tailOf = (text: string, mostCharacters: number): string =>
-  text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
+  text.length <= mostCharacters
+    ? text
+    : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 
 /** The largest number from `least` to `longest` that `fits`; null if `least` does not. */
-export function mostThatFit(least: number, longest: number, fits: (characters: number) => boolean): number | null {
+export function mostThatFit(
+  least: number,
+  longest: number,
+  fits: (characters: number) => boolean,
+): number | null {
   if (!fits(least)) return null;
   let [low, high] = [least, Math.max(least, longest) + 1];
   while (high - low > 1) {

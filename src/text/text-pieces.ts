@@ -8,7 +8,10 @@ export interface PieceBounds {
 
 const markupTokens = 15;
 
-/** Groups consecutive items into at most `budgetTokens` each, splitting larger ones; stops after one group too many. */
+/**
+ * Groups consecutive items into at most `budgetTokens` each, splitting larger ones; stops after one
+ * group too many.
+ */
 export function textPieces<Item extends { text: string }>(
   items: readonly Item[],
   budgetTokens: number,
@@ -51,12 +54,19 @@ export async function foldPieces<Item extends { text: string }, Result>(
   let result = input.start;
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await input.between?.();
-    result = await fold(result, piece, { isFirst: index === 0, isLast: index === pieces.length - 1 });
+    result = await fold(result, piece, {
+      isFirst: index === 0,
+      isLast: index === pieces.length - 1,
+    });
   }
   return result;
 }
 
-function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
+function partOf(
+  text: string,
+  start: number,
+  budgetTokens: number,
+): { end: number; tokens: number } {
   const { end, tokens } = readTokens(text, start, budgetTokens);
   return { end: endOfPart(text, start, end), tokens: Math.ceil(tokens) };
 }
@@ -71,8 +81,9 @@ export interface Bounded<Item> {
 const leastTokens = 40;
 
 /**
- * The first groups of `items` that fit the bounds. A single item that is too long keeps its head and tail. If the first
- * group is too long, its longest items are cut first; of too many items the first and last stay.
+ * The first groups of `items` that fit the bounds. A single item that is too long keeps its head
+ * and tail. If the first group is too long, its longest items are cut first; of too many items the
+ * first and last stay.
  */
 export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
@@ -85,8 +96,10 @@ export function withinBounds<Item extends { text: string }>(
   );
   const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
   const first = whole.slice(0, taken);
-  const fits = (some: readonly Item[]) => textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
-  if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
+  const fits = (some: readonly Item[]) =>
+    textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
+  if (fits(first))
+    return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups have gaps at their ends, so the total shrinks until they fit.
   for (let total = most; ; total *= 0.8) {
     const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
@@ -105,7 +118,9 @@ function firstThatFit<Item extends { text: string }>(
   const numbered = items.map(({ text }, index) => ({ text, index }));
   const beyond = textPieces(numbered, inputBudgetTokens, mostPieces)[mostPieces]?.[0]?.index;
   if (beyond === undefined) return items.length;
-  const starts = [...items.keys()].filter((index) => index > 0 && beginsGroup(items[index] as Item));
+  const starts = [...items.keys()].filter(
+    (index) => index > 0 && beginsGroup(items[index] as Item),
+  );
   return starts.findLast((index) => index <= beyond) ?? starts[0] ?? items.length;
 }
 
@@ -130,7 +145,8 @@ function fairShare(sizes: readonly number[], total: number): number {
 
 const markTokens = 20;
 
-const isWithin = (text: string, mostTokens: number): boolean => readTokens(text, 0, mostTokens).end === text.length;
+const isWithin = (text: string, mostTokens: number): boolean =>
+  readTokens(text, 0, mostTokens).end === text.length;
 
 function withoutMiddle(text: string, mostTokens: number): string {
   if (isWithin(text, mostTokens)) return text;

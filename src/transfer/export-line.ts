@@ -29,5 +29,7 @@ export type ExportLineOf<Type extends ExportLine["type"]> = Extract<ExportLine, 
 export const exportLineSchema = z.discriminatedUnion("type", [
   header,
   end,
-  ...Object.entries(records).map(([name, { fields }]) => z.strictObject({ type: z.literal(name), ...checks(fields) })),
+  ...Object.entries(records).map(([name, { fields }]) =>
+    z.strictObject({ type: z.literal(name), ...checks(fields) }),
+  ),
 ]) as unknown as z.ZodType<ExportLine>;

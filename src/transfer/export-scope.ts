@@ -4,14 +4,31 @@ import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
-import { derivedFields, type ExportPage, type RecordName, type RecordType, recordNames, records } from "./records.js";
+import {
+  derivedFields,
+  type ExportPage,
+  type RecordName,
+  type RecordType,
+  recordNames,
+  records,
+} from "./records.js";
 
 const pageRowsField = 500;
 
 /** Reads in pages without a snapshot. An import rebuilds vectors and indexes. */
-export async function* exportLines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine> {
+export async function* exportLines(
+  db: Connection,
+  requested: Scope,
+  now: () => Date,
+): AsyncGenerator<ExportLine> {
   const exportedAt = now().toISOString();
-  yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
+  yield {
+    type: "header",
+    format: "mnemograph",
+    version: exportVersion,
+    exportedAt,
+    scope: requested,
+  };
   const scope = await findErasureScope(db, requested);
   let count = 1;
   for (const name of recordNames.filter((each) => typeOf(each).parent === undefined)) {
@@ -20,7 +37,10 @@ export async function* exportLines(db: Connection, requested: Scope, now: () => 
       count++;
       yield line;
       for (const child of children) {
-        for await (const { line: childLine } of exportRows(db, child, { scope, thread: cursor[0] })) {
+        for await (const { line: childLine } of exportRows(db, child, {
+          scope,
+          thread: cursor[0],
+        })) {
           count++;
           yield childLine;
         }
@@ -47,7 +67,11 @@ async function* exportRows(db: Connection, name: RecordName, page: Omit<ExportPa
   }
 }
 
-async function exportPage(db: Connection, name: RecordName, page: ExportPage): Promise<ExportRow[]> {
+async function exportPage(
+  db: Connection,
+  name: RecordName,
+  page: ExportPage,
+): Promise<ExportRow[]> {
   const { key, fields } = typeOf(name);
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));

@@ -22,7 +22,10 @@ import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportOptions {
-  /** The new owner, with the same kinds of ids as the exported scope. @default the exported scope */
+  /**
+   * The new owner, with the same kinds of ids as the exported scope.
+   * @default the exported scope
+   */
   readonly scope?: Scope | undefined;
   /** Called after each batch with the lines read. */
   readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
@@ -44,7 +47,10 @@ export interface Imported {
 const batchLines = 500;
 const batchCharacters = 4_000_000;
 
-/** Writes a transaction per batch; the same file continues after its last batch. Keeps ids, times, trust and consent. */
+/**
+ * Writes a transaction per batch; the same file continues after its last batch. Keeps ids, times,
+ * trust and consent.
+ */
 export async function importLines(
   runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
@@ -54,7 +60,10 @@ export async function importLines(
   const { onProgress, signal } = parseInput(optionsSchema, options, "import");
   const target = parseScopeIn(options);
   if (!isIterable(input)) {
-    throw new MemoryError("INVALID_INPUT", "An import reads lines: pass the lines of `export`, or lines of text.");
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "An import reads lines: pass the lines of `export`, or lines of text.",
+    );
   }
   const written: Record<string, number> = {};
   let quarantined = 0;
@@ -67,12 +76,14 @@ export async function importLines(
     const added = await asTenant(source.scope.tenantId, async () => {
       const done = (await findProgress(db, progress)) ?? 0;
       const remaining: ImportableLine[] = [];
-      for (const each of batch) if (each.number > done) remaining.push(await importable(runtime, each));
+      for (const each of batch)
+        if (each.number > done) remaining.push(await importable(runtime, each));
       if (remaining.length > 0) await writeWithRetries(db, progress, remaining);
       return remaining;
     });
     for (const { line } of added) {
-      if (line.type !== "header" && line.type !== "end") written[line.type] = (written[line.type] ?? 0) + 1;
+      if (line.type !== "header" && line.type !== "end")
+        written[line.type] = (written[line.type] ?? 0) + 1;
     }
     const memoryIds = quarantinedIn(added).map(({ line }) => line.id);
     reportQuarantined(logger, { step: "import", memoryIds });
@@ -96,7 +107,11 @@ const optionsSchema = z.strictObject({
 });
 
 function isIterable(input: unknown): boolean {
-  return typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input);
+  return (
+    typeof input === "object" &&
+    input !== null &&
+    (Symbol.iterator in input || Symbol.asyncIterator in input)
+  );
 }
 
 async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine[]> {
@@ -124,7 +139,9 @@ function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
   const file = `file=${digest.slice(0, 32)} `;
   const from = parseExported(header.scope);
   const ids = ({ userId, appId }: Scope) =>
-    [userId !== undefined && "userId", appId !== undefined && "appId"].filter(Boolean).join(" and ");
+    [userId !== undefined && "userId", appId !== undefined && "appId"]
+      .filter(Boolean)
+      .join(" and ");
   if (!target || ids(from) === ids(target)) return { scope: target ?? from, file };
   const wanted = `\`scope\` must have the same, and has ${ids(target)}`;
   throw lineError(1, `this is an export of a scope with ${ids(from)}; ${wanted}.`);
@@ -157,7 +174,11 @@ interface ImportProgress extends ImportSource {
   readonly hasBegun: boolean;
 }
 
-async function writeWithRetries(db: Database, progress: ImportProgress, lines: readonly ImportableLine[]) {
+async function writeWithRetries(
+  db: Database,
+  progress: ImportProgress,
+  lines: readonly ImportableLine[],
+) {
   const write = () => db.transaction((tx) => writeBatch(tx, progress, lines));
   // Other writers lock threads before owners, which may deadlock.
   const busy = "Others kept writing to the scope while it was imported. Import it again.";
@@ -166,18 +187,27 @@ async function writeWithRetries(db: Database, progress: ImportProgress, lines: r
   });
 }
 
-async function writeBatch(tx: Connection, progress: ImportProgress, lines: readonly ImportableLine[]): Promise<void> {
+async function writeBatch(
+  tx: Connection,
+  progress: ImportProgress,
+  lines: readonly ImportableLine[],
+): Promise<void> {
   const { scope, file, hasBegun } = progress;
   const [first, last] = [lines[0] as ImportableLine, lines.at(-1) as ImportableLine];
   const { ref: ownerRef } = await lockOwner(tx, scope);
   const done = await findProgress(tx, progress);
   if (done === null && hasBegun)
-    throw new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
+    throw new MemoryError(
+      "FORGOTTEN",
+      "The scope was forgotten while it was imported: import it again.",
+    );
   if (done === null) await requireEmpty(tx, scope);
   if (done !== null && done >= first.number)
     throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
   // Apps of notes may have no owner row yet.
-  const apps = new Set(linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []));
+  const apps = new Set(
+    linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []),
+  );
   const { userId: _, ...tenant } = scope;
   for (const appId of apps) await lockOwner(tx, { ...tenant, appId });
   await insertRecords(tx, { ...scopeColumns(scope), ownerRef }, lines);
@@ -198,7 +228,10 @@ async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const [row] = await tx.query<{ any: boolean }>(sql`select ${join(exists, " or ")} as any`);
   if (!row?.any) return;
   const whatToDo = "Forget the scope first, or add to it with memory.memories.add.";
-  throw new MemoryError("WRONG_STATE", `The scope has data, and imports need an empty one. ${whatToDo}`);
+  throw new MemoryError(
+    "WRONG_STATE",
+    `The scope has data, and imports need an empty one. ${whatToDo}`,
+  );
 }
 
 /** SQLSTATE classes of invalid values, violated constraints and exceeded limits. */
@@ -213,5 +246,7 @@ function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
     return new MemoryError("INVALID_INPUT", problem, { cause: error });
   }
   const problem = `${where}: the id of one of them belongs to another scope of this database, or is twice in the file.`;
-  return new MemoryError("ID_TAKEN", `${problem} Import into another schema or database.`, { cause: error });
+  return new MemoryError("ID_TAKEN", `${problem} Import into another schema or database.`, {
+    cause: error,
+  });
 }

@@ -6,10 +6,20 @@ import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import type { ImportTarget } from "./message-index.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
-import { derivedFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
+import {
+  derivedFields,
+  type RecordName,
+  type RecordType,
+  recordNames,
+  records,
+} from "./records.js";
 import { unreadable } from "./screen-line.js";
 
-export async function insertRecords(tx: Connection, target: ImportTarget, lines: readonly NumberedLine[]) {
+export async function insertRecords(
+  tx: Connection,
+  target: ImportTarget,
+  lines: readonly NumberedLine[],
+) {
   for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
   for (const name of recordNames) {
     const { insert }: RecordType = records[name];
@@ -28,7 +38,12 @@ export async function insertRecords(tx: Connection, target: ImportTarget, lines:
     await markWork(tx, { kind: "compaction", of: "owner", ref: target.ownerRef });
 }
 
-function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: readonly object[]): Sql {
+function insertOf(
+  tx: Connection,
+  name: RecordName,
+  target: ImportTarget,
+  rows: readonly object[],
+): Sql {
   const { table, fields, insert = {} }: RecordType = records[name];
   const { ownerColumns = [], read, joined, returning = "1", end = empty, following } = insert;
   const columns = { ...fields, ...insert.columns };
@@ -58,7 +73,11 @@ function appOf({ userId, appId }: ScopeColumns, line: ExportLine) {
 }
 
 /** Raises an owner's counters to the imported ones. */
-async function importOwner(tx: Connection, { ownerRef }: ImportTarget, line: ExportLineOf<"owner">): Promise<void> {
+async function importOwner(
+  tx: Connection,
+  { ownerRef }: ImportTarget,
+  line: ExportLineOf<"owner">,
+): Promise<void> {
   const { revision, turns, changesTrimmedTo } = line;
   await tx.query(sql`
     update ${tx.schema}.owner

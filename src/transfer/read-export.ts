@@ -1,15 +1,28 @@
 import { MemoryError } from "../errors.js";
 import { isDeeper } from "../text/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
-import { type ExportLine, type ExportLineOf, exportLineSchema, exportVersion } from "./export-line.js";
+import {
+  type ExportLine,
+  type ExportLineOf,
+  exportLineSchema,
+  exportVersion,
+} from "./export-line.js";
 
-/** Longest line, in characters. A line has one message at most, and no model takes one of this length. */
+/**
+ * Longest line, in characters. A line has one message at most, and no model takes one of this
+ * length.
+ */
 const mostLineCharacters = 10_000_000;
 
-/** Deepest nesting of a line, and of a message in it: recursive functions would overflow the stack. */
+/**
+ * Deepest nesting of a line, and of a message in it: recursive functions would overflow the stack.
+ */
 const mostDepth = 1_000;
 
-/** Splits at line feeds only: JSON may contain other line breaks. @throws MemoryError `INVALID_INPUT` for a line too long */
+/**
+ * Splits at line feeds only: JSON may contain other line breaks.
+ * @throws MemoryError `INVALID_INPUT` for a line too long
+ */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let number = 1;
@@ -42,7 +55,10 @@ export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly characters: number;
 }
 
-export function linesOf<Type extends ExportLine["type"]>(lines: readonly NumberedLine[], type: Type) {
+export function linesOf<Type extends ExportLine["type"]>(
+  lines: readonly NumberedLine[],
+  type: Type,
+) {
   return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }
 
@@ -50,15 +66,21 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also if lines are missing */
-export async function* readExport(input: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<NumberedLine> {
+/**
+ * Checks each line; skips blank ones.
+ * @throws MemoryError `INVALID_INPUT` with the line, also if lines are missing
+ */
+export async function* readExport(
+  input: AsyncIterable<unknown> | Iterable<unknown>,
+): AsyncGenerator<NumberedLine> {
   let number = 0;
   let lines = 0;
   let last: ExportLine | undefined;
   for await (const given of input) {
     number++;
     if (typeof given === "string" && given.trim() === "") continue;
-    if (last?.type === "end") throw lineError(number, "there is something after the end of the export.");
+    if (last?.type === "end")
+      throw lineError(number, "there is something after the end of the export.");
     const text = typeof given === "string" ? given : writeJson(number, given);
     const line = parseLine(number, text, last === undefined);
     if (line.type === "end" && line.lines !== lines)
@@ -109,8 +131,10 @@ function parseJson(number: number, text: string): unknown {
     throw lineError(number, "this is no JSON.", cause);
   }
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
-  if (typeof serialised === "string" && isDeeper(serialised, mostDepth)) throw lineError(number, tooDeep);
-  if (!isStorableJson(value)) throw lineError(number, "it has characters that PostgreSQL cannot hold.");
+  if (typeof serialised === "string" && isDeeper(serialised, mostDepth))
+    throw lineError(number, tooDeep);
+  if (!isStorableJson(value))
+    throw lineError(number, "it has characters that PostgreSQL cannot hold.");
   return value;
 }
 

@@ -44,7 +44,10 @@ export interface RecordType {
   readonly words?: readonly string[];
   /** The type of line that these lines follow. @default none */
   readonly parent?: "thread";
-  /** The exported rows `x`: a `from` and a `where`. @default the rows of the scope's owner, within its app */
+  /**
+   * The exported rows `x`: a `from` and a `where`.
+   * @default the rows of the scope's owner, within its app
+   */
   readonly rows?: (db: Connection, page: ExportPage) => Sql;
   /** The order of lines; the first column is a number above 0. */
   readonly key: readonly string[];
@@ -77,7 +80,11 @@ const derived = <Value>(
 ): DerivedField<Value> => ({ ...of, out, into });
 
 /** A line's app; null without one. */
-const appId = derived(orNull(column.text("app_id", nonBlank)), sql`nullif(x.app_id, '')`, () => sql`i."appId"`);
+const appId = derived(
+  orNull(column.text("app_id", nonBlank)),
+  sql`nullif(x.app_id, '')`,
+  () => sql`i."appId"`,
+);
 /** A line's thread `t`; null, which no row accepts, if it is not the owner's. */
 const threadId = derived(column.text("thread_ref", nonBlank), sql`t.thread_id`, () => sql`t.id`);
 const joinThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
@@ -125,7 +132,9 @@ export const records = {
     key: ["x.id"],
     insert: { ownerColumns: everyId },
   },
-  /** Before the messages: a summary made meanwhile must not cover messages that the export lacks. */
+  /**
+   * Before the messages: a summary made meanwhile must not cover messages that the export lacks.
+   */
   summary: {
     table: "summary",
     parent: "thread",
@@ -174,12 +183,20 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      extra: ({ serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>) => ({
+      extra: ({
+        serialised,
+        messageId,
+        threadId,
+      }: Record<"serialised" | "messageId" | "threadId", string>) => ({
         ...toNewMessage(decodeMessage(serialised), threadId),
         messageId,
         serialised,
       }),
-      columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
+      columns: {
+        role: column.text("role"),
+        actor: column.text("actor"),
+        text: column.text("content"),
+      },
       read: "terms text",
       joined: joinThread,
       returning: "thread_ref, seq",
@@ -199,7 +216,10 @@ export const records = {
         (db) => sql`case when i.due then ${db.now()} end`,
       ),
     },
-    rows: (db, { scope }) => sql`${db.schema}.work x join ${db.schema}.thread t on t.id = x.thread_ref
+    rows: (
+      db,
+      { scope },
+    ) => sql`${db.schema}.work x join ${db.schema}.thread t on t.id = x.thread_ref
       where x.thread_ref in (${threadsOf(db, scope)}) and x.given_up_at is null and x.kind <> 'summaries'`,
     key: ["x.id"],
     insert: { joined: joinThread },
@@ -221,7 +241,10 @@ export const records = {
     key: ["x.ref"],
     insert: {
       ownerColumns: everyId,
-      extra: (line: Parameters<typeof memoryHash>[0]) => ({ contentHash: memoryHash(line), terms: memoryTerms(line) }),
+      extra: (line: Parameters<typeof memoryHash>[0]) => ({
+        contentHash: memoryHash(line),
+        terms: memoryTerms(line),
+      }),
       columns: { contentHash: memoryColumns.contentHash },
       read: "terms text",
       joined: ({ schema }, target) => sql`
@@ -254,12 +277,18 @@ export const records = {
         left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
     },
   },
-  /** Lets forgetting a conversation delete its note. User and app export it with a digest of the thread's id. */
+  /**
+   * Lets forgetting a conversation delete its note. User and app export it with a digest of the
+   * thread's id.
+   */
   noteSource: {
     table: "note_source",
     fields: {
       thread: derived(
-        column.text("thread_ref", z.string().regex(/^[0-9a-f]{64}$/, "must be a digest in hexadecimal")),
+        column.text(
+          "thread_ref",
+          z.string().regex(/^[0-9a-f]{64}$/, "must be a digest in hexadecimal"),
+        ),
         sql`encode(${idDigest(sql`t.thread_id`)}, 'hex')`,
         () => sql`t.id`,
       ),
@@ -348,7 +377,11 @@ export const records = {
       }),
       columns: {
         path: column.text("path"),
-        words: derived(column.text("words"), empty, (db) => sql`to_tsvector(${db.language}::regconfig, i.terms)`),
+        words: derived(
+          column.text("words"),
+          empty,
+          (db) => sql`to_tsvector(${db.language}::regconfig, i.terms)`,
+        ),
       },
       read: "terms text",
     },
@@ -360,7 +393,12 @@ export type RecordName = keyof typeof records;
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
 /** SQL of the derived fields among `fields`. */
-export function derivedFields(fields: LineFields, toSql: (field: DerivedField<unknown>) => Sql): Record<string, Sql> {
+export function derivedFields(
+  fields: LineFields,
+  toSql: (field: DerivedField<unknown>) => Sql,
+): Record<string, Sql> {
   const all = Object.entries(fields);
-  return Object.fromEntries(all.flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])));
+  return Object.fromEntries(
+    all.flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])),
+  );
 }

@@ -16,7 +16,10 @@ export interface ImportableLine extends NumberedLine {
   readonly isQuarantined: boolean;
 }
 
-/** Redacts and screens a line. @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line */
+/**
+ * Redacts and screens a line.
+ * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line
+ */
 export async function importable(
   { redactor, screen }: { readonly redactor: Redactor; readonly screen: Screen },
   given: NumberedLine,
@@ -44,14 +47,16 @@ export function unreadable(number: number, cause: unknown): MemoryError {
 }
 
 /**
- * Treats text that reads as instructions to a model like ordinary writes do: an unapproved active memory goes into
- * quarantine, a change loses its text, a pending request for consent expires, and a summary loses those sentences.
- * Memories in other states are screened when they are restored or reverted.
+ * Treats text that reads as instructions to a model like ordinary writes do: an unapproved active
+ * memory goes into quarantine, a change loses its text, a pending request for consent expires, and
+ * a summary loses those sentences. Memories in other states are screened when they are restored or
+ * reverted.
  */
 async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {
     case "memory": {
-      const instructs = line.state === "active" && !isApproved(line) && (await memoryInstructs(screen, line));
+      const instructs =
+        line.state === "active" && !isApproved(line) && (await memoryInstructs(screen, line));
       return instructs ? { ...line, state: "quarantined" } : line;
     }
     case "summary":

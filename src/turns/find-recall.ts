@@ -57,7 +57,11 @@ export interface RecallSearch {
   readonly unread: number;
 }
 
-export type RecalledChange = { readonly rev: number; readonly event: ChangeEvent; readonly line: string };
+export type RecalledChange = {
+  readonly rev: number;
+  readonly event: ChangeEvent;
+  readonly line: string;
+};
 
 export interface RecallResult {
   /** Undefined for a new thread, null for another scope's: then nothing else was read. */
@@ -96,7 +100,11 @@ interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
 }
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
-export async function findRecall(db: Connection, search: RecallSearch, timeoutMs: number): Promise<RecallResult> {
+export async function findRecall(
+  db: Connection,
+  search: RecallSearch,
+  timeoutMs: number,
+): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
   const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
   const { change_count, known, is_cut, ...rest } = others;

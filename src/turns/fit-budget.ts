@@ -6,22 +6,34 @@ import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
 import { memoryParts, noMemories, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
- * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes and consents, pinned memories,
- * best matches (a third of the budget), the profile, the other parts; insights last. Skips what is too long, but cuts
- * the best hit. @param asked ids of profile memories that fit the question, best first
+ * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes and
+ * consents, pinned memories, best matches (a third of the budget), the profile, the other parts;
+ * insights last. Skips what is too long, but cuts the best hit. @param asked ids of profile
+ * memories that fit the question, best first
  */
-export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
+export function fitBudget(
+  found: Recalled,
+  budgetTokens: number,
+  asked: readonly string[] = [],
+): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
   const { changes } = found;
   const steps = [
-    ...changes.top.map((_, index) => ({ changes: { ...changes, top: changes.top.slice(0, index + 1) } })),
+    ...changes.top.map((_, index) => ({
+      changes: { ...changes, top: changes.top.slice(0, index + 1) },
+    })),
     ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
   ];
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
   // All count as omitted until they are chosen.
   const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
-  let shown: Recalled = { ...found, changes: { ...found.changes, count: 0, top: [] }, consents: [], memories: none };
+  let shown: Recalled = {
+    ...found,
+    changes: { ...found.changes, count: 0, top: [] },
+    consents: [],
+    memories: none,
+  };
   for (const step of steps) {
     const next = { ...shown, ...step };
     if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
@@ -44,15 +56,24 @@ function wholeTokens(tokens: number): number {
   return Math.ceil(tokens - 1e-6);
 }
 
-type Pick = { readonly part: ShownPart; readonly place: number; readonly shown: RecalledMemories[ShownPart][number] };
+type Pick = {
+  readonly part: ShownPart;
+  readonly place: number;
+  readonly shown: RecalledMemories[ShownPart][number];
+};
 
-function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: number): RecalledMemories {
+function fittingMemories(
+  shown: Recalled,
+  order: readonly Pick[],
+  budgetTokens: number,
+): RecalledMemories {
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({
     ...shown.memories,
     ...partsWith(picks),
     omitted: shown.memories.omitted - picks.length,
   });
-  const tokensOf = (picks: readonly Pick[]) => wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
+  const tokensOf = (picks: readonly Pick[]) =>
+    wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
   const picks: Pick[] = [];
   const sections = new Set<MemorySection>();
   const lines = new Set<string>();
@@ -97,9 +118,14 @@ function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
 const askedShare = 1 / 3;
 
 function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly string[]): Pick[] {
-  const picks = memoryParts.flatMap((part) => found[part].map((shown, place) => ({ part, place, shown })));
+  const picks = memoryParts.flatMap((part) =>
+    found[part].map((shown, place) => ({ part, place, shown })),
+  );
   const [facts, last] = split(picks, (pick) => !ranksLast(memoryOf(pick.shown)));
-  const [pinned, others] = split(facts, ({ part, shown }) => part === "profile" && memoryOf(shown).pinned);
+  const [pinned, others] = split(
+    facts,
+    ({ part, shown }) => part === "profile" && memoryOf(shown).pinned,
+  );
   const first = bestAsked(others, budgetTokens * askedShare, asked);
   return [...pinned, ...first, ...others.filter((pick) => !first.includes(pick)), ...last];
 }
@@ -108,7 +134,9 @@ function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly
   const fitting = asked.flatMap(
     (id) => picks.find(({ part, shown }) => part === "profile" && memoryOf(shown).id === id) ?? [],
   );
-  const found = picks.filter(({ part, place }) => part === "relevant" || (part === "episodes" && place === 0));
+  const found = picks.filter(
+    ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
+  );
   let used = 0;
   return [...fitting, ...found].filter(({ part, shown }) => {
     const { tokens } = lineOf(part, memoryOf(shown), 0);
@@ -130,7 +158,10 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
   const cut = (characters: number): Pick => {
     const shorter = (memory: MemoryItem) => ({ ...memory, text: clipped(text, characters) });
     const { shown } = pick;
-    return { ...pick, shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown) };
+    return {
+      ...pick,
+      shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown),
+    };
   };
   if (text.length <= shortestCut) return null;
   const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));

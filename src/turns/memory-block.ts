@@ -9,10 +9,26 @@ import { contained, containedLine, withoutHeadings } from "../text/contained-tex
 import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { clipped } from "../text/storable-text.js";
-import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
-import { durations, type EarlierAdditions, noMemories, partOf, type Recalled, type ShownMemories } from "./recalled.js";
+import {
+  lineOf,
+  type MemoryLine,
+  type MemorySection,
+  sectionHeadings,
+  sectionOf,
+} from "./memory-lines.js";
+import {
+  durations,
+  type EarlierAdditions,
+  noMemories,
+  partOf,
+  type Recalled,
+  type ShownMemories,
+} from "./recalled.js";
 
-/** All memories as one text, also what earlier turns of the epoch were shown; null if there are none. */
+/**
+ * All memories as one text, also what earlier turns of the epoch were shown; null if there are
+ * none.
+ */
 export function memoryBlock(recalled: Recalled): string | null {
   return blockOf(recalled, recalled.epoch.earlier);
 }
@@ -29,11 +45,16 @@ export function standingBlock(recalled: Recalled): string | null {
   });
 }
 
-/** What each turn of the epoch adds before its user's message, by message id; undefined for the current one. */
+/**
+ * What each turn of the epoch adds before its user's message, by message id; undefined for the
+ * current one.
+ */
 export function additionsOf(recalled: Recalled, block = standingBlock(recalled)) {
   const opening = block === null ? `${memoryPreface}\n\n` : "";
   const textOf = (sections: readonly string[]) =>
-    sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
+    sections.length === 0
+      ? []
+      : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
   const { relevant, episodes, related } = recalled.memories;
   const now: Recalled = { ...recalled, memories: { ...noMemories, relevant, episodes, related } };
   const { changes, listed, after } = partsOf(now);
@@ -41,7 +62,9 @@ export function additionsOf(recalled: Recalled, block = standingBlock(recalled))
     ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
   const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
-  return new Map<string | undefined, string>(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
+  return new Map<string | undefined, string>(
+    all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)),
+  );
 }
 
 /** Delimited: no memory can close the block or imitate its parts. */
@@ -54,7 +77,10 @@ function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []):
     ...(recalled.omitted ? [omitted(recalled.omitted)] : []),
   ];
   if (memories.length + conversation.length === 0) return null;
-  const above = [...(memories.length > 0 ? ["memory"] : []), ...(recalled.summary ? ["conversation"] : [])];
+  const above = [
+    ...(memories.length > 0 ? ["memory"] : []),
+    ...(recalled.summary ? ["conversation"] : []),
+  ];
   const sections = [
     `${memories.length > 0 ? opening : openingAlone}${memoryPreface}`,
     ...memories,
@@ -65,7 +91,9 @@ function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []):
 }
 
 function listsOf(listed: ReturnType<typeof listedSections>): string[] {
-  return listed.map(({ section, lines }) => [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"));
+  return listed.map(({ section, lines }) =>
+    [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
+  );
 }
 
 /** Unrounded, without the conversation. @param most stops counting beyond it */
@@ -92,18 +120,24 @@ const requestFor = (above: string) => `Answer consistently using the ${above} ab
 const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
-const frameTokens = readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
+const frameTokens =
+  readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
 export const frameBytes = frameTokens * bytesPerToken;
 
 /** Notes have longer beginnings, which are counted with them. */
 export function headingTokens(section: MemorySection): number {
-  return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
+  return section === "notes" || section === "operators"
+    ? 0
+    : sectionTokens(sectionHeadings[section]);
 }
 
 function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
   const { memories, appName } = recalled;
   const present = (section: string | null) => (section === null ? [] : [section]);
-  const top = recalled.changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
+  const top = recalled.changes.top.map((change) => ({
+    ...change,
+    line: containedLine(change.line),
+  }));
   const notes = noteBlock(memories.notes, appName ?? memories.notes[0]?.scope.appId ?? "");
   return {
     changes: present(deltaHeader({ ...recalled.changes, top })),
@@ -130,7 +164,9 @@ function listedSections(shown: readonly ShownMemories[]) {
       written.add(line.line);
     }
   }
-  return headed.flatMap((section) => (lines[section].length === 0 ? [] : [{ section, lines: lines[section] }]));
+  return headed.flatMap((section) =>
+    lines[section].length === 0 ? [] : [{ section, lines: lines[section] }],
+  );
 }
 
 const headed = ["profile", "unverified", "context", "rest"] as const;
@@ -138,7 +174,8 @@ const headed = ["profile", "unverified", "context", "rest"] as const;
 /** A summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
   const memories = standingBlock({ ...recalled, summary: null, omitted: null });
-  if (memories === null && recalled.summary && !recalled.omitted) return summaryText(recalled.summary);
+  if (memories === null && recalled.summary && !recalled.omitted)
+    return summaryText(recalled.summary);
   return (standingBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
@@ -194,7 +231,9 @@ function summaryText({ text }: Summary): string {
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
   const idsOf = (parts: readonly ShownPart[]) =>
-    Object.fromEntries(parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const));
+    Object.fromEntries(
+      parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const),
+    );
   const { rest: _, ...used } = idsOf(shownParts);
   // The block was stored when the epoch opened.
   const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
@@ -216,13 +255,22 @@ export function shownBy(recalled: Recalled): ShownContext {
 
 const contextOpening = "[Previous context: ";
 
-/** What memory puts before a user's message. A bracket and an empty line end it, so it contains none. */
+/**
+ * What memory puts before a user's message. A bracket and an empty line end it, so it contains
+ * none.
+ */
 export function contextPrefix(recalled: Recalled): string {
   return `${contextOpening}${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
-/** Null for recalled messages. Changes a user's words only after a mark, or after this turn's own prefix. */
-export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
+/**
+ * Null for recalled messages. Changes a user's words only after a mark, or after this turn's own
+ * prefix.
+ */
+export function saidInState(
+  message: BaseMessage,
+  recalled: Recalled | null | undefined,
+): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
   const isUsers = message.getType() === "human" && !hasMark(message);
   if (isUsers && !(recalled && beginsWithContext(messageText(message), recalled))) return message;
@@ -232,5 +280,8 @@ export function saidInState(message: BaseMessage, recalled: Recalled | null | un
 /** Builds the prefix only if it may be there: that takes as long as a recall. */
 function beginsWithContext(text: string, recalled: Recalled): boolean {
   if (text.startsWith(contextOpening)) return text.startsWith(contextPrefix(recalled));
-  return text.startsWith(openingAlone) && [...additionsOf(recalled).values()].some((added) => text.startsWith(added));
+  return (
+    text.startsWith(openingAlone) &&
+    [...additionsOf(recalled).values()].some((added) => text.startsWith(added))
+  );
 }

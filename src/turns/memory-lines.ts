@@ -29,14 +29,16 @@ export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
 }
 
 export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
-  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
+  const line =
+    part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
   // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
 function textOf(memory: MemoryItem, part: ShownPart): string {
   const { text, category, turns } = memory;
-  if (part === "episodes") return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+  if (part === "episodes")
+    return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
   return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory)}`;
 }
 
@@ -47,7 +49,8 @@ const frameCharacters = 30;
 function profileText({ key, value, text }: MemoryItem): string {
   if (key === null || value === null) return text;
   const saysMore =
-    text.length > key.length + value.length + frameCharacters || newFigure(text, [key, value]) !== undefined;
+    text.length > key.length + value.length + frameCharacters ||
+    newFigure(text, [key, value]) !== undefined;
   return saysMore ? text : `${key}: ${value}`;
 }
 

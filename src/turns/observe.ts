@@ -13,7 +13,10 @@ import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
 /** A transaction's begin and commit count as two. */
-function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {
+function countRoundTrips(db: Database): {
+  readonly db: Database;
+  readonly roundTrips: () => number;
+} {
   let roundTrips = 0;
   const counted = (connection: Connection): Pick<Connection, "query"> => ({
     query: (statement, options) => {
@@ -37,14 +40,22 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
 /** The types of an optional package may be absent. */
 type SetAttributes = (attributes: Record<string, string | number | boolean | undefined>) => void;
 
-/** Runs `work` in an OpenTelemetry span, if there is a provider. Reports error codes: messages quote prompts. */
-export async function withSpan<Result>(name: string, work: (set: SetAttributes | null) => Promise<Result>) {
+/**
+ * Runs `work` in an OpenTelemetry span, if there is a provider. Reports error codes: messages quote
+ * prompts.
+ */
+export async function withSpan<Result>(
+  name: string,
+  work: (set: SetAttributes | null) => Promise<Result>,
+) {
   const api = await telemetryApi();
   if (api === null) return work(null);
   const { SpanStatusCode, trace } = api;
   return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
     try {
-      return await work(span.isRecording() ? (attributes) => void span.setAttributes(attributes) : null);
+      return await work(
+        span.isRecording() ? (attributes) => void span.setAttributes(attributes) : null,
+      );
     } catch (error) {
       const code = codeOf(error);
       span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
@@ -59,7 +70,10 @@ export async function withSpan<Result>(name: string, work: (set: SetAttributes |
 const codeOf = (error: unknown): string => (MemoryError.is(error) ? error.code : "UNEXPECTED");
 
 export const spansOptionsSchema = z.strictObject({
-  /** Whether spans carry ids of thread, tenant, app and agent, which forgetting cannot reach. @default false */
+  /**
+   * Whether spans carry ids of thread, tenant, app and agent, which forgetting cannot reach.
+   * @default false
+   */
   ids: z.boolean().default(false),
 });
 
@@ -85,7 +99,10 @@ export const spans = {
   query: { name: "query", step: "tool", op: "search" },
 } as const satisfies Record<string, Observed>;
 
-/** Runs `work` in a span, on a database that counts round trips if a provider listens, and measures it. */
+/**
+ * Runs `work` in a span, on a database that counts round trips if a provider listens, and measures
+ * it.
+ */
 export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
@@ -94,8 +111,9 @@ export type Observe = <Result>(
 ) => Promise<Result>;
 
 /**
- * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips`,
- * `.input_tokens`, `.output_tokens` and the report's; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
+ * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`,
+ * `.round_trips`, `.input_tokens`, `.output_tokens` and the report's; with `ids` also `.thread_id`,
+ * `.tenant_id`, `.app_id`, `.agent`.
  */
 export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
   // Input is not checked yet.
@@ -103,7 +121,11 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     const { scope, threadId: thread_id, agent } = (ids && place) || {};
     return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
   };
-  const inSpan = <Result>({ name, step, op }: Observed, place: SpanPlace | undefined, call: Call<Result>) =>
+  const inSpan = <Result>(
+    { name, step, op }: Observed,
+    place: SpanPlace | undefined,
+    call: Call<Result>,
+  ) =>
     withSpan(`mnemograph.${name}`, async (set) => {
       if (!set) return call(db);
       set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
@@ -143,7 +165,9 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
   };
 }
 
-type Call<Result> = (db: Database) => Promise<{ readonly result: Result; readonly report: SpanReport }>;
+type Call<Result> = (
+  db: Database,
+) => Promise<{ readonly result: Result; readonly report: SpanReport }>;
 
 function prefixed(values: NonNullable<SpanReport["attributes"]>) {
   return Object.fromEntries(
@@ -187,5 +211,10 @@ export function reportRemembered({ remembered }: { readonly remembered: Remember
 export function reportWork({ status: outcome, work: place, error }: WorkEnd): SpanReport {
   const failed = outcome === "failed" || outcome === "dead_letter";
   const status = failed ? "error" : outcome === "completed" ? "ok" : "skipped";
-  return { status, place, error: failed ? (error?.code ?? "UNEXPECTED") : null, attributes: { outcome } };
+  return {
+    status,
+    place,
+    error: failed ? (error?.code ?? "UNEXPECTED") : null,
+    attributes: { outcome },
+  };
 }

@@ -17,9 +17,15 @@ export type PromptMessage = { role: "system" | "user" | "assistant"; content: st
 
 /** What to give a model for one turn. */
 export interface MemoryPrompt {
-  /** Memories and summary as one text, for a program that keeps the conversation itself; null if there is nothing. */
+  /**
+   * Memories and summary as one text, for a program that keeps the conversation itself; null if
+   * there is nothing.
+   */
   readonly text: string | null;
-  /** The whole prompt: memory as the system message, the conversation so far, `query`. Tools' calls are left out. */
+  /**
+   * The whole prompt: memory as the system message, the conversation so far, `query`. Tools' calls
+   * are left out.
+   */
   readonly messages: PromptMessage[];
   /** For `remember`: then the prompts of a conversation only grow, and providers cache them. */
   readonly shown: ShownContext;
@@ -27,7 +33,10 @@ export interface MemoryPrompt {
 
 const inputSchema = z.looseObject({ query: nonBlank });
 
-/** Refuses a prompt without a question, before anything is read. @throws MemoryError `INVALID_INPUT` */
+/**
+ * Refuses a prompt without a question, before anything is read.
+ * @throws MemoryError `INVALID_INPUT`
+ */
 export function parsePromptInput(input: PromptInput): RecallInput {
   parseInput(inputSchema, input, "promptFor");
   return input;
@@ -35,10 +44,18 @@ export function parsePromptInput(input: PromptInput): RecallInput {
 
 export function promptOf(recalled: Recalled, query: string): MemoryPrompt {
   const messages = turnMessages([new HumanMessage(query)], recalled, "system");
-  return { text: memoryBlock(recalled), messages: plainMessages(messages), shown: shownBy(recalled) };
+  return {
+    text: memoryBlock(recalled),
+    messages: plainMessages(messages),
+    shown: shownBy(recalled),
+  };
 }
 
-const roles: Readonly<Record<string, PromptMessage["role"]>> = { system: "system", human: "user", ai: "assistant" };
+const roles: Readonly<Record<string, PromptMessage["role"]>> = {
+  system: "system",
+  human: "user",
+  ai: "assistant",
+};
 
 /** Without calls of tools and their results, which the summary tells. */
 export function plainMessages(messages: readonly BaseMessage[]): PromptMessage[] {

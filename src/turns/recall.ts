@@ -19,7 +19,11 @@ import {
 import { noFilter } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
-import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
+import {
+  type RecallMode,
+  recallModeSchema,
+  type SearchRuntime,
+} from "../search/retrieval-options.js";
 import { timeZoneField } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
@@ -30,9 +34,15 @@ import { fitBudget } from "./fit-budget.js";
 import { durations, type Recalled, selectMemories } from "./recalled.js";
 
 export interface RecallInput extends ThreadAddress {
-  /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
+  /**
+   * Ids of one branch: selects the latest summary that ends with one of them, or before all of
+   * them.
+   */
   readonly messageIds?: readonly string[] | undefined;
-  /** The user's current words, up to 10,000 characters. @default none: shows the most important memories */
+  /**
+   * The user's current words, up to 10,000 characters.
+   * @default none: shows the most important memories
+   */
   readonly query?: string | undefined;
   /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;
@@ -49,7 +59,10 @@ const mostCharacters = 10_000;
 const shownChanges = 3;
 /** A short profile line: "- tea: green". */
 const fewestSlotTokens = 5;
-/** A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws plans." */
+/**
+ * A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws
+ * plans."
+ */
 const fewTokens = 25;
 /** No user answers more questions. */
 const shownConsents = 3;
@@ -66,9 +79,10 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops after two seconds; a
- * second round trip then reads everything else.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's thread
+ * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops
+ * after two seconds; a second round trip then reads everything else.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's
+ * thread
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
@@ -80,7 +94,9 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const read = { ...readQuestion(deps, query, asks.timeZone), vector: null };
-  const held = new Map(state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])));
+  const held = new Map(
+    state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])),
+  );
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
     query,
@@ -168,7 +184,10 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     changes: shownChanges,
     consents: config.consent.ask === "tool" ? shownConsents : 0,
     // Messages have no category yet: only agents that may read all of them see these.
-    unread: scope.userId !== undefined && categories.length === config.policy.categories.size ? shownUnread : 0,
+    unread:
+      scope.userId !== undefined && categories.length === config.policy.categories.size
+        ? shownUnread
+        : 0,
   };
 }
 
@@ -176,7 +195,9 @@ function categoriesShown({ categories }: CategoryPolicy, names: readonly string[
   const isWhole = (name: string) => categories.get(name)?.context === "all";
   return {
     shownWhole: names.filter(isWhole),
-    lengths: names.map((name) => (isWhole(name) ? null : (categories.get(name)?.rag_length ?? null))),
+    lengths: names.map((name) =>
+      isWhole(name) ? null : (categories.get(name)?.rag_length ?? null),
+    ),
   };
 }
 
@@ -191,7 +212,9 @@ const inputSchema = z.strictObject({
   agent: z.string().optional(),
   messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),
-  state: z.array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null)).optional(),
+  state: z
+    .array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null))
+    .optional(),
 });
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");

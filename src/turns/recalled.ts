@@ -23,9 +23,14 @@ export interface RecalledMemories {
   readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
-  /** Memories over budget, or over the `rag_length` of their category; episodes and notes only if found. */
+  /**
+   * Memories over budget, or over the `rag_length` of their category; episodes and notes only if
+   * found.
+   */
   readonly omitted: number;
-  /** Set if `omitted` is a lower bound: counting stops at some 200 free statements of a category. */
+  /**
+   * Set if `omitted` is a lower bound: counting stops at some 200 free statements of a category.
+   */
   readonly omittedAtLeast?: boolean;
   /** Set if the search was stopped after two seconds, so that there are no matches. */
   readonly timedOut?: boolean;
@@ -34,7 +39,9 @@ export interface RecalledMemories {
 /** What an earlier turn of the epoch added before its user's message. */
 export type EarlierAdditions = { readonly messageId: string; readonly memories: ShownMemories };
 
-export type ShownMemories = Readonly<Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>>;
+export type ShownMemories = Readonly<
+  Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>
+>;
 
 /** Turns whose prompts only grow: each begins with the one before. */
 interface Epoch {
@@ -85,7 +92,9 @@ export interface Recalled {
   };
   /** Unextracted messages of the user's other threads, in a thread's first turn. */
   readonly unread: readonly string[];
-  /** Open requests that the agent may ask about, newest first; only if the recall asked for them. */
+  /**
+   * Open requests that the agent may ask about, newest first; only if the recall asked for them.
+   */
   readonly consents: readonly PendingConsent[];
 }
 
@@ -103,7 +112,14 @@ export const noMemories: RecalledMemories = {
 };
 
 /** By priority in the budget. */
-export const memoryParts: readonly ShownPart[] = ["profile", "relevant", "episodes", "notes", "related", "rest"];
+export const memoryParts: readonly ShownPart[] = [
+  "profile",
+  "relevant",
+  "episodes",
+  "notes",
+  "related",
+  "rest",
+];
 
 export function partOf(memories: ShownMemories, part: ShownPart): readonly MemoryItem[] {
   return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
@@ -111,7 +127,11 @@ export function partOf(memories: ShownMemories, part: ShownPart): readonly Memor
 
 /** What the epoch showed before: its block by part, and each later turn's additions. */
 function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
-  const block: Record<"profile" | "rest" | "notes", MemoryItem[]> = { profile: [], rest: [], notes: [] };
+  const block: Record<"profile" | "rest" | "notes", MemoryItem[]> = {
+    profile: [],
+    rest: [],
+    notes: [],
+  };
   const added = new Map<string, Partial<Record<ShownPart, MemoryItem[]>>>();
   for (const [messageId, id, part] of found.conversation?.epoch?.lines ?? []) {
     const memory = id === null ? undefined : found.shown.get(id);
@@ -124,21 +144,37 @@ function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
       added.set(messageId, parts);
     }
   }
-  const earlier: EarlierAdditions[] = [...added].map(([messageId, memories]) => ({ messageId, memories }));
+  const earlier: EarlierAdditions[] = [...added].map(([messageId, memories]) => ({
+    messageId,
+    memories,
+  }));
   return { block, earlier };
 }
 
-/** An open epoch keeps its block and adds new matches. `asked`: ids of matching profile memories, best first. */
-export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
+/**
+ * An open epoch keeps its block and adds new matches. `asked`: ids of matching profile memories,
+ * best first.
+ */
+export function selectMemories(
+  deps: SearchRuntime,
+  question: EmbeddedQuestion,
+  found: RecallResult,
+) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) return { ...selectParts(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
+  if (!epoch)
+    return { ...selectParts(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
   const { block, earlier } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
     memoryParts.flatMap((part) => partOf(shown, part)),
   );
   // They count against a category's length, and are not repeated.
-  const { memories } = selectParts(deps, question, { ...found, profile: before, rest: [], notes: [] });
+  const { memories } = selectParts(deps, question, {
+    ...found,
+    profile: before,
+    rest: [],
+    notes: [],
+  });
   const { omitted } = epoch;
   return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier };
 }
@@ -166,15 +202,28 @@ function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: Rec
   const asked = new Set(hits.map(({ memory }) => memory.id));
   const fits = lists.profile.shown.map(({ memory }) => memory.id);
   const fitting = new Set(fits);
-  const profile = found.profile.filter((memory) => (asked.has(memory.id) ? fitting.has(memory.id) : room(memory)));
+  const profile = found.profile.filter((memory) =>
+    asked.has(memory.id) ? fitting.has(memory.id) : room(memory),
+  );
   const [relevant, episodes] = [lists.relevant.shown, lists.episodes.shown];
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
   const related = links.flatMap(({ memories }) => memories).filter(room);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
   const rest = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
-  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), omitted: 0 };
-  const omitted = { omitted: omittedOf(found, shown), ...(found.knownCut && { omittedAtLeast: true }) };
+  const shown = {
+    profile,
+    relevant,
+    episodes,
+    related,
+    rest,
+    notes: found.notes.filter(room),
+    omitted: 0,
+  };
+  const omitted = {
+    omitted: omittedOf(found, shown),
+    ...(found.knownCut && { omittedAtLeast: true }),
+  };
   const memories: RecalledMemories = { ...shown, ...omitted };
   return { memories, asked: fits };
 }
@@ -183,7 +232,9 @@ function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: Rec
 function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
   const known = memoryParts
     .flatMap((part) => partOf(shown, part))
-    .filter(({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"));
+    .filter(
+      ({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"),
+    );
   return Math.max(0, knownCount - known.length);
 }
 
@@ -209,7 +260,9 @@ function fittingHits(
   // More distant episodes are found by their words alone.
   const others = candidates
     .filter((candidate) => !isNear(candidate))
-    .map((candidate) => (candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate));
+    .map((candidate) =>
+      candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
+    );
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
     ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),

@@ -8,7 +8,11 @@ import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import { isDelegatedThread } from "../scope/scope.js";
 import { isTurnOpen, startSummary } from "../summaries/start-summary.js";
-import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
+import type {
+  SummaryOptions,
+  SummarySkipReason,
+  SummaryWindow,
+} from "../summaries/summary-window.rule.js";
 
 export interface Remembered {
   readonly recorded: number;
@@ -22,7 +26,10 @@ type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary
 
 export type DueJob = Job & { readonly inMs?: number };
 
-/** One round trip, one more for a summary, and one more for an episode. The caller starts the work in `due`. */
+/**
+ * One round trip, one more for a summary, and one more for an episode. The caller starts the work
+ * in `due`.
+ */
 export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;
@@ -35,7 +42,9 @@ export async function remember(
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
   const thread = await record(deps, input, {
-    extract: extract ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs } : undefined,
+    extract: extract
+      ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
+      : undefined,
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
@@ -43,7 +52,8 @@ export async function remember(
   const facts: DueJob[] =
     extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
   const due: DueJob[] = [];
-  if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref: threadRef });
+  if (note && thread.closed && input.scope.appId !== undefined)
+    due.push({ kind: "notes", ref: threadRef });
   const ended = (summary: Remembered["summary"]) => ({
     remembered: { recorded, lastSeq, summary },
     due: [...facts, ...due],
@@ -53,13 +63,18 @@ export async function remember(
   });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });
-  if (await isTurnOpen(deps.db, threadRef, thread.messages)) return ended({ started: false, reason: "round_open" });
+  if (await isTurnOpen(deps.db, threadRef, thread.messages))
+    return ended({ started: false, reason: "round_open" });
 
-  if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
+  if (
+    memories.episodes &&
+    episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))
+  ) {
     await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
     due.push({ kind: "episodes", ref: threadRef });
   }
-  if (await isSummarisedByOthers(deps, input, thread)) return ended({ started: false, reason: "others_summary" });
+  if (await isSummarisedByOthers(deps, input, thread))
+    return ended({ started: false, reason: "others_summary" });
   const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
   if (!start.started) return ended(start);
   const { summaryId, window, claim } = start;
@@ -77,7 +92,12 @@ async function isSummarisedByOthers(
     `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
     { threadId, step: "summarize" },
   );
-  const event = { step: "summarize", op: "create", status: "skipped", detail: "others_summary" } as const;
+  const event = {
+    step: "summarize",
+    op: "create",
+    status: "skipped",
+    detail: "others_summary",
+  } as const;
   await insertEvent(db, { ...event, scope, threadId });
   return true;
 }

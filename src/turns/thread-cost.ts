@@ -22,7 +22,10 @@ interface CallCosts {
 interface TurnCost extends CallCosts {
   readonly turn: number;
   readonly seq: number;
-  /** "model": it reported the tokens of each call (`usage_metadata`); else estimated, four bytes each. */
+  /**
+   * "model": it reported the tokens of each call (`usage_metadata`); else estimated, four bytes
+   * each.
+   */
   readonly source: "model" | "estimate";
 }
 
@@ -31,7 +34,9 @@ export interface ThreadCost {
   readonly turns: readonly TurnCost[];
   /** All turns of all pages, without unknown tokens. */
   readonly total: CallCosts;
-  /** Calls of the last 90 days for summaries, facts, episodes, notes and procedures of this thread. */
+  /**
+   * Calls of the last 90 days for summaries, facts, episodes, notes and procedures of this thread.
+   */
   readonly background: readonly {
     readonly kind: string;
     readonly calls: number;
@@ -53,7 +58,11 @@ const lineBytes = 6;
 
 /** One round trip. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function threadCost(db: Connection, input: ListShown): Promise<ThreadCost> {
-  const { scope, threadId, limit, before } = parseAddressed(turnsPageSchema, input, "page of turns");
+  const { scope, threadId, limit, before } = parseAddressed(
+    turnsPageSchema,
+    input,
+    "page of turns",
+  );
   const { tenantId, userId, appId } = scopeColumns(scope);
   // No call takes more than seven digits. Some clients report zeros for unknown counts.
   const reported = (path: string, first = "[1-9]") =>

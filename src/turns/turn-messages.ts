@@ -3,14 +3,27 @@ import { conversationContext } from "../conversation/conversation-context.rule.j
 import { asRecalled, memoryBlockId } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
-import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "./memory-block.js";
+import {
+  additionsOf,
+  contextPrefix,
+  memoryBlock,
+  saidInState,
+  standingBlock,
+} from "./memory-block.js";
 import { memoryParts, partOf, type Recalled } from "./recalled.js";
 
 /** The system message, or the user's message that opened the epoch. */
 export type InjectAs = "system" | "user";
 
-/** The whole prompt of a turn: one system message with the block, the conversation, and what each turn added. */
-export function turnMessages(state: readonly BaseMessage[], found: Recalled, injectAs: InjectAs): BaseMessage[] {
+/**
+ * The whole prompt of a turn: one system message with the block, the conversation, and what each
+ * turn added.
+ */
+export function turnMessages(
+  state: readonly BaseMessage[],
+  found: Recalled,
+  injectAs: InjectAs,
+): BaseMessage[] {
   const known = withoutCovered(state, found);
   const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
@@ -56,8 +69,15 @@ export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   };
 }
 
-/** One message, since some providers refuse several. The block is a part of its own, for their caches. */
-function systemMessage(instructions: readonly BaseMessage[], block: string, id: string): SystemMessage {
+/**
+ * One message, since some providers refuse several. The block is a part of its own, for their
+ * caches.
+ */
+function systemMessage(
+  instructions: readonly BaseMessage[],
+  block: string,
+  id: string,
+): SystemMessage {
   const parts = instructions.flatMap(({ content }) => contentParts(content));
   const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
   return asRecalled(new SystemMessage({ content, id }));
@@ -77,7 +97,8 @@ function prefixesOf(
   }
   if (inSystem || block === null) return prefixes;
   const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
-  const place = opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
+  const place =
+    opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
   return prefixes.set(place, contextPrefix(recalled) + (prefixes.get(place) ?? ""));
 }
 
@@ -100,7 +121,8 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.omitted ?? recalled.summary)?.endMessageId ?? null;
   // A bounded state keeps all system messages, however old.
-  const talkOf = (all: readonly BaseMessage[]) => all.filter((message) => !isSystem(message) || message.id === end);
+  const talkOf = (all: readonly BaseMessage[]) =>
+    all.filter((message) => !isSystem(message) || message.id === end);
   const othersSummary = said.findLastIndex(isOthersSummary);
   const talk =
     othersSummary >= 0
@@ -115,12 +137,15 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
           opensTurn: (message) => message.getType() === "human",
         });
   const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
-  for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
+  for (const id of shortened.keys())
+    if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
   const saidMessages = new Set(said);
   const own = said.filter(isSystem);
   // A caller without a checkpointer repeats the instructions with every message.
   const known = new Set(own.map((message) => messageText(message)));
-  const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
+  const recorded = new Map(
+    recalled.gap.filter(isSystem).map((message) => [messageText(message), message]),
+  );
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
     isSaid: (message: BaseMessage) => saidMessages.has(message),

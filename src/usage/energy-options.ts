@@ -5,13 +5,16 @@ const mostUnits = 1e12;
 
 export const energyOptionsSchema = z.strictObject({
   /**
-   * A tenant's soft budget for two hours, in units of 100 tokens. A turn's background calls take some 30 units.
-   * Raise it above some 1,600 turns an hour (calls without a tenant share one). Null: no limit. @default 100_000
+   * A tenant's soft budget for two hours, in units of 100 tokens. A turn's background calls take
+   * some 30 units. Raise it above some 1,600 turns an hour (calls without a tenant share one).
+   * Null: no limit.
+   * @default 100_000
    */
   capacityUnits: z.number().min(1).max(mostUnits).nullable().default(100_000),
   /**
-   * Share of `capacityUnits` below which notes, compaction, insights and consolidation wait; summaries and facts never
-   * do. Raise it when summaries come late at peak hours. @default 0.2
+   * Share of `capacityUnits` below which notes, compaction, insights and consolidation wait;
+   * summaries and facts never do. Raise it when summaries come late at peak hours.
+   * @default 0.2
    */
   lowBelow: z.number().min(0).max(1).default(0.2),
 });

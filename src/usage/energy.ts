@@ -44,10 +44,18 @@ export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyA
 }
 
 /** @param spent units since the last refill. */
-export function energyLevel(spent: number, { capacityUnits: capacity, lowBelow }: EnergyOptions): EnergyLevel {
+export function energyLevel(
+  spent: number,
+  { capacityUnits: capacity, lowBelow }: EnergyOptions,
+): EnergyLevel {
   if (capacity === null) return { level: 100, units: null, capacity, low: false };
   const units = capacity - spent;
-  return { level: Math.max(0, (units / capacity) * 100), units, capacity, low: units < lowBelow * capacity };
+  return {
+    level: Math.max(0, (units / capacity) * 100),
+    units,
+    capacity,
+    low: units < lowBelow * capacity,
+  };
 }
 
 /** `until`: when the energy is no longer low; null: it is not low now. */

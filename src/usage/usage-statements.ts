@@ -2,7 +2,13 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import type { TokenUsage } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { ownerColumns, ownerIs, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
+import {
+  ownerColumns,
+  ownerIs,
+  scopeColumns,
+  threadIs,
+  withinScope,
+} from "../scope/scope-predicates.js";
 import { keepDays, refillMs, tokensPerUnit } from "./energy-options.js";
 
 /** The purpose of a background call. The last four wait while a tenant's energy is low. */
@@ -16,8 +22,14 @@ export interface UsageOf {
   readonly kind: UsageKind;
 }
 
-/** Records the tokens of a call once by its id, a UUID, without the ids of a user or thread that was forgotten meanwhile. */
-export async function chargeCall(db: Connection, call: UsageOf & TokenUsage & { id: string }): Promise<void> {
+/**
+ * Records the tokens of a call once by its id, a UUID, without the ids of a user or thread that was
+ * forgotten meanwhile.
+ */
+export async function chargeCall(
+  db: Connection,
+  call: UsageOf & TokenUsage & { id: string },
+): Promise<void> {
   const { schema } = db;
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
   const { tenantId, userId, appId } = scopeColumns(scope);
@@ -42,7 +54,9 @@ export async function chargeCall(db: Connection, call: UsageOf & TokenUsage & { 
 export const today = (db: Connection): Sql =>
   sql`(date_trunc('day', ${db.now()} at time zone 'UTC') at time zone 'UTC')`;
 
-/** Tokens today, by UTC, of a user, app or tenant (`{ tenantId }`); `endsAt` is the end of the day. */
+/**
+ * Tokens today, by UTC, of a user, app or tenant (`{ tenantId }`); `endsAt` is the end of the day.
+ */
 export async function spentToday(
   db: Connection,
   { scope, kind }: { readonly scope: Scope; readonly kind: UsageKind },

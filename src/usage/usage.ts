@@ -62,7 +62,10 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
           await reportExhausted(scope.tenantId ?? "");
         } catch (error) {
           const fields = { ...(threadId !== undefined && { threadId }), step: kind };
-          logger.error(`What a call of a model took could not be written down (${kind}): ${errorLine(error)}`, fields);
+          logger.error(
+            `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`,
+            fields,
+          );
         }
       },
     pausedUntil: async ({ tenantId = "" }) => (await findSpent(db, tenantId, options)).until,

@@ -1,4 +1,11 @@
-import { generateText, type ModelMessage, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
+import {
+  generateText,
+  type ModelMessage,
+  stepCountIs,
+  streamText,
+  tool,
+  wrapLanguageModel,
+} from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -10,7 +17,12 @@ const db = useTestDatabase();
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never;
 const finished = (unified: "stop" | "tool-calls") => ({ unified, raw: unified }) as never;
 const said = (text: string) => ({
-  ...{ content: [{ type: "text" as const, text }], finishReason: finished("stop"), usage, warnings: [] },
+  ...{
+    content: [{ type: "text" as const, text }],
+    finishReason: finished("stop"),
+    usage,
+    warnings: [],
+  },
 });
 let users = 0;
 
@@ -37,7 +49,10 @@ it("shows what is known in front of the last message, records the turn once, and
 
   const [, second] = promptsOf(mock);
   expect(second!.filter(({ role }) => role === "system")).toHaveLength(1);
-  expect(second!.slice(1, 3).map(({ content }) => content)).toMatchObject([[{ text: "Hi" }], [{ text: "Hello!" }]]);
+  expect(second!.slice(1, 3).map(({ content }) => content)).toMatchObject([
+    [{ text: "Hi" }],
+    [{ text: "Hello!" }],
+  ]);
   expect(second!.at(-1)!.content).toMatchObject([
     { text: expect.stringMatching(/Zerberus[\s\S]*What is my cat called\?$/) },
   ]);
@@ -61,9 +76,17 @@ it("records the calls of tools and a streamed answer", async () => {
   const memory = db.memory();
   const of = address();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
-  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "memory_query", input: '{"query":"cat"}' };
+  const call = {
+    type: "tool-call" as const,
+    toolCallId: "c1",
+    toolName: "memory_query",
+    input: '{"query":"cat"}',
+  };
   const mock = new MockLanguageModelV3({
-    doGenerate: [{ ...said(""), content: [call], finishReason: finished("tool-calls") }, said("Zerberus.")],
+    doGenerate: [
+      { ...said(""), content: [call], finishReason: finished("tool-calls") },
+      said("Zerberus."),
+    ],
     doStream: {
       stream: convertArrayToReadableStream([
         { type: "text-start" as const, id: "1" },
@@ -76,14 +99,24 @@ it("records the calls of tools and a streamed answer", async () => {
   });
   const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
   const tools = { memory_query: memoryQueryToolFor(memory, { scope: of.scope }) };
-  const asked = await generateText({ model, tools, prompt: "What is my cat called?", stopWhen: stepCountIs(3) });
+  const asked = await generateText({
+    model,
+    tools,
+    prompt: "What is my cat called?",
+    stopWhen: stepCountIs(3),
+  });
   expect(JSON.stringify(asked.steps[0]!.toolResults)).toContain("Zerberus");
   const streamed = streamText({ model, prompt: "Bye" });
   expect(await streamed.text).toBe("Good night.");
   await streamed.consumeStream();
   expect((await transcript(memory, of)).map((line) => line.slice(0, 30))).toEqual([
     ...["user: What is my cat called?", "assistant: [calls memory_query"],
-    ...[expect.stringMatching(/^tool: /), "assistant: Zerberus.", "user: Bye", "assistant: Good night."],
+    ...[
+      expect.stringMatching(/^tool: /),
+      "assistant: Zerberus.",
+      "user: Bye",
+      "assistant: Good night.",
+    ],
   ]);
 });
 
@@ -93,16 +126,31 @@ it("records files of users, models and tools by reference, once", async () => {
   const data = Buffer.from("a boat").toString("base64");
   const bytes = /\[image: image\/png, 6 bytes, sha256:\w{64}\]/;
   const picture = { type: "file" as const, mediaType: "image/png", data };
-  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "screenshot", input: "{}" };
-  const content = { type: "content" as const, value: [{ type: "media" as const, mediaType: "image/png", data }] };
-  const screenshot = tool({ inputSchema: z.object({}), execute: () => "", toModelOutput: () => content as never });
+  const call = {
+    type: "tool-call" as const,
+    toolCallId: "c1",
+    toolName: "screenshot",
+    input: "{}",
+  };
+  const content = {
+    type: "content" as const,
+    value: [{ type: "media" as const, mediaType: "image/png", data }],
+  };
+  const screenshot = tool({
+    inputSchema: z.object({}),
+    execute: () => "",
+    toModelOutput: () => content as never,
+  });
   const mock = new MockLanguageModelV3({
     doGenerate: [
       { ...said(""), content: [call], finishReason: finished("tool-calls") },
       { ...said(""), content: [{ type: "text", text: "Here:" }, picture] },
     ],
     doStream: {
-      stream: convertArrayToReadableStream([picture, { type: "finish", finishReason: finished("stop"), usage }]),
+      stream: convertArrayToReadableStream([
+        picture,
+        { type: "finish", finishReason: finished("stop"), usage },
+      ]),
     },
   });
   const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
@@ -149,7 +197,9 @@ it.each(["whole", "last"])(
     const memory = db.memory({ config: { preset: "ledger" } });
     const of = address();
     await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
-    const mock = new MockLanguageModelV3({ doGenerate: ["Hello!", "Zerberus.", "Four.", "Bye."].map(said) });
+    const mock = new MockLanguageModelV3({
+      doGenerate: ["Hello!", "Zerberus.", "Four.", "Bye."].map(said),
+    });
     const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
     const messages: ModelMessage[] = [];
     for (const content of ["Hi", "What is my cat called?", "How old is it?", "Bye"]) {
@@ -162,7 +212,9 @@ it.each(["whole", "last"])(
       });
       messages.push(...response.messages);
     }
-    const plain = promptsOf(mock).map((prompt) => prompt.map(({ role, content }) => ({ role, content })));
+    const plain = promptsOf(mock).map((prompt) =>
+      prompt.map(({ role, content }) => ({ role, content })),
+    );
     for (const [turn, prompt] of plain.entries()) {
       if (turn > 0) expect(prompt.slice(0, plain[turn - 1]!.length)).toEqual(plain[turn - 1]);
     }
@@ -181,8 +233,16 @@ const textOf = ({ content }: { content: unknown }) =>
 it.each<[string, (messages: ModelMessage[]) => ModelMessage[], shown: string]>([
   ["the last message alone is sent", (messages) => messages.slice(-1), "yes 1 no 2 yes 3 bye"],
   ["the last three messages are sent", (messages) => messages.slice(-3), "yes 1 no 2 yes 3 bye"],
-  ["an earlier message was edited", ([, ...rest]) => [{ role: "user", content: "hi" }, ...rest], "hi 1 no 2 yes 3 bye"],
-  ["a client adds a greeting", (all) => [{ role: "assistant", content: "hi" }, ...all], "hi yes 1 no 2 yes 3 bye"],
+  [
+    "an earlier message was edited",
+    ([, ...rest]) => [{ role: "user", content: "hi" }, ...rest],
+    "hi 1 no 2 yes 3 bye",
+  ],
+  [
+    "a client adds a greeting",
+    (all) => [{ role: "assistant", content: "hi" }, ...all],
+    "hi yes 1 no 2 yes 3 bye",
+  ],
 ])("no message is lost or doubled where %s", async (_, change, shown) => {
   const memory = db.memory();
   const of = address();
@@ -199,15 +259,25 @@ it.each<[string, (messages: ModelMessage[]) => ModelMessage[], shown: string]>([
   expect(recorded.join(" ")).toBe("yes 1 no 2 yes 3 bye 4");
 });
 
-const streamOf = (...parts: object[]) => ({ stream: convertArrayToReadableStream(parts as never[]) });
+const streamOf = (...parts: object[]) => ({
+  stream: convertArrayToReadableStream(parts as never[]),
+});
 const written = (id: string, delta: string) =>
-  ["text-start", "text-delta", "text-end"].map((type) => ({ type, id, ...(type === "text-delta" && { delta }) }));
+  ["text-start", "text-delta", "text-end"].map((type) => ({
+    type,
+    id,
+    ...(type === "text-delta" && { delta }),
+  }));
 
 it("a step of several texts, marked for a provider's cache, is recorded once", async () => {
   const memory = db.memory();
   const of = address();
   const call = { type: "tool-call", toolCallId: "c1", toolName: "now", input: "{}" };
-  const end = (reason: "stop" | "tool-calls") => ({ type: "finish", finishReason: finished(reason), usage });
+  const end = (reason: "stop" | "tool-calls") => ({
+    type: "finish",
+    finishReason: finished(reason),
+    usage,
+  });
   const mock = new MockLanguageModelV3({
     doStream: [
       streamOf(...written("1", "One."), ...written("2", "Two."), call, end("tool-calls")),
@@ -218,20 +288,33 @@ it("a step of several texts, marked for a provider's cache, is recorded once", a
   await streamText({
     model: wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) }),
     tools: { now: tool({ inputSchema: z.object({}), execute: () => "noon" }) },
-    messages: ["Hi", "Hello", "When?"].map((content, at) => ({ role: at === 1 ? "assistant" : "user", content })),
+    messages: ["Hi", "Hello", "When?"].map((content, at) => ({
+      role: at === 1 ? "assistant" : "user",
+      content,
+    })),
     stopWhen: stepCountIs(3),
     prepareStep: ({ messages }) => ({
-      messages: messages.map((message, at) => (at < messages.length - 2 ? message : { ...message, providerOptions })),
+      messages: messages.map((message, at) =>
+        at < messages.length - 2 ? message : { ...message, providerOptions },
+      ),
     }),
   }).consumeStream();
-  const steps = ["user: When?", "assistant: One.\nTwo.\n[calls now {}]", "tool: noon", "assistant: Noon."];
+  const steps = [
+    "user: When?",
+    "assistant: One.\nTwo.\n[calls now {}]",
+    "tool: noon",
+    "assistant: Noon.",
+  ];
   expect(await transcript(memory, of)).toEqual(steps);
 });
 
 it("a stream that fails records no half of an answer", async () => {
   const memory = db.memory();
   const of = address();
-  const stream = streamOf(...written("1", "Your cat is"), { type: "error", error: new Error("overloaded") });
+  const stream = streamOf(...written("1", "Your cat is"), {
+    type: "error",
+    error: new Error("overloaded"),
+  });
   const mock = new MockLanguageModelV3({ doStream: stream });
   const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
   await streamText({ model, prompt: "What is my cat called?", onError: () => {} }).consumeStream();

@@ -20,7 +20,11 @@ function doubling(): unknown {
 }
 
 const holding = (value: unknown): BaseMessage[] => [
-  new AIMessage({ id: "a", content: "calls", tool_calls: [{ id: "c", name: "f", args: { of: "c" } }] }),
+  new AIMessage({
+    id: "a",
+    content: "calls",
+    tool_calls: [{ id: "c", name: "f", args: { of: "c" } }],
+  }),
   new ToolMessage({ id: "t", content: "done", tool_call_id: "c", artifact: value }),
 ];
 
@@ -31,13 +35,19 @@ describe("a message", () => {
     ["parts that double at each level", doubling],
     ["an array of a billion holes", () => new Array(1_000_000_000)],
     ["a million values", () => Array.from({ length: 1_000_000 }, (_, index) => ({ index }))],
-    ["300,000 keys", () => Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, 1]))],
+    [
+      "300,000 keys",
+      () => Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, 1])),
+    ],
     ["10 MB of one text", () => megabytes(10)],
     ["500 MB of one text", () => "x".repeat(500_000_000)],
     ["10 MB of bytes", () => Buffer.alloc(10_000_000)],
     ["an integer of a million digits", () => BigInt(`0x${"f".repeat(1_000_000)}`)],
   ])("that holds %s is recorded and recalled, with and without redaction", async (_, value) => {
-    for (const memory of [db.memory(), db.memory({ redact: (text) => text.replaceAll("4711", "[number]") })]) {
+    for (const memory of [
+      db.memory(),
+      db.memory({ redact: (text) => text.replaceAll("4711", "[number]") }),
+    ]) {
       const thread = newAddress();
       const messages = [new HumanMessage({ id: "u", content: "before" }), ...holding(value())];
       messages.push(new AIMessage({ id: "z", content: "after" }));
@@ -58,10 +68,16 @@ describe("a message", () => {
     ["one word", { content: megabytes(10, "x") }],
     ["ideographs", { content: megabytes(3, "記憶的圖書館裡有很多書") }],
     ["NUL characters", { content: megabytes(10, "\u0000") }],
-    ["parts", { content: Array.from({ length: 100_000 }, () => ({ type: "text", text: megabytes(0.0001) })) }],
+    [
+      "parts",
+      {
+        content: Array.from({ length: 100_000 }, () => ({ type: "text", text: megabytes(0.0001) })),
+      },
+    ],
     ["name", { content: "hello", name: megabytes(10, "Ana Ben Cem ") }],
   ])("of 10 MB of %s is remembered, asked for and found beside others", async (_, fields) => {
-    // Sixty megabytes of JSON take a slow machine seconds: that nothing is lost is what is asked here.
+    // Sixty megabytes of JSON take a slow machine seconds: that nothing is lost is what is asked
+    // here.
     const memory = db.memory({ config: { retrieval: { timeoutMs: 60_000 } } });
     const thread = newAddress();
     const large = new HumanMessage({ id: "large", ...fields } as never);
@@ -80,7 +96,10 @@ describe("a message", () => {
     const thread = newThread();
     const large = new HumanMessage({ content: megabytes(10), name: megabytes(1, "Ana Ben Cem ") });
     await graph.invoke({ messages: [large] }, thread);
-    const { messages } = await graph.invoke({ messages: [new HumanMessage("still there?")] }, thread);
+    const { messages } = await graph.invoke(
+      { messages: [new HumanMessage("still there?")] },
+      thread,
+    );
     expect(messages.at(-1)?.text).toBe("two");
     const { gap, omitted } = await memory.recall(addressOf(thread));
     expect(gap.length + (omitted?.messages ?? 0)).toBe(4);

@@ -8,7 +8,8 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index.toString(36)}`);
+const words = (count: number) =>
+  Array.from({ length: count }, (_, index) => `word${index.toString(36)}`);
 
 describe("a question", () => {
   it.each<[string, string]>([
@@ -21,14 +22,22 @@ describe("a question", () => {
     ["10 MB of dates", "on 25 May 2022, ".repeat(640_000)],
   ])("of %s is answered in a run, recorded, and costs nobody else their turn", async (_, text) => {
     const memory = db.memory();
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const [asker, bystander] = [newThread(), newThread()];
-    await memory.memories.add({ text: "The user plays chess." }, { scope: { userId: asker.configurable.user_id } });
+    await memory.memories.add(
+      { text: "The user plays chess." },
+      { scope: { userId: asker.configurable.user_id } },
+    );
     const [, other] = await Promise.all([say(graph, text, asker), say(graph, "hello", bystander)]);
     expect(other.messages).toHaveLength(2);
     await say(graph, "Who plays chess?", asker);
     expect(await transcript(db, asker)).toHaveLength(4);
-    const hits = await memory.query({ scope: { userId: asker.configurable.user_id }, query: "chess" });
+    const hits = await memory.query({
+      scope: { userId: asker.configurable.user_id },
+      query: "chess",
+    });
     expect(hits).toHaveLength(1);
   });
 
@@ -40,14 +49,21 @@ describe("a question", () => {
       { length: 400 },
       (_, message) =>
         new HumanMessage(
-          Array.from({ length: 500 }, (_, place) => vocabulary[(message * 7 + place * 3) % 2_200]).join(" "),
+          Array.from(
+            { length: 500 },
+            (_, place) => vocabulary[(message * 7 + place * 3) % 2_200],
+          ).join(" "),
         ),
     );
     await memory.record({ ...thread, messages });
     const query = vocabulary.join(" ").slice(0, 10_000);
     const begun = performance.now();
-    const recalled = await Promise.all(Array.from({ length: 5 }, () => memory.recall({ ...thread, query })));
-    expect(recalled.map(({ gap, omitted }) => gap.length + (omitted?.messages ?? 0))).toEqual(Array(5).fill(400));
+    const recalled = await Promise.all(
+      Array.from({ length: 5 }, () => memory.recall({ ...thread, query })),
+    );
+    expect(recalled.map(({ gap, omitted }) => gap.length + (omitted?.messages ?? 0))).toEqual(
+      Array(5).fill(400),
+    );
     // Unbounded, one such question took a server five seconds.
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
   });
@@ -89,7 +105,9 @@ describe("a message of a megabyte", () => {
     ["line breaks", "\n".repeat(1_000_000)],
   ])("of %s costs the worker a few calls, and is done with", async (_, text) => {
     const model = new ScriptedChatModel({
-      replies: () => ({ structured: { reasoning: "none", facts: [], summary: "Nothing.", verdicts: [] } }),
+      replies: () => ({
+        structured: { reasoning: "none", facts: [], summary: "Nothing.", verdicts: [] },
+      }),
     });
     const memory = db.memory({ model, config: { memories: { extract: true, episodes: false } } });
     const thread = newAddress();
@@ -113,8 +131,13 @@ describe("a message of a megabyte", () => {
     const model = new OfflineChatModel();
     const memory = db.memory({ model, config: { summaries: { afterSeq: 0 } } });
     const thread = { ...newAddress(), threadId: randomUUID() };
-    await memory.remember({ ...thread, messages: [new HumanMessage("All work and no play. ".repeat(450_000))] });
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage("All work and no play. ".repeat(450_000))],
+    });
     await memory.idle();
-    expect((await memory.summaries.list(thread)).map(({ status }) => status)).toEqual(["completed"]);
+    expect((await memory.summaries.list(thread)).map(({ status }) => status)).toEqual([
+      "completed",
+    ]);
   });
 });

@@ -15,16 +15,21 @@ const db = useTestDatabase();
 async function threadOf(...inputs: string[]) {
   const graph = travelGraph(db.memory().checkpointer());
   const threadId = randomUUID();
-  for (const input of inputs) await graph.invoke({ input }, { configurable: { thread_id: threadId } });
+  for (const input of inputs)
+    await graph.invoke({ input }, { configurable: { thread_id: threadId } });
   return { graph, threadId };
 }
 type Graph = ReturnType<typeof travelGraph>;
 
-const history = (graph: Graph, threadId: string) => historyOf(graph, { configurable: { thread_id: threadId } });
+const history = (graph: Graph, threadId: string) =>
+  historyOf(graph, { configurable: { thread_id: threadId } });
 const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id as string;
 
-async function rowsOf(threadId: string): Promise<Record<"checkpoints" | "writes" | "blobs", number>> {
-  const count = (table: string) => `(select count(*)::int from "${db.schema}".${table} where thread_id = $1)`;
+async function rowsOf(
+  threadId: string,
+): Promise<Record<"checkpoints" | "writes" | "blobs", number>> {
+  const count = (table: string) =>
+    `(select count(*)::int from "${db.schema}".${table} where thread_id = $1)`;
   const { rows } = await db.pool.query(
     `select ${count("checkpoints")} as checkpoints, ${count("checkpoint_writes")} as writes,
        ${count("checkpoint_blobs")} as blobs`,
@@ -76,7 +81,10 @@ describe("checkpoints.prune", () => {
     }
     const nothing = { threads: 1, checkpoints: 0, writes: 0, blobs: 0 };
     expect(await memory.checkpoints.prune({ keepLast: 5, threadId })).toEqual(nothing);
-    const { log } = await graph.invoke({ input: "five" }, { configurable: { thread_id: threadId } });
+    const { log } = await graph.invoke(
+      { input: "five" },
+      { configurable: { thread_id: threadId } },
+    );
     expect(log).toContain("run 5");
   });
 
@@ -88,11 +96,21 @@ describe("checkpoints.prune", () => {
   ])("lets a thread that %s go on as if nothing was pruned", async (_, input, options) => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one", "two");
-    await graph.invoke(input, { configurable: { thread_id: threadId }, ...options }).catch(() => {});
+    await graph
+      .invoke(input, { configurable: { thread_id: threadId }, ...options })
+      .catch(() => {});
     const whole = await cloneThread(db, threadId);
-    const before = await graph.getState({ configurable: { thread_id: threadId } }, { subgraphs: true });
-    expect((await memory.checkpoints.prune({ keepLast: 1, threadId })).checkpoints).toBeGreaterThan(10);
-    const after = await graph.getState({ configurable: { thread_id: threadId } }, { subgraphs: true });
+    const before = await graph.getState(
+      { configurable: { thread_id: threadId } },
+      { subgraphs: true },
+    );
+    expect((await memory.checkpoints.prune({ keepLast: 1, threadId })).checkpoints).toBeGreaterThan(
+      10,
+    );
+    const after = await graph.getState(
+      { configurable: { thread_id: threadId } },
+      { subgraphs: true },
+    );
     expect(after).toEqual(before);
     const outcomes = [];
     for (const id of [threadId, whole]) {
@@ -103,42 +121,47 @@ describe("checkpoints.prune", () => {
     expect(outcomes[0]).toEqual(outcomes[1]);
   });
 
-  it.each([1, 4, 12, 40])("keeps what the last %i checkpoints need across branches", async (keepLast) => {
-    const memory = db.memory();
-    // Whole numbers for versions, as other checkpointers count them, then memory's.
-    const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
-    const graph = travelGraph(memory.checkpointer());
-    const threadId = randomUUID();
-    const thread = { configurable: { thread_id: threadId } };
-    for (const input of ["one", "two", "three"]) await langGraphs.invoke({ input }, thread);
-    const ended = (await history(graph, threadId)).filter(({ next }) => next.length === 0);
-    for (const input of ["fork", "beside"]) {
-      await graph.invoke({ input }, ended[input === "fork" ? 2 : 1]!.config);
-      await graph.invoke({ input: `after ${input}` }, thread);
-    }
-    const before = await history(graph, threadId);
-    const whole = await cloneThread(db, threadId);
-    await memory.checkpoints.prune({ keepLast, threadId });
-    const after = await history(graph, threadId);
-    expect(after.length).toBeGreaterThanOrEqual(keepLast);
-    expect(after.length).toBeLessThan(before.length);
-    expect(after).toEqual(before.filter((one) => after.some((other) => idOf(other) === idOf(one))));
-    for (const snapshot of [after[0]!, after[keepLast - 1]!]) {
-      const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
-      expect(await here).toEqual(await there);
-    }
-    const newest = after[0]!.values.log as string[];
-    expect(newest).toEqual(expect.arrayContaining(["left beside", "left after beside"]));
-    expect(newest).not.toContain("left fork");
-    await memory.checkpoints.prune({ keepLast: 1, threadId });
-    const { rows } = await db.pool.query(
-      `select count(*)::int as count from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
+  it.each([1, 4, 12, 40])(
+    "keeps what the last %i checkpoints need across branches",
+    async (keepLast) => {
+      const memory = db.memory();
+      // Whole numbers for versions, as other checkpointers count them, then memory's.
+      const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
+      const graph = travelGraph(memory.checkpointer());
+      const threadId = randomUUID();
+      const thread = { configurable: { thread_id: threadId } };
+      for (const input of ["one", "two", "three"]) await langGraphs.invoke({ input }, thread);
+      const ended = (await history(graph, threadId)).filter(({ next }) => next.length === 0);
+      for (const input of ["fork", "beside"]) {
+        await graph.invoke({ input }, ended[input === "fork" ? 2 : 1]!.config);
+        await graph.invoke({ input: `after ${input}` }, thread);
+      }
+      const before = await history(graph, threadId);
+      const whole = await cloneThread(db, threadId);
+      await memory.checkpoints.prune({ keepLast, threadId });
+      const after = await history(graph, threadId);
+      expect(after.length).toBeGreaterThanOrEqual(keepLast);
+      expect(after.length).toBeLessThan(before.length);
+      expect(after).toEqual(
+        before.filter((one) => after.some((other) => idOf(other) === idOf(one))),
+      );
+      for (const snapshot of [after[0]!, after[keepLast - 1]!]) {
+        const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(snapshot)));
+        expect(await here).toEqual(await there);
+      }
+      const newest = after[0]!.values.log as string[];
+      expect(newest).toEqual(expect.arrayContaining(["left beside", "left after beside"]));
+      expect(newest).not.toContain("left fork");
+      await memory.checkpoints.prune({ keepLast: 1, threadId });
+      const { rows } = await db.pool.query(
+        `select count(*)::int as count from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
          select from "${db.schema}".checkpoints c where c.thread_id = b.thread_id and c.checkpoint_ns = b.checkpoint_ns
            and c.checkpoint -> 'channel_versions' ->> b.channel = b.version)`,
-      [threadId],
-    );
-    expect(rows).toEqual([{ count: 0 }]);
-  });
+        [threadId],
+      );
+      expect(rows).toEqual([{ count: 0 }]);
+    },
+  );
 
   it("prunes only checkpoints older than `olderThan`", async () => {
     let shiftMs = 0;
@@ -146,16 +169,26 @@ describe("checkpoints.prune", () => {
     const { threadId } = await threadOf("one", "two");
     const day = 86_400_000;
     for (const olderThan of [day, new Date(Date.now() - day)])
-      expect(await memory.checkpoints.prune({ keepLast: 1, olderThan, threadId })).toMatchObject({ checkpoints: 0 });
+      expect(await memory.checkpoints.prune({ keepLast: 1, olderThan, threadId })).toMatchObject({
+        checkpoints: 0,
+      });
     shiftMs = 2 * day;
-    const { checkpoints } = await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId });
+    const { checkpoints } = await memory.checkpoints.prune({
+      keepLast: 1,
+      olderThan: day,
+      threadId,
+    });
     expect(checkpoints).toBeGreaterThan(10);
   });
 
   it("prunes the threads of a scope, but none whose id another tenant uses", async () => {
     const memory = db.memory();
     const scope = { tenantId: randomUUID(), userId: "ana" };
-    const [own, shared, foreign] = [await threadOf("one"), await threadOf("one"), await threadOf("one")];
+    const [own, shared, foreign] = [
+      await threadOf("one"),
+      await threadOf("one"),
+      await threadOf("one"),
+    ];
     const record = (of: typeof scope, threadId: string) =>
       memory.record({ scope: of, threadId, messages: [new HumanMessage("hello")] });
     await record(scope, own.threadId);
@@ -164,8 +197,12 @@ describe("checkpoints.prune", () => {
     const rows = await Promise.all([shared, foreign].map(({ threadId }) => rowsOf(threadId)));
     expect(await memory.checkpoints.prune({ keepLast: 1, scope })).toMatchObject({ threads: 1 });
     expect((await rowsOf(own.threadId)).checkpoints).toBeLessThan(5);
-    expect(await Promise.all([shared, foreign].map(({ threadId }) => rowsOf(threadId)))).toEqual(rows);
-    expect(await memory.checkpoints.prune({ keepLast: 1, scope, threadId: foreign.threadId })).toMatchObject({
+    expect(await Promise.all([shared, foreign].map(({ threadId }) => rowsOf(threadId)))).toEqual(
+      rows,
+    );
+    expect(
+      await memory.checkpoints.prune({ keepLast: 1, scope, threadId: foreign.threadId }),
+    ).toMatchObject({
       threads: 0,
     });
     const all = await memory.checkpoints.prune({ keepLast: 1 });
@@ -200,7 +237,9 @@ describe("checkpoints.prune", () => {
       { keepLast: 1, olderThan: -1 },
       { keepLast: 1, olderThan: "30d" },
     ]) {
-      await expect(checkpoints.prune(wrong as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+      await expect(checkpoints.prune(wrong as never)).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+      });
     }
   });
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type CheckpointRow, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
+import {
+  type CheckpointRow,
+  supersededCheckpoints,
+} from "../../src/checkpoints/superseded-checkpoints.rule.js";
 
 const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
 function node(number: number, fields: Partial<CheckpointRow> = {}): CheckpointRow {
@@ -61,8 +64,13 @@ describe("superseded checkpoints", () => {
   });
 
   it("include those of a stateful subgraph that no kept checkpoint resumes from", () => {
-    const outer = chain(4, (number) => ({ id: idOf(number * 10), parentId: number ? idOf(number * 10 - 10) : null }));
-    const inner = [1, 2, 11, 12, 21, 22].map((number) => node(number, { ns: "tally", parentId: null }));
+    const outer = chain(4, (number) => ({
+      id: idOf(number * 10),
+      parentId: number ? idOf(number * 10 - 10) : null,
+    }));
+    const inner = [1, 2, 11, 12, 21, 22].map((number) =>
+      node(number, { ns: "tally", parentId: null }),
+    );
     // From 30 on: 22 is the last before it, and belongs to no kept run.
     expect(superseded([...outer, ...inner], 1)).toEqual([
       ...[20, 10, 0].map(idOf),

@@ -23,7 +23,9 @@ describe("mnemograph call", () => {
   it("lists every operation, and says what one takes", async () => {
     for (const args of [["call"], ["call", "--help"]]) {
       const lines = (await run(args)).out.split("\n").map((line) => line.trim().split(/ {2,}/));
-      expect(lines).toEqual(expect.arrayContaining(operationList.map(([name, { does }]) => [name, does])));
+      expect(lines).toEqual(
+        expect.arrayContaining(operationList.map(([name, { does }]) => [name, does])),
+      );
     }
     const { out } = await run(["call", "listMemories", "--help"]);
     expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories[\s\S]*"contains"/);
@@ -34,12 +36,15 @@ describe("mnemograph call", () => {
     const known = await fillSample(memory, scope);
     const printed = vi.spyOn(console, "log").mockReturnValue();
     const last = ["purgeAppMemories", "uninstallApp", "deleteThread"];
-    const ordered = operationList.toSorted(([one], [other]) => last.indexOf(one) - last.indexOf(other));
+    const ordered = operationList.toSorted(
+      ([one], [other]) => last.indexOf(one) - last.indexOf(other),
+    );
     for (const [name, operation] of ordered.filter(([, { lines }]) => lines === undefined)) {
       const { input, status = 200 } = sampleOf(name, known);
       const json = JSON.stringify({ ...namedFor(operation, scope), ...input });
       const done = await prepareOperation(name, json, {}, { role: "operator", actor: "joe" });
-      if (status === 404) await expect(done(memory), name).rejects.toMatchObject({ code: "NOT_FOUND" });
+      if (status === 404)
+        await expect(done(memory), name).rejects.toMatchObject({ code: "NOT_FOUND" });
       else await done(memory);
       const answer = JSON.parse(printed.mock.lastCall?.[0]);
       if (status === 200) expect(operation.answer.safeParse(answer).error, name).toBeUndefined();
@@ -65,8 +70,16 @@ describe("mnemograph call", () => {
     [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
     [["listMemory"], 2, /Did you mean "listMemories"\?$/],
     [["constructor"], 2, /There is no operation/],
-    [["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'], 2, /"foo".*"txt".*memories\[0\]/],
-    [["listMemories", ...ana, "--json", '{"limit":"many"}'], 2, /expected number, received string → at limit/],
+    [
+      ["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'],
+      2,
+      /"foo".*"txt".*memories\[0\]/,
+    ],
+    [
+      ["listMemories", ...ana, "--json", '{"limit":"many"}'],
+      2,
+      /expected number, received string → at limit/,
+    ],
     [["recall", ...ana], 2, /at threadId/],
     [["recall", "--json", '{"threadId":"t"}'], 2, /userId/],
     [["recall", ...ana, "--json", "{"], 2, /--json is no JSON/],
@@ -96,6 +109,9 @@ describe("mnemograph upkeep", () => {
     expect(JSON.parse(done.out).pieces).toBeGreaterThan(0);
     expect((await run(["upkeep"])).out).toBe("Nothing was due.");
     const none = await run(["upkeep", "--model", "./none.js"]);
-    expect(none).toMatchObject({ code: 2, err: expect.stringMatching(/none\.js cannot be loaded/) });
+    expect(none).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/none\.js cannot be loaded/),
+    });
   }, 120_000);
 });

@@ -38,7 +38,9 @@ describe("mnemograph", () => {
     const help = await run(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
     expect(help.out).toMatch(/migrate .*[\s\S]*doctor .*[\s\S]*Examples:\n +\$ mnemograph migrate/);
-    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    const { version } = JSON.parse(
+      readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+    );
     expect(await run(["--version"])).toEqual({ code: 0, out: version, err: "" });
   });
 
@@ -62,10 +64,18 @@ describe("mnemograph", () => {
     ],
     ["migrate --database postgresql://h/d --data-dir d", 2, /--database and --data-dir name two/],
     ["migrate", 2, /^mnemograph: .*must start with postgresql:/, "localhost"],
-    ["upkeep", 1, /^mnemograph: The database does not answer/, "postgresql://ana:secret@127.0.0.1:1/db"],
+    [
+      "upkeep",
+      1,
+      /^mnemograph: The database does not answer/,
+      "postgresql://ana:secret@127.0.0.1:1/db",
+    ],
     ['migrate --schema a"b', 2, /^mnemograph: .*cannot be a schema name/],
   ])("says in one line what is wrong: %s", async (line, expected, message, url) => {
-    const { code, out, err } = await run(line.split(" "), url === undefined ? {} : { DATABASE_URL: url });
+    const { code, out, err } = await run(
+      line.split(" "),
+      url === undefined ? {} : { DATABASE_URL: url },
+    );
     expect([code, out]).toEqual([expected, ""]);
     expect(err).toMatch(message);
     expect(err).not.toMatch(/\n|secret|at .*\.[jt]s:/);
@@ -101,7 +111,9 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     await memory.remember({ scope: { userId: "ana" }, threadId: "t", messages });
     const open = await run(["doctor", "--data-dir", "data"]);
     expect(open).toMatchObject({ code: 1, err: "" });
-    expect(open.out).toMatch(/^bad {2}database {2}The embedded database in .* is open in process \d+/);
+    expect(open.out).toMatch(
+      /^bad {2}database {2}The embedded database in .* is open in process \d+/,
+    );
     await memory.close();
 
     const doctor = await run(["doctor", "--data-dir", "data"]);
@@ -110,12 +122,19 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     expect(lines).toEqual([
       expect.stringMatching(`^ok: database: Embedded PostgreSQL \\S+ in ${place}\\.$`),
       'ok: role: "postgres" may read and write all tables, and migrate.',
-      ...["ok: core: Version 4.", "ok: vector: Not set up; embeddings need it (`migrate --vectors`)."],
+      ...[
+        "ok: core: Version 4.",
+        "ok: vector: Not set up; embeddings need it (`migrate --vectors`).",
+      ],
       expect.stringMatching(/^ok: isolation: Not set up/),
-      ...[/functions: Version \d/, /pgvector: Not created/].map((line) => expect.stringMatching(line)),
+      ...[/functions: Version \d/, /pgvector: Not created/].map((line) =>
+        expect.stringMatching(line),
+      ),
       ...["ok: indexes: All are valid.", "ok: checkpointer: LangGraph's tables are up to date."],
       'ok: queues: None: pg-boss has no tables in "pgboss".',
-      expect.stringMatching(/^ok: stored: threads 1, messages 6, summaries \(completed\) 1; \d+ kB with indexes\.$/),
+      expect.stringMatching(
+        /^ok: stored: threads 1, messages 6, summaries \(completed\) 1; \d+ kB with indexes\.$/,
+      ),
       ...["running", "due", "stuck", "given up"].map((state) => `ok: ${state}: None.`),
       ...["ok: outages: None was noticed in the last day.", "0 bad, 0 warnings, 16 ok."],
     ]);
@@ -146,13 +165,17 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       database: `PostgreSQL ${host}${pathname}`,
       schema,
       summary: { ok: expect.any(Number), warn: expect.any(Number), bad: 0 },
-      checks: expect.arrayContaining([{ check: "core", verdict: "ok", says: "Version 4.", todo: null }]),
+      checks: expect.arrayContaining([
+        { check: "core", verdict: "ok", says: "Version 4.", todo: null },
+      ]),
     });
 
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 9`);
     const newer = await run(["doctor", "--schema", schema], server());
     expect(newer.code).toBe(1);
-    expect(newer.out).toMatch(/^bad {2}core .*set up by a newer mnemograph.*version 9.*Update the package\.$/m);
+    expect(newer.out).toMatch(
+      /^bad {2}core .*set up by a newer mnemograph.*version 9.*Update the package\.$/m,
+    );
     expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
     await db.pool.query(`drop schema "${schema}" cascade`);
   }, 120_000);

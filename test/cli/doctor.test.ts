@@ -20,7 +20,12 @@ const embeddings = new HashingEmbeddings({ dimensions: 16 });
 
 const flags = (more: Partial<DoctorFlags> = {}): DoctorFlags => {
   const database = inject("databaseUrl") ?? "";
-  return { schema: db.schema, ...(more.dataDir === undefined && { database }), queueSchema: "no_queues", ...more };
+  return {
+    schema: db.schema,
+    ...(more.dataDir === undefined && { database }),
+    queueSchema: "no_queues",
+    ...more,
+  };
 };
 const withUser = (user: string) => {
   const url = new URL(inject("databaseUrl") ?? "");
@@ -32,7 +37,8 @@ const wrong = (checks: readonly Check[]) =>
   checks.flatMap(({ check, verdict, says, todo }) =>
     verdict === "ok" || check === "connections" ? [] : [`${verdict} ${check}: ${says} ${todo}`],
   );
-const examined = async (more?: Partial<DoctorFlags>) => wrong(await checkAll(db.database, "here", flags(more)));
+const examined = async (more?: Partial<DoctorFlags>) =>
+  wrong(await checkAll(db.database, "here", flags(more)));
 const inSchema = (statement: string) => db.pool.query(statement.replaceAll("@", `"${db.schema}".`));
 
 beforeAll(async () => {
@@ -47,10 +53,14 @@ describe("doctor", () => {
     expect(wrong(checks)).toEqual([]);
     const says = Object.fromEntries(checks.map(({ check, says }) => [check, says]));
     expect(says).toMatchObject({
-      database: expect.stringMatching(onServer() ? /^here, version \d/ : /^Embedded PostgreSQL \S+ in here\.$/),
+      database: expect.stringMatching(
+        onServer() ? /^here, version \d/ : /^Embedded PostgreSQL \S+ in here\.$/,
+      ),
       core: expect.stringMatching(/^Version \d+\.$/),
       vector: expect.stringMatching(/^Version \d+\.$/),
-      stored: expect.stringMatching(/^threads 1, messages 2, memories \(fact, active\) 1; \d+ kB with indexes\.$/),
+      stored: expect.stringMatching(
+        /^threads 1, messages 2, memories \(fact, active\) 1; \d+ kB with indexes\.$/,
+      ),
       vectors: "1 in hashing-1, 16 dimensions.",
     });
   });
@@ -126,7 +136,10 @@ describe("doctor", () => {
     const database = createDatabase(db.pool, { schemaName: schema }, async () => {});
     const shipped = shippedSchema();
     const migrations = shipped.migrations.filter(({ set }) => set === "core");
-    await migrate(database, { vectors: false, shipped: { ...shipped, migrations: migrations.slice(0, -1) } });
+    await migrate(database, {
+      vectors: false,
+      shipped: { ...shipped, migrations: migrations.slice(0, -1) },
+    });
     const checks = await checkAll(database, "here", flags());
     const lacks = `lacks ${migrations.at(-1)?.name}. Run \`npx mnemograph migrate --schema ${schema}\`.`;
     expect(wrong(checks)[0]).toMatch(new RegExp(`^bad core: Version \\d+, ${lacks}$`));
@@ -135,11 +148,17 @@ describe("doctor", () => {
 
   it("goes on without the tables of a check, and without any", async () => {
     await inSchema("alter table @event rename to event_away");
-    const missing = await examined().finally(() => inSchema("alter table @event_away rename to event"));
-    expect(missing).toEqual([expect.stringMatching(/^bad outages: The tables .* are missing or out of date/)]);
+    const missing = await examined().finally(() =>
+      inSchema("alter table @event_away rename to event"),
+    );
+    expect(missing).toEqual([
+      expect.stringMatching(/^bad outages: The tables .* are missing or out of date/),
+    ]);
     const schema = schemaName();
     const none = await checkAll({ ...db.database, schemaName: schema }, "here", flags());
-    expect(wrong(none)).toEqual([`bad core: Not set up. Run \`npx mnemograph migrate --schema ${schema}\`.`]);
+    expect(wrong(none)).toEqual([
+      `bad core: Not set up. Run \`npx mnemograph migrate --schema ${schema}\`.`,
+    ]);
   });
 
   it("reports an old space of vectors that nobody uses any more", async () => {
@@ -157,7 +176,10 @@ describe("doctor", () => {
 
 describe("doctor, where nothing answers", () => {
   it.each<[Partial<DoctorFlags>, RegExp]>([
-    [{ database: "postgresql://ana:secret@127.0.0.1:1/db" }, /^bad database: The database does not answer \(/],
+    [
+      { database: "postgresql://ana:secret@127.0.0.1:1/db" },
+      /^bad database: The database does not answer \(/,
+    ],
     [
       { dataDir: "/nowhere/at-all" },
       /^bad database: There is no database in .* Run `npx mnemograph migrate --data-dir \/nowhere\/at-all` once\./,
@@ -170,13 +192,16 @@ describe("doctor, where nothing answers", () => {
 });
 
 describe.skipIf(!onServer())("doctor on a server (server only)", () => {
-  const diagnosed = async (more: Partial<DoctorFlags>) => wrong((await diagnose(flags(more))).checks);
+  const diagnosed = async (more: Partial<DoctorFlags>) =>
+    wrong((await diagnose(flags(more))).checks);
 
   it("names the tables that a role may not use, and the grant", async () => {
     const { pool, schema } = isolated;
     const role = new URL(isolated.connectionString("app")).username;
     await pool.query(`grant usage on schema "${db.schema}" to ${role}`);
-    await pool.query(`grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`);
+    await pool.query(
+      `grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`,
+    );
     expect(await diagnosed({ database: withUser(role) })).toEqual([]);
     await pool.query(`revoke delete on "${db.schema}".message from ${role}`);
     expect(await diagnosed({ database: withUser(role) })).toEqual([
@@ -187,16 +212,22 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     await pool.query(`revoke usage on schema "${db.schema}" from ${role}`);
     expect((await diagnosed({ database: withUser(role) })).slice(0, 2)).toEqual([
       expect.stringMatching(/^bad role: "app_\w+" may not read and write message/),
-      expect.stringMatching(/^warn core: Not checked\. The database user may not read the table "meta"/),
+      expect.stringMatching(
+        /^warn core: Not checked\. The database user may not read the table "meta"/,
+      ),
     ]);
     const other = { database: withUser(role), schema: `${schema}_none` };
     expect(await diagnosed(other)).toEqual([
-      expect.stringMatching(/^bad role: "app_\w+" may not create the tables\. As an administrator run `create schema/),
+      expect.stringMatching(
+        /^bad role: "app_\w+" may not create the tables\. As an administrator run `create schema/,
+      ),
       expect.stringMatching(/^bad core: Not set up\./),
     ]);
     await pool.query(`drop owned by ${role}`);
     await pool.query(`grant usage on schema ${schema} to ${role}`);
-    await pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to ${role}`);
+    await pool.query(
+      `grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
+    );
   });
 
   it("calls a role that bypasses row-level security a defect", async () => {
@@ -204,21 +235,29 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     const owner = { schema, database: isolated.connectionString("owner") };
     expect(await diagnosed(owner)).toEqual([]);
     expect(await diagnosed({ schema })).toEqual([
-      expect.stringMatching(/^bad tenants: "\w+" bypasses row-level security, so it sees the rows of all tenants\./),
+      expect.stringMatching(
+        /^bad tenants: "\w+" bypasses row-level security, so it sees the rows of all tenants\./,
+      ),
     ]);
-    await isolated.memory().memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
+    await isolated
+      .memory()
+      .memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
     const app = await diagnosed({ schema, database: isolated.connectionString("app") });
     expect(app).toContainEqual(
       expect.stringMatching(/^warn stored: Not checked\. Only the role that owns the tables may/),
     );
-    expect(app.filter((line) => !line.includes("Not checked. Only the role that owns"))).toEqual([]);
+    expect(app.filter((line) => !line.includes("Not checked. Only the role that owns"))).toEqual(
+      [],
+    );
   });
 
   it("asks for what embeddings need", async () => {
     const schema = schemaName();
     await db.memory({ schema }).setup();
     const wanted = await diagnosed({ schema, vectors: true });
-    expect(wanted[0]).toBe(`bad vector: Not set up. Run \`npx mnemograph migrate --vectors --schema ${schema}\`.`);
+    expect(wanted[0]).toBe(
+      `bad vector: Not set up. Run \`npx mnemograph migrate --vectors --schema ${schema}\`.`,
+    );
     await db.pool.query(`create database "${schema}"`);
     const url = new URL(inject("databaseUrl") ?? "");
     url.pathname = schema;
@@ -238,8 +277,12 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     const found = await diagnosed(owner);
     await db.pool.query(`alter role ${role} reset all`);
     expect(found).toEqual([
-      expect.stringMatching(/^warn settings: synchronous_commit is off: a crash of the server loses the last turns/),
-      expect.stringMatching(/^warn settings: jit_above_cost is 10000: .* Run `alter role "\w+" set jit = off`\.$/),
+      expect.stringMatching(
+        /^warn settings: synchronous_commit is off: a crash of the server loses the last turns/,
+      ),
+      expect.stringMatching(
+        /^warn settings: jit_above_cost is 10000: .* Run `alter role "\w+" set jit = off`\.$/,
+      ),
       expect.stringMatching(
         /^warn settings: statement_timeout is 5000: .* Run `alter role "\w+" set statement_timeout = 0`/,
       ),

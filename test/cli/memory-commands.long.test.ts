@@ -19,8 +19,15 @@ beforeAll(async () => {
     const [written] = await memory.memories.add(draft, { scope });
     id = written?.id ?? "";
     await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
-    await memory.memories.add({ text: "Ana plays chess.", kind: "fact" }, { scope: { userId: "other" } });
-    await memory.record({ scope, threadId: "t 1", messages: [new HumanMessage({ id: "m", content: message })] });
+    await memory.memories.add(
+      { text: "Ana plays chess.", kind: "fact" },
+      { scope: { userId: "other" } },
+    );
+    await memory.record({
+      scope,
+      threadId: "t 1",
+      messages: [new HumanMessage({ id: "m", content: message })],
+    });
   });
 }, 120_000);
 
@@ -33,15 +40,23 @@ describe("mnemograph search", () => {
     const line = /^\d\.\d\d {2}\S{36} {2}fact {2}\w+ {2}Ana prefers green tea in the morning\.$/;
     expect(found.out).toMatch(line);
     const hits = JSON.parse((await run(["search", "green tea", ...ana, "--json"])).out);
-    expect(hits).toMatchObject([{ memory: { id, importance: 4, scope: { userId: odd, tenantId: odd } } }]);
-    expect(await run(["search", "chess", ...ana])).toEqual({ code: 0, out: "Nothing fits.", err: "" });
+    expect(hits).toMatchObject([
+      { memory: { id, importance: 4, scope: { userId: odd, tenantId: odd } } },
+    ]);
+    expect(await run(["search", "chess", ...ana])).toEqual({
+      code: 0,
+      out: "Nothing fits.",
+      err: "",
+    });
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
   }, 120_000);
 
   it("prints messages on one line each, without what they would do to a terminal", async () => {
     const found = await run(["search", "tea", ...ana, "--transcript"]);
     expect(found).toMatchObject({ code: 0, err: "" });
-    expect(found.out).toMatch(/ {2}t 1#0 {2}user {2}I told you about my green tea\. \ufffd\[31mIn red\.$/);
+    expect(found.out).toMatch(
+      / {2}t 1#0 {2}user {2}I told you about my green tea\. \ufffd\[31mIn red\.$/,
+    );
     expect(found.out.split("\n")).toHaveLength(1);
     const hits = JSON.parse((await run(["search", "tea", ...ana, "--transcript", "--json"])).out);
     expect(hits).toMatchObject([{ text: message, seq: 0, threadId: "t 1" }]);
@@ -55,11 +70,26 @@ describe("mnemograph reembed", () => {
     expect(before.code).toBe(1);
     expect(before.err).toMatch(/^mnemograph: .*`npx mnemograph migrate --vectors` once\.$/);
     expect((await run(["migrate", "--vectors"])).code).toBe(0);
-    expect(await run(command)).toEqual({ code: 0, out: "Embedded 2 texts in hashing-1 (32 dimensions).", err: "" });
+    expect(await run(command)).toEqual({
+      code: 0,
+      out: "Embedded 2 texts in hashing-1 (32 dimensions).",
+      err: "",
+    });
     const again = await run([...command, "--json"]);
     expect(again.err).toBe("");
-    expect(JSON.parse(again.out)).toEqual({ space: "hashing-1", dimensions: 32, embedded: 0, remaining: 0 });
-    const byMeaning = await run(["search", "tea in the mornings", ...ana, "--embeddings", embeddings]);
+    expect(JSON.parse(again.out)).toEqual({
+      space: "hashing-1",
+      dimensions: 32,
+      embedded: 0,
+      remaining: 0,
+    });
+    const byMeaning = await run([
+      "search",
+      "tea in the mornings",
+      ...ana,
+      "--embeddings",
+      embeddings,
+    ]);
     expect(byMeaning).toMatchObject({ code: 0, err: "" });
   }, 180_000);
 
@@ -86,7 +116,11 @@ describe("mnemograph, used wrongly", () => {
   ])(
     "says so in one line and ends with 2: %j",
     async (args, problem) => {
-      expect(await run(args)).toMatchObject({ code: 2, out: "", err: expect.stringMatching(problem) });
+      expect(await run(args)).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringMatching(problem),
+      });
     },
     60_000,
   );

@@ -8,7 +8,11 @@ import { useCommandLine } from "../support/command-line.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const cli = useCommandLine(useTestDatabase());
-beforeAll(() => cli.withMemory((memory) => memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } })));
+beforeAll(() =>
+  cli.withMemory((memory) =>
+    memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } }),
+  ),
+);
 
 let child: ChildProcess | undefined;
 
@@ -71,12 +75,16 @@ it("prints an address for one visit at this machine, where changes are the opera
   const { token } = (await answer.json()) as { token: string };
   const known = { cookie, authorization: `Bearer ${token}` };
   const [memory] = await memoriesAt(origin, known);
-  const elsewhere = await fetch(`${origin}/users`, { headers: { ...known, "x-forwarded-for": "10.0.0.1" } });
+  const elsewhere = await fetch(`${origin}/users`, {
+    headers: { ...known, "x-forwarded-for": "10.0.0.1" },
+  });
   expect(elsewhere.status).toBe(403);
   const place = `${origin}/memories/${memory?.id}?userId=ana&reason=old`;
   await fetch(place, { method: "DELETE", headers: known });
   await endsWell();
   const scope = { userId: "ana" };
-  const [entry] = await cli.withMemory(({ memories }) => memories.history(memory?.id ?? "", { scope }));
+  const [entry] = await cli.withMemory(({ memories }) =>
+    memories.history(memory?.id ?? "", { scope }),
+  );
   expect(entry).toMatchObject({ actor: "joe", new: { reason: "old" } });
 });

@@ -12,7 +12,9 @@ const scope = { tenantId: "acme", userId: odd };
 
 beforeAll(async () => {
   await withMemory(async (memory) => {
-    const drafts = Array.from({ length: 600 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
+    const drafts = Array.from({ length: 600 }, (_, index) => ({
+      text: `Knows that number ${index} is odd.`,
+    }));
     await memory.memories.add(drafts, { scope });
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
     await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
@@ -28,14 +30,23 @@ describe("mnemograph export and import", () => {
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "end", lines: lines.length - 1 });
 
     const taken = await run(["import", "-"], { input: printed.out });
-    expect(taken).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/The scope has data/) });
+    expect(taken).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/The scope has data/),
+    });
     expect(await run(["forget", ...ana, "--yes"])).toMatchObject({ code: 0, err: "" });
     const piped = await run(["import", "-"], { input: printed.out });
     expect(piped).toMatchObject({ code: 0, err: "" });
     const counted = `^Imported ${lines.length - 2} of ${lines.length} lines\\.\n.*memory +600$`;
     expect(piped.out).toMatch(new RegExp(counted, "ms"));
     const again = await run(["import", "-", "--json"], { input: printed.out });
-    expect(JSON.parse(again.out)).toMatchObject({ scope, lines: lines.length, written: {}, total: 0 });
+    expect(JSON.parse(again.out)).toMatchObject({
+      scope,
+      lines: lines.length,
+      written: {},
+      total: 0,
+    });
   }, 120_000);
 
   it("write files of their owner's alone, and nowhere else than they were told to", async () => {
@@ -44,7 +55,10 @@ describe("mnemograph export and import", () => {
     symlinkSync(join(folder, "victim"), out);
     symlinkSync(join(folder, "victim"), `${out}.part`);
     const saved = await run(["export", ...ana, "--out", "private.jsonl"]);
-    expect(saved).toMatchObject({ code: 0, out: expect.stringMatching(/^Exported \d+ lines to private.jsonl\.$/) });
+    expect(saved).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Exported \d+ lines to private.jsonl\.$/),
+    });
     expect(readFileSync(out, "utf8")).toMatch(/"type":"end","lines":\d+\}\n$/);
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
@@ -58,9 +72,16 @@ describe("mnemograph export and import", () => {
   }, 60_000);
 
   it("say what is wrong in one line, and leave no half file", async () => {
-    writeFileSync(join(folder, "bad.jsonl"), '{"type":"header","format":"mnemograph","version":7}\n');
+    writeFileSync(
+      join(folder, "bad.jsonl"),
+      '{"type":"header","format":"mnemograph","version":7}\n',
+    );
     for (const [args, code, problem] of [
-      [["import", "bad.jsonl"], 2, /^mnemograph: Line 1: the export has version 7, .*: update the package\.$/],
+      [
+        ["import", "bad.jsonl"],
+        2,
+        /^mnemograph: Line 1: the export has version 7, .*: update the package\.$/,
+      ],
       [["import", "none.jsonl"], 2, /^mnemograph: none\.jsonl cannot be read: ENOENT/],
       [["import", "."], 2, /^mnemograph: \. cannot be read: EISDIR/],
       [["import"], 2, /^error: missing required argument 'file'/],
@@ -77,12 +98,18 @@ describe("mnemograph forget", () => {
     const removed = { memory: 600, thread: 1, message: 1, owner: 1 };
     expect(JSON.parse(preview.out)).toMatchObject({ removed });
     const refused = await run(["forget", ...ana]);
-    expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/^mnemograph: .*add --yes/) });
+    expect(refused).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(/^mnemograph: .*add --yes/),
+    });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     expect(forgotten.out).toMatch(/^Forgot \d{4} rows\.$[\s\S]*^memory +600$/m);
     expect((await run(["forget", ...ana, "--yes"])).out).toBe("Forgot 0 rows.");
-    expect(await withMemory((memory) => memory.memories.list({ scope: { userId: "ben" } }))).toHaveLength(1);
+    expect(
+      await withMemory((memory) => memory.memories.list({ scope: { userId: "ben" } })),
+    ).toHaveLength(1);
   }, 120_000);
 
   it("deletes one conversation of a user, and what was learned in it only when told to", async () => {
@@ -95,8 +122,12 @@ describe("mnemograph forget", () => {
       }
     });
     const known = () => withMemory((memory) => memory.memories.list({ scope }));
-    expect(await run(["forget", "--user=dora", "--thread=none", "--yes"])).toMatchObject({ code: 1 });
-    expect(await run(["forget", "--user=dora", "--with-memories", "--yes"])).toMatchObject({ code: 2 });
+    expect(await run(["forget", "--user=dora", "--thread=none", "--yes"])).toMatchObject({
+      code: 1,
+    });
+    expect(await run(["forget", "--user=dora", "--with-memories", "--yes"])).toMatchObject({
+      code: 2,
+    });
     const kept = await run(["forget", "--user=dora", "--thread=trip", "--yes"]);
     expect(kept.out).toMatch(/^thread +1$/m);
     expect(await known()).toHaveLength(2);

@@ -3,9 +3,21 @@ import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import type { Memory, MemoryDraft } from "../../src/index.js";
-import { consentNode, consentTool, memoryMiddleware, modelView, withMemory } from "../../src/index.js";
+import {
+  consentNode,
+  consentTool,
+  memoryMiddleware,
+  modelView,
+  withMemory,
+} from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
-import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgraph/conversation.js";
+import {
+  addressOf,
+  agentWithMemory,
+  newThread,
+  say,
+  toolAgent,
+} from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -16,12 +28,18 @@ const extract = { memories: { extract: true } };
 type Thread = ReturnType<typeof newThread>;
 
 const known = async (memory: Memory, thread: Thread) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
+  (await memory.memories.list({ scope: addressOf(thread).scope }))
+    .map(({ value }) => value)
+    .toSorted();
 const waiting = async (memory: Memory, thread: Thread) =>
-  (await memory.consents.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
-const remembering = (config = {}) => db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
+  (await memory.consents.list({ scope: addressOf(thread).scope }))
+    .map(({ value }) => value)
+    .toSorted();
+const remembering = (config = {}) =>
+  db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
 /** All that a model was given last. */
-const promptOf = ({ calls }: ScriptedChatModel) => (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
+const promptOf = ({ calls }: ScriptedChatModel) =>
+  (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
 const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
 const goal = { category: "goals", text: "The user wants to run a marathon." };
 /** As a program brings what it heard the user say of themselves. */
@@ -72,7 +90,12 @@ describe("where nobody can ask the user", () => {
         stated_by_user: false,
       });
       const model = taskModel({ fact_extraction: () => facts(city) });
-      const { memory, model: agent, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));
+      const {
+        memory,
+        model: agent,
+        graph,
+        thread,
+      } = agentWithMemory(db.memory({ model, config: extract }));
       await say(graph, message, thread);
       expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], ["Porto"]]);
       await say(graph, "Hello?", thread);
@@ -93,7 +116,12 @@ describe("where nobody can ask the user", () => {
     const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {
       const [request] = await memory.memories.add(draft, { scope });
-      await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
+      await memory.consents.decide({
+        scope,
+        id: request!.consentId!,
+        decision: "refuse",
+        actor: "user",
+      });
       const [later] = await memory.memories.add(stated(draft, porto), { scope });
       expect(later?.outcome).toBe("refused");
     }
@@ -113,7 +141,9 @@ describe("where somebody asks the user", () => {
       await say(graph, introduction, thread);
       const all = ["Cleo", "Porto"];
       expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], all]);
-      await db.memory({ config }).remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
+      await db
+        .memory({ config })
+        .remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
       const later = remembering(config);
       await later.upkeep();
       await later.idle();
@@ -132,7 +162,8 @@ describe("where somebody asks the user", () => {
       const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
       await agent.invoke({ messages: [new HumanMessage("Hi")] }, thread);
       for (const text of [block?.text, promptOf(model)]) {
-        if (ask === "tool") expect(text).toMatch(/Waiting for the User's Consent[\s\S]+: city: Porto/);
+        if (ask === "tool")
+          expect(text).toMatch(/Waiting for the User's Consent[\s\S]+: city: Porto/);
         else expect(text).not.toContain("Porto");
       }
     }
@@ -161,15 +192,25 @@ describe("the decision by field and origin", () => {
     ["said", { ...city, category: "tasks" }, ["created"]],
   ])("users H4: with ask %s, %j is %j", async (ask, draft, outcomes) => {
     const { memory, scope } = openThread(db, { config: { consent: { ask } } });
-    for (const outcome of outcomes) expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
+    for (const outcome of outcomes)
+      expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
   });
 
   it("a statement approves an inferred equal value and supersedes another", async () => {
     const { memory, scope } = openThread(db);
-    await memory.memories.add([goal, { ...city, value: "Rome", text: "The user lives in Rome." }], { scope });
-    await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], { scope });
-    const settled = await memory.consents.list({ scope, status: ["approved", "superseded", "pending"] });
-    expect(settled.map(({ category, status, evidence }) => [category, status, evidence?.quote])).toEqual([
+    await memory.memories.add([goal, { ...city, value: "Rome", text: "The user lives in Rome." }], {
+      scope,
+    });
+    await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], {
+      scope,
+    });
+    const settled = await memory.consents.list({
+      scope,
+      status: ["approved", "superseded", "pending"],
+    });
+    expect(
+      settled.map(({ category, status, evidence }) => [category, status, evidence?.quote]),
+    ).toEqual([
       ["profile", "superseded", undefined],
       ["goals", "approved", "I'll run a marathon!"],
     ]);
@@ -180,7 +221,13 @@ describe("a change that begins to wait", () => {
   const tool = (memory: Memory) => consentTool(memory);
   const node = (memory: Memory) => consentNode(memory);
   const wrapped = (memory: Memory) => withMemory(toolAgent([], []).agent, memory);
-  it.each<[ask: "said" | "queue" | "tool" | "interrupt", made: ((memory: Memory) => unknown) | null, by: string]>([
+  it.each<
+    [
+      ask: "said" | "queue" | "tool" | "interrupt",
+      made: ((memory: Memory) => unknown) | null,
+      by: string,
+    ]
+  >([
     ["said", null, "memory.consents.decide"],
     ["queue", null, "memory.consents.decide"],
     ["tool", null, "consentTool(memory)"],
@@ -190,19 +237,26 @@ describe("a change that begins to wait", () => {
     ["interrupt", node, ""],
     ["interrupt", wrapped, ""],
     ["said", node, ""],
-  ])("users H4: is logged once, where nobody is asked, with what decides it (%s, %s)", async (ask, made, by) => {
-    const logger = recordingLogger();
-    const memory = db.memory({ logger, config: { consent: { ask } } });
-    made?.(memory);
-    const told = (field: string) => logger.lines.filter((line) => line.includes(`of ${field} waits`));
-    const users = [randomUUID(), randomUUID()];
-    for (const userId of users) await memory.memories.add([city, goal, city], { scope: { userId } });
-    expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
-    expect(told("profile/city").join()).toContain(by);
-    // A benign field waits for a second signal: nobody is asked about it.
-    expect(told("goals")).toEqual([expect.stringMatching(/^warn: .+ second signal.+ memory\.consents\.decide/)]);
-    expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
-  });
+  ])(
+    "users H4: is logged once, where nobody is asked, with what decides it (%s, %s)",
+    async (ask, made, by) => {
+      const logger = recordingLogger();
+      const memory = db.memory({ logger, config: { consent: { ask } } });
+      made?.(memory);
+      const told = (field: string) =>
+        logger.lines.filter((line) => line.includes(`of ${field} waits`));
+      const users = [randomUUID(), randomUUID()];
+      for (const userId of users)
+        await memory.memories.add([city, goal, city], { scope: { userId } });
+      expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
+      expect(told("profile/city").join()).toContain(by);
+      // A benign field waits for a second signal: nobody is asked about it.
+      expect(told("goals")).toEqual([
+        expect.stringMatching(/^warn: .+ second signal.+ memory\.consents\.decide/),
+      ]);
+      expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
+    },
+  );
 
   it("is not logged if it is decided in the same call or was stated", async () => {
     const logger = recordingLogger();

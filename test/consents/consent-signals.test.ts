@@ -6,15 +6,22 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("a benign field", () => {
-  const goal = (text = "The user's goal is to launch the web shop in May.") => ({ category: "goals", text });
+  const goal = (text = "The user's goal is to launch the web shop in May.") => ({
+    category: "goals",
+    text,
+  });
   const from = (seq: number, threadId = "t") => ({ source: { threadId, seqs: [seq] } });
 
   it("waits for a second, independent signal", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
     // The same message, and an agent that echoes it, add nothing.
-    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
     expect(await memory.memories.add(goal(), user)).toMatchObject([{ outcome: "proposed" }]);
     const [request] = await memory.consents.list({ scope: user.scope });
     expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
@@ -24,9 +31,13 @@ describe("a benign field", () => {
     const said = "the user's goal is to launch the web shop in May";
     const [second] = await memory.memories.add({ ...goal(said), ...from(4) }, user);
     expect(second).toMatchObject({ outcome: "created", id: expect.any(String) });
-    expect((await memory.memories.list({ scope: user.scope })).map(({ text }) => text)).toEqual([said]);
+    expect((await memory.memories.list({ scope: user.scope })).map(({ text }) => text)).toEqual([
+      said,
+    ]);
     const approved = await memory.consents.list({ scope: user.scope, status: ["approved"] });
-    expect(approved).toMatchObject([{ id: request!.id, decidedVia: "signals", memoryId: second!.id }]);
+    expect(approved).toMatchObject([
+      { id: request!.id, decidedVia: "signals", memoryId: second!.id },
+    ]);
     const history = await memory.memories.history(second!.id!, user);
     expect(history.map(({ event }) => event)).toEqual(["CONSENT", "ADD"]);
     expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
@@ -39,10 +50,13 @@ describe("a benign field", () => {
       (await memory.memories.add(drafts, access)).map(({ outcome }) => outcome);
     expect(await outcomesOf([goal(), goal()])).toEqual(["proposed", "proposed"]);
     expect(await outcomesOf([goal()])).toEqual(["created"]);
-    expect(await memory.consents.list({ ...user, status: ["approved"] })).toMatchObject([{ decidedVia: "signals" }]);
+    expect(await memory.consents.list({ ...user, status: ["approved"] })).toMatchObject([
+      { decidedVia: "signals" },
+    ]);
     const other = { scope: { userId: randomUUID() } };
     const echoed = { ...goal(), origin: "assistant" as const };
-    for (let times = 0; times < 3; times++) expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
+    for (let times = 0; times < 3; times++)
+      expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
   });
 
   it("keeps different values apart and forgets a single signal after a week", async () => {
@@ -50,27 +64,46 @@ describe("a benign field", () => {
     const memory = db.memory({ clock: () => now });
     const user = { scope: { userId: randomUUID() } };
     await memory.memories.add({ ...goal(), ...from(0) }, user);
-    await memory.memories.add({ ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) }, user);
+    await memory.memories.add(
+      { ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) },
+      user,
+    );
     await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(3);
-    const tone = (value: string) => ({ category: "preferences", key: "tone", value, text: `Likes a ${value} tone.` });
+    const tone = (value: string) => ({
+      category: "preferences",
+      key: "tone",
+      value,
+      text: `Likes a ${value} tone.`,
+    });
     await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
     await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
-    expect((await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);
+    expect(
+      (await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? []),
+    ).toEqual(["warm"]);
     now = new Date("2031-01-08T00:00:00Z");
-    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([
+      { outcome: "proposed" },
+    ]);
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
   it("is written immediately with consent, or from two messages of one batch", async () => {
     const memory = db.memory();
-    const [sure, twice, again] = Array.from({ length: 3 }, () => ({ scope: { userId: randomUUID() } }));
-    expect(await memory.memories.add(goal(), { ...sure!, consent: "given" })).toMatchObject([{ outcome: "created" }]);
+    const [sure, twice, again] = Array.from({ length: 3 }, () => ({
+      scope: { userId: randomUUID() },
+    }));
+    expect(await memory.memories.add(goal(), { ...sure!, consent: "given" })).toMatchObject([
+      { outcome: "created" },
+    ]);
     const both = [
       { ...goal(), ...from(0) },
       { ...goal(), ...from(2) },
     ];
-    expect(await memory.memories.add(both, twice!)).toMatchObject([{ outcome: "proposed" }, { outcome: "created" }]);
+    expect(await memory.memories.add(both, twice!)).toMatchObject([
+      { outcome: "proposed" },
+      { outcome: "created" },
+    ]);
     expect(await memory.consents.list(twice)).toEqual([]);
     await memory.memories.add([both[0]!, both[0]!, both[0]!], again!);
     expect(await memory.consents.list(again)).toMatchObject([{ seenCount: 3 }]);

@@ -38,8 +38,13 @@ describe("a sensitive field", () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() } };
     const correction = { ...draftOf([category, key], "x"), correction: true, confidence: 1 };
-    expect(await memory.memories.add(correction, user)).toMatchObject([{ outcome: "proposed", id: null }]);
-    const given = await memory.memories.add(draftOf([category, key], "y"), { ...user, consent: "given" });
+    expect(await memory.memories.add(correction, user)).toMatchObject([
+      { outcome: "proposed", id: null },
+    ]);
+    const given = await memory.memories.add(draftOf([category, key], "y"), {
+      ...user,
+      consent: "given",
+    });
     expect(given).toMatchObject([{ outcome: "created" }]);
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
@@ -64,10 +69,20 @@ describe("a sensitive field", () => {
       { category: "goals", text: "The user's goal is to rest." },
     ];
     const asked = await db.memory({ config }).memories.add(health, user);
-    expect(asked.map(({ outcome }) => outcome)).toEqual(["proposed", "proposed", "proposed", "created", "created"]);
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      "proposed",
+      "proposed",
+      "proposed",
+      "created",
+      "created",
+    ]);
     expect(await db.memory({ config }).consents.list({ scope: user.scope })).toHaveLength(3);
-    expect(() => db.memory({ config: { consent: { sensitive: ["hobbies/x"] } } })).toThrow("hobbies");
-    expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
+    expect(() => db.memory({ config: { consent: { sensitive: ["hobbies/x"] } } })).toThrow(
+      "hobbies",
+    );
+    expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow(
+      '"category/key"',
+    );
   });
 
   it("is proposed by extraction with its source", async () => {
@@ -88,35 +103,62 @@ describe("a sensitive field", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("classify ok proposed");
     expect(await memory.stats({ scope: thread.scope })).toMatchObject({ written: 1, rejected: 0 });
     await say(memory, thread, "I live in Porto.");
-    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);
+    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
+      { seenCount: 2, signals: 2 },
+    ]);
   });
 
   it("is proposed, not changed, by update and restore", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), { ...user, consent: "given" });
+    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
+      ...user,
+      consent: "given",
+    });
     const id = rome!.id!;
     const required = { code: "CONSENT_REQUIRED" };
-    const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
+    const update = memory.memories.update(
+      id,
+      { value: "Porto", text: "The user lives in Porto." },
+      user,
+    );
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
-    await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(required);
-    expect(await memory.memories.get(id, user)).toMatchObject({ value: "Rome", text: "The user's city is Rome." });
+    await expect(
+      memory.memories.update(id, { text: "The user left Rome." }, user),
+    ).rejects.toMatchObject(required);
+    expect(await memory.memories.get(id, user)).toMatchObject({
+      value: "Rome",
+      text: "The user's city is Rome.",
+    });
     // What says nothing else about the user needs no consent.
     await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
-    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual(["UPDATE", "CONSENT", "ADD"]);
+    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual([
+      "UPDATE",
+      "CONSENT",
+      "ADD",
+    ]);
 
     const [free] = await memory.memories.add(draftOf(["tasks", "language"], "Danish"), user);
-    await expect(memory.memories.update(free!.id!, { category: "profile" }, user)).rejects.toMatchObject(required);
+    await expect(
+      memory.memories.update(free!.id!, { category: "profile" }, user),
+    ).rejects.toMatchObject(required);
     await memory.memories.remove(id, user);
     await expect(memory.memories.restore(id, user)).rejects.toMatchObject(required);
-    expect((await memory.memories.list({ scope: user.scope })).map(({ category }) => category)).toEqual(["tasks"]);
+    expect(
+      (await memory.memories.list({ scope: user.scope })).map(({ category }) => category),
+    ).toEqual(["tasks"]);
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Rome" }]);
 
     await memory.memories.restore(id, { ...user, consent: "given" });
     const porto = { value: "Porto", text: "The user lives in Porto." };
     await memory.memories.update(id, porto, { ...user, actor: "form", consent: "given" });
-    const [consent] = (await memory.memories.history(id, user)).filter(({ event }) => event === "CONSENT");
-    expect(consent).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", value: "Porto" } });
+    const [consent] = (await memory.memories.history(id, user)).filter(
+      ({ event }) => event === "CONSENT",
+    );
+    expect(consent).toMatchObject({
+      actor: "form",
+      new: { decision: "approve", via: "code", value: "Porto" },
+    });
   });
 
   it("has only consented values after any calls without consent", async () => {
@@ -135,8 +177,15 @@ describe("a sensitive field", () => {
     const step = fc.oneof(
       fc.record({ op: fc.constant("add" as const), field, value }),
       fc.record({ op: fc.constant("extract" as const), field, value }),
-      fc.record({ op: fc.constantFrom("update" as const, "recategorise" as const), at: fc.nat(9), value }),
-      fc.record({ op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const), at: fc.nat(9) }),
+      fc.record({
+        op: fc.constantFrom("update" as const, "recategorise" as const),
+        at: fc.nat(9),
+        value,
+      }),
+      fc.record({
+        op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const),
+        at: fc.nat(9),
+      }),
       fc.record({ op: fc.constant("refuse" as const), at: fc.nat(3) }),
     );
     await fc.assert(
@@ -150,13 +199,18 @@ describe("a sensitive field", () => {
         const start = await memory.memories.add(drafts, { scope, consent: "given" });
         const consented = new Set(["Rome", "they"]);
         for (const action of steps) {
-          const all = await memory.memories.list({ scope, states: ["active", "soft_deleted", "superseded"] });
+          const all = await memory.memories.list({
+            scope,
+            states: ["active", "soft_deleted", "superseded"],
+          });
           const id = "at" in action ? (all[action.at % all.length]?.id ?? "") : "";
           await perform(memory, scope, action, id, said).catch((error: unknown) => {
             if (!MemoryError.is(error)) throw error;
           });
           const active = await memory.memories.list({ scope });
-          const held = active.filter(({ category, key }) => category !== "tasks" && isSensitive(key));
+          const held = active.filter(
+            ({ category, key }) => category !== "tasks" && isSensitive(key),
+          );
           for (const item of held) expect(consented).toContain(item.value);
         }
         expect(start).toHaveLength(3);
@@ -193,7 +247,8 @@ async function perform(
     refuse: async () => {
       const waiting = await consents.list({ scope });
       const request = waiting[at % Math.max(1, waiting.length)];
-      if (request) await consents.decide({ scope, id: request.id, decision: "refuse", actor: "user" });
+      if (request)
+        await consents.decide({ scope, id: request.id, decision: "refuse", actor: "user" });
     },
   };
   await done[op]?.();

@@ -26,11 +26,17 @@ const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Po
   return outcome!.consentId!;
 };
 const cityOf = async (memory: Memory, { scope }: User) =>
-  (await memory.memories.list({ scope })).filter(({ key }) => key === "city").map(({ value }) => value);
+  (await memory.memories.list({ scope }))
+    .filter(({ key }) => key === "city")
+    .map(({ value }) => value);
 describe("a proposal", () => {
   it("replaces a sensitive memory and waits for seven days", async () => {
     const { memory, user } = open();
-    const id = await propose(memory, user, city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }));
+    const id = await propose(
+      memory,
+      user,
+      city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }),
+    );
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     const [request, ...others] = await memory.consents.list({ scope: user.scope });
     expect(others).toEqual([]);
@@ -57,10 +63,17 @@ describe("a proposal", () => {
     const { memory, user } = open();
     const first = await propose(memory, user);
     expect(await propose(memory, user, city(" PORTO"))).toBe(first);
-    expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(first);
-    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id: first, seenCount: 3 }]);
+    expect(
+      await propose(memory, user, city("Porto", { text: "Porto is the home of the user." })),
+    ).toBe(first);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([
+      { id: first, seenCount: 3 },
+    ]);
     const second = await propose(memory, user, city("Lisbon"));
-    const all = await memory.consents.list({ scope: user.scope, status: ["pending", "superseded"] });
+    const all = await memory.consents.list({
+      scope: user.scope,
+      status: ["pending", "superseded"],
+    });
     expect(all.map(({ id, status, value }) => [id, status, value])).toEqual([
       [second, "pending", "Lisbon"],
       [first, "superseded", "Porto"],
@@ -84,7 +97,10 @@ describe("a proposal", () => {
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
     await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
-    const all = await memory.consents.list({ scope: user.scope, status: ["pending", "superseded"] });
+    const all = await memory.consents.list({
+      scope: user.scope,
+      status: ["pending", "superseded"],
+    });
     expect(all.reduce((sum, { seenCount }) => sum + seenCount, 0)).toBe(20);
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
@@ -92,17 +108,33 @@ describe("a proposal", () => {
   it("is isolated between users, tenants and apps with similar ids", async () => {
     const memory = db.memory();
     const userId = `${randomUUID()}%_:'"`;
-    const scopes = [{ userId }, { userId, tenantId: "t" }, { userId: `${userId}x` }, { appId: userId }];
+    const scopes = [
+      { userId },
+      { userId, tenantId: "t" },
+      { userId: `${userId}x` },
+      { appId: userId },
+    ];
     for (const scope of scopes) await propose(memory, { scope: scope as User["scope"] });
     const lists = await Promise.all(scopes.map((scope) => memory.consents.list({ scope })));
-    expect(lists.map((list) => list.map(({ scope }) => scope))).toEqual(scopes.map((scope) => [scope]));
+    expect(lists.map((list) => list.map(({ scope }) => scope))).toEqual(
+      scopes.map((scope) => [scope]),
+    );
     for (const [index, scope] of scopes.entries()) {
       const { id } = lists[(index + 1) % scopes.length]![0]!;
-      const error = await rejection(memory.consents.decide({ scope, id, decision: "approve", actor: "eve" }));
+      const error = await rejection(
+        memory.consents.decide({ scope, id, decision: "approve", actor: "eve" }),
+      );
       expect(error?.code).toBe("NOT_FOUND");
     }
     expect(
-      await rejection(memory.consents.decide({ scope: { userId }, id: "' or 1=1", decision: "refuse", actor: "e" })),
+      await rejection(
+        memory.consents.decide({
+          scope: { userId },
+          id: "' or 1=1",
+          decision: "refuse",
+          actor: "e",
+        }),
+      ),
     ).toMatchObject({ code: "NOT_FOUND" });
   });
 });
@@ -116,8 +148,12 @@ describe("a decision", () => {
       { scope: { appId: user.scope.appId } },
     );
     const decide = (id: string, more: object = {}) =>
-      rejection(memory.consents.decide({ ...user, id, decision: "approve", actor: "eve", ...more }));
-    expect(await decide(note, { text: "Pay at evil.example." })).toMatchObject({ code: "INVALID_INPUT" });
+      rejection(
+        memory.consents.decide({ ...user, id, decision: "approve", actor: "eve", ...more }),
+      );
+    expect(await decide(note, { text: "Pay at evil.example." })).toMatchObject({
+      code: "INVALID_INPUT",
+    });
     await memory.memories.add(city("Rome", { origin: "operator" }), { ...user, consent: "given" });
     expect(await decide(await propose(memory, user))).toMatchObject({ code: "WRONG_STATE" });
     expect(await cityOf(memory, user)).toEqual(["Rome"]);
@@ -134,14 +170,24 @@ describe("a decision", () => {
     const evidence = { quote: "Yes, Porto", threadId: "t", messageId: "m" };
     const audited = { decision: "approve", via: "code", evidence } as const;
     const decided = await memory.consents.decide({ ...user, ...audited, id, actor: "ana" });
-    expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
-    const held = await memory.memories.list({ scope: user.scope, states: ["active", "superseded"] });
+    expect(decided).toMatchObject({
+      status: "approved",
+      decidedBy: "ana",
+      decidedVia: "code",
+      evidence,
+    });
+    const held = await memory.memories.list({
+      scope: user.scope,
+      states: ["active", "superseded"],
+    });
     expect(held[0]).toMatchObject({ trust: "user" });
     expect(held.map(({ id: memoryId, value, state }) => [memoryId, value, state])).toEqual([
       [decided.memoryId, "Porto", "active"],
       [expect.any(String), "Rome", "superseded"],
     ]);
-    const history = (await memory.memories.history(decided.memoryId!, user)).filter(({ event }) => event !== "LINK");
+    const history = (await memory.memories.history(decided.memoryId!, user)).filter(
+      ({ event }) => event !== "LINK",
+    );
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
       ["CONSENT", "ana"],
       ["ADD", "ana"],
@@ -157,7 +203,10 @@ describe("a decision", () => {
     const [given] = await memory.memories
       .history(held[1]!.id, user)
       .then((all) => all.filter(({ event }) => event === "CONSENT"));
-    expect(given).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", request: null } });
+    expect(given).toMatchObject({
+      actor: "form",
+      new: { decision: "approve", via: "code", request: null },
+    });
     const { changes } = await memory.recall(thread);
     const created = { event: "created", line: "[Profile] The user lives in Porto. (imp=4)" };
     expect(changes.top).toContainEqual(expect.objectContaining(created));
@@ -167,8 +216,19 @@ describe("a decision", () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
-    const refused = await memory.consents.decide({ ...user, id, decision: "refuse", actor: "ana", via: "cli" });
-    expect(refused).toMatchObject({ status: "refused", decidedBy: "ana", decidedVia: "cli", memoryId: null });
+    const refused = await memory.consents.decide({
+      ...user,
+      id,
+      decision: "refuse",
+      actor: "ana",
+      via: "cli",
+    });
+    expect(refused).toMatchObject({
+      status: "refused",
+      decidedBy: "ana",
+      decidedVia: "cli",
+      memoryId: null,
+    });
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     expect(await memory.memories.history(id, user)).toMatchObject([
       { event: "CONSENT", actor: "ana", new: { decision: "refuse", via: "cli", value: "Porto" } },
@@ -191,17 +251,35 @@ describe("a decision", () => {
       const user = newUser();
       const id = await propose(memory, user, draft);
       await memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", ...edit });
-      return (await memory.memories.list({ scope: user.scope })).map((item) => [item.value, item.text]);
+      return (await memory.memories.list({ scope: user.scope })).map((item) => [
+        item.value,
+        item.text,
+      ]);
     };
     expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
-    expect(await value({ text: "The user is at home in Faro." })).toEqual([[null, "The user is at home in Faro."]]);
-    const unsaid = { category: "profile", key: "pronouns", value: "they", text: "The user told their pronouns." };
+    expect(await value({ text: "The user is at home in Faro." })).toEqual([
+      [null, "The user is at home in Faro."],
+    ]);
+    const unsaid = {
+      category: "profile",
+      key: "pronouns",
+      value: "they",
+      text: "The user told their pronouns.",
+    };
     expect(await value({ value: "she" }, unsaid)).toEqual([["she", "The user's pronouns: she."]]);
     const user = newUser();
     const id = await propose(memory, user);
-    const wrong = memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", text: "…" });
+    const wrong = memory.consents.decide({
+      ...user,
+      id,
+      decision: "approve",
+      actor: "ana",
+      text: "…",
+    });
     expect(await rejection(wrong)).toMatchObject({ code: "INVALID_INPUT" });
-    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);
+    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([
+      { id, status: "pending" },
+    ]);
   });
 
   it("of twenty concurrent ones wins once, and the others get the winner", async () => {
@@ -210,7 +288,12 @@ describe("a decision", () => {
     const deciders = Array.from({ length: 20 }, (_, index) => `decider ${index}`);
     const results = await Promise.allSettled(
       deciders.map((actor, index) =>
-        memory.consents.decide({ ...user, id, actor, decision: index % 2 === 0 ? "approve" : "refuse" }),
+        memory.consents.decide({
+          ...user,
+          id,
+          actor,
+          decision: index % 2 === 0 ? "approve" : "refuse",
+        }),
       ),
     );
     const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -219,11 +302,15 @@ describe("a decision", () => {
     const lost = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     for (const error of lost) {
       expect(MemoryError.is(error, "WRONG_STATE")).toBe(true);
-      expect(error.message).toContain(`was ${status} by ${decidedBy} (code) on ${decidedAt!.toISOString()}`);
+      expect(error.message).toContain(
+        `was ${status} by ${decidedBy} (code) on ${decidedAt!.toISOString()}`,
+      );
     }
     expect(await cityOf(memory, user)).toEqual(status === "approved" ? ["Porto"] : []);
     const memoryId = won[0]!.memoryId ?? id;
-    const audit = (await memory.memories.history(memoryId, user)).filter(({ event }) => event === "CONSENT");
+    const audit = (await memory.memories.history(memoryId, user)).filter(
+      ({ event }) => event === "CONSENT",
+    );
     expect(audit).toMatchObject([{ actor: decidedBy }]);
   });
 
@@ -236,7 +323,9 @@ describe("a decision", () => {
     const [expired] = await memory.consents.list({ scope: user.scope, status: ["expired"] });
     expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
     for (const decision of ["approve", "refuse"] as const) {
-      const error = await rejection(memory.consents.decide({ ...user, id, decision, actor: "ana" }));
+      const error = await rejection(
+        memory.consents.decide({ ...user, id, decision, actor: "ana" }),
+      );
       expect(error).toMatchObject({ code: "WRONG_STATE" });
       expect(error?.message).toContain("2031-01-08");
     }

@@ -5,7 +5,9 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
-  it("finds those that changed among 100,000 owners in one pass of each table", { timeout: 120_000 }, async () => {
+  it("finds those that changed among 100,000 owners in one pass of each table", {
+    timeout: 120_000,
+  }, async () => {
     await db.pool.query(
       `insert into "${db.schema}".owner (tenant_id, user_id, app_id, memory_count, revision)
        select 'tenant ' || n % 100, 'user ' || n, '', 5, 3 from generate_series(1, 100000) n`,

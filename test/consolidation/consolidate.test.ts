@@ -27,12 +27,20 @@ describe("consolidating", () => {
     ]);
     const [kept, ...others] = await memory.memories.list({ scope });
     expect(others).toEqual([]);
-    expect(kept).toMatchObject({ seenCount: 2, importance: 4, tags: expect.arrayContaining(["sport", "summer"]) });
-    const gone = [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
-    expect(await memory.memories.get(gone, { scope })).toMatchObject({ state: "merged", supersededBy: kept?.id });
-    expect((await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id)).toEqual([
-      kept?.id,
-    ]);
+    expect(kept).toMatchObject({
+      seenCount: 2,
+      importance: 4,
+      tags: expect.arrayContaining(["sport", "summer"]),
+    });
+    const gone =
+      [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
+    expect(await memory.memories.get(gone, { scope })).toMatchObject({
+      state: "merged",
+      supersededBy: kept?.id,
+    });
+    expect(
+      (await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id),
+    ).toEqual([kept?.id]);
     const [entry, ...earlier] = await memory.memories.history(gone, { scope });
     expect(entry).toMatchObject({
       event: "MERGE",
@@ -40,7 +48,9 @@ describe("consolidating", () => {
       new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
     });
     const { changes } = await memory.changes.since(2, { scope });
-    expect(changes).toMatchObject([{ event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) }]);
+    expect(changes).toMatchObject([
+      { event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) },
+    ]);
     // The merge is undone by hand.
     await memory.memories.revert(gone, { scope, to: earlier.at(-1)?.id ?? 0, actor: "admin" });
     expect(await memory.memories.list({ scope })).toHaveLength(2);
@@ -52,7 +62,10 @@ describe("consolidating", () => {
     const scope: Scope = { userId: "again" };
     const memory = db.memory({ model: judgingModel(() => "unrelated") });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({
+      status: "completed",
+      calls: 2,
+    });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
     await memory.memories.update(first?.id ?? "", { pinned: true }, { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
@@ -66,7 +79,10 @@ describe("consolidating", () => {
 
   it("links related memories once", async () => {
     const scope: Scope = { userId: "link" };
-    const memory = db.memory({ model: judgingModel(() => "related"), config: { memories: { links: 0 } } });
+    const memory = db.memory({
+      model: judgingModel(() => "related"),
+      config: { memories: { links: 0 } },
+    });
     const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "link" }]);
     const { rows } = await db.pool.query(

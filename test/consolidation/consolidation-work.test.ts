@@ -28,7 +28,9 @@ const taskOf = async (userId: string) => {
 };
 
 const ownerRefOf = async (userId: string) => {
-  const { rows } = await db.pool.query(`select id from "${db.schema}".owner where user_id = $1`, [userId]);
+  const { rows } = await db.pool.query(`select id from "${db.schema}".owner where user_id = $1`, [
+    userId,
+  ]);
   return Number(rows[0].id);
 };
 
@@ -37,7 +39,11 @@ describe("a changed owner", () => {
     const scope = { userId: "daily" };
     let now = new Date();
     const model = judgingModel(() => "same");
-    const memory = db.memory({ model, clock: () => now, config: { consolidation: { enabled: true } } });
+    const memory = db.memory({
+      model,
+      clock: () => now,
+      config: { consolidation: { enabled: true } },
+    });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
     expect(await memory.upkeep()).toBe(0);
     const { retry_at: firstAt } = await taskOf("daily");
@@ -49,11 +55,19 @@ describe("a changed owner", () => {
     expect(model.calls).toHaveLength(5);
 
     const task = await taskOf("daily");
-    expect(task).toMatchObject({ retry_at: null, progress: null, done_until: task.revision, attempts: 0 });
+    expect(task).toMatchObject({
+      retry_at: null,
+      progress: null,
+      done_until: task.revision,
+      attempts: 0,
+    });
     now = new Date(now.getTime() + 2 * dayMs);
     expect(await memory.upkeep()).toBe(0);
 
-    const drafts = [{ text: "In the Alps the user enjoys hiking every summer." }, { text: "The user plays chess." }];
+    const drafts = [
+      { text: "In the Alps the user enjoys hiking every summer." },
+      { text: "The user plays chess." },
+    ];
     await memory.memories.add(drafts, { scope });
     expect(await memory.upkeep()).toBe(1);
     await memory.memories.add({ text: "The user enjoys summer hiking in the Alps." }, { scope });
@@ -70,7 +84,9 @@ describe("a changed owner", () => {
     await memory.upkeep();
     await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
     expect(await taskOf("off")).toBeUndefined();
-    await expect(consolidateNow(db.memory(), { scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(consolidateNow(db.memory(), { scope })).rejects.toMatchObject({
+      code: "MODEL_REQUIRED",
+    });
   });
 });
 
@@ -81,7 +97,8 @@ describe("a run", () => {
     const meddling: { id?: string } = {};
     const model = taskModel({
       memory_pairs: async (prompt, call) => {
-        if (call === 0) await memory.memories.update(meddling.id ?? "", { pinned: true }, { scope });
+        if (call === 0)
+          await memory.memories.update(meddling.id ?? "", { pinned: true }, { scope });
         return judge.reply(prompt, call);
       },
     });
@@ -103,7 +120,9 @@ describe("a run", () => {
     await markWork(db.database, key);
     const claim = await takeWork(db.database, key, 1);
     if (!claim) throw new Error("nothing was claimed");
-    const pairs = [{ first, second, similarity: 0.8, votes: [{ verdict: "same", reason: "Said before." }] }];
+    const pairs = [
+      { first, second, similarity: 0.8, votes: [{ verdict: "same", reason: "Said before." }] },
+    ];
     await keepProgress(db.database, claim, { doneUntil: 1, more: false, pairs });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const done = await consolidateNow(memory, { scope });
@@ -118,7 +137,10 @@ describe("a run", () => {
     const config = { consolidation: { budgetTokens: 10 } };
     const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({
+      status: "completed",
+      calls: 2,
+    });
     const chess = [
       "The user plays chess in the park with friends.",
       "In the park the user meets friends who play chess.",
@@ -127,7 +149,10 @@ describe("a run", () => {
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "deferred", calls: 0 });
     expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
     now = new Date("2026-03-02T00:00:00Z");
-    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({
+      status: "completed",
+      calls: 2,
+    });
   });
 });
 

@@ -43,7 +43,10 @@ describe("daily work", () => {
     }));
 
   it("is spread over the day for many tenants and adjacent for one tenant's users", () => {
-    const tenants = Array.from({ length: 2_400 }, (_, n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));
+    const tenants = Array.from({ length: 2_400 }, (_, n) => ({
+      tenantId: `tenant ${n}`,
+      userId: "ana",
+    }));
     const times = dailyTimes(
       tenants.map((of) => ({ scope: of, doneAtMs: null })),
       dayMs,
@@ -57,7 +60,10 @@ describe("daily work", () => {
     expect(Math.min(...perHour)).toBeGreaterThan(60);
     expect(Math.max(...perHour)).toBeLessThan(140);
     const [one = 0, two = 0, three = 0] = dailyTimes(
-      ["ana", "bo", "cy"].map((userId) => ({ scope: { tenantId: "acme", userId }, doneAtMs: null })),
+      ["ana", "bo", "cy"].map((userId) => ({
+        scope: { tenantId: "acme", userId },
+        doneAtMs: null,
+      })),
       dayMs,
       0,
     );

@@ -40,7 +40,9 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
 
   it("fail after two invalid answers", async () => {
     const model = await openai.model([{ text: "same" }, { text: "same, as I said" }]);
-    await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
+    await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({
+      code: "MODEL_OUTPUT_INVALID",
+    });
   });
 });
 

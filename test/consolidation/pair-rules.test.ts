@@ -1,8 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { choosePairs, mayBeOne, mayMerge, type StoredPair } from "../../src/consolidation/choose-pairs.rule.js";
+import {
+  choosePairs,
+  mayBeOne,
+  mayMerge,
+  type StoredPair,
+} from "../../src/consolidation/choose-pairs.rule.js";
 import type { PairVote } from "../../src/consolidation/pair-votes.rule.js";
-import { needsVote, nextToAsk, pairVerdicts, verdictOf } from "../../src/consolidation/pair-votes.rule.js";
+import {
+  needsVote,
+  nextToAsk,
+  pairVerdicts,
+  verdictOf,
+} from "../../src/consolidation/pair-votes.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
 import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
@@ -15,7 +25,9 @@ const near = memories(6).chain((all) => {
   const pairs = all.flatMap((first) => all.map((second) => ({ first, second })));
   return fc
     .tuple(...pairs.map(() => fc.double({ min: 0, max: 1, noNaN: true })))
-    .map((similarities) => pairs.map((pair, at): StoredPair => ({ ...pair, similarity: similarities[at] ?? 0 })));
+    .map((similarities) =>
+      pairs.map((pair, at): StoredPair => ({ ...pair, similarity: similarities[at] ?? 0 })),
+    );
 });
 
 describe("pairs", () => {
@@ -27,12 +39,13 @@ describe("pairs", () => {
         expect(["fact", "insight"]).toContain(first.kind);
         expect(second.scope).toEqual(first.scope);
         expect([first.state, second.state]).toEqual(["active", "active"]);
-        expect(Math.min(first.updatedAt.getTime(), second.updatedAt.getTime())).toBeGreaterThanOrEqual(
-          day(5).getTime(),
-        );
+        expect(
+          Math.min(first.updatedAt.getTime(), second.updatedAt.getTime()),
+        ).toBeGreaterThanOrEqual(day(5).getTime());
         expect(similarity).toBeGreaterThanOrEqual(0.5);
         if (first.actorId && second.actorId) expect(first.actorId).toBe(second.actorId);
-        if (first.key && second.key) expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
+        if (first.key && second.key)
+          expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
       }
     }));
 
@@ -46,7 +59,11 @@ describe("pairs", () => {
       const shuffled = given
         .map((pair) => ({ pair, key: keys.next().value as number }))
         .toSorted((one, other) => one.key - other.key)
-        .map(({ pair: { first, second, similarity } }) => ({ first: second, second: first, similarity }));
+        .map(({ pair: { first, second, similarity } }) => ({
+          first: second,
+          second: first,
+          similarity,
+        }));
       expect(choosePairs(shuffled, rules)).toEqual(chosen);
     }));
 
@@ -55,9 +72,24 @@ describe("pairs", () => {
     ["keys of two things", { key: "dog_name" }, { key: "cat_name" }, false],
     ["one key", { key: "dog_name" }, {}, true],
     ["keys of which each has a word of its own", { key: "my_dog" }, { key: "dog_name" }, false],
-    ["another date", { text: "The user met the dog on Monday." }, { text: "The user met the dog on Tuesday." }, true],
-    ["a negation", { text: "The user likes the dog." }, { text: "The user does not like the dog." }, true],
-    ["another figure", { text: "The user pays 8,000 euros." }, { text: "The user pays 9,500 euros." }, true],
+    [
+      "another date",
+      { text: "The user met the dog on Monday." },
+      { text: "The user met the dog on Tuesday." },
+      true,
+    ],
+    [
+      "a negation",
+      { text: "The user likes the dog." },
+      { text: "The user does not like the dog." },
+      true,
+    ],
+    [
+      "another figure",
+      { text: "The user pays 8,000 euros." },
+      { text: "The user pays 9,500 euros." },
+      true,
+    ],
     ["two speakers", { actorId: "Ana" }, { actorId: "Bo" }, false],
     ["two apps", { scope: { userId: "ana", appId: "mail" } }, {}, false],
     ["two kinds", { kind: "insight" as const }, {}, false],
@@ -81,14 +113,19 @@ describe("pairs", () => {
   it("are of categories that the same agents read", () => {
     const text = "The user likes the dog.";
     const [first, second] = [stored({ ref: 1, text, category: "goals" }), stored({ ref: 2, text })];
-    const some = categoryPolicy(undefined, { planner: ["goals"], researcher: ["knowledge", "goals"] });
+    const some = categoryPolicy(undefined, {
+      planner: ["goals"],
+      researcher: ["knowledge", "goals"],
+    });
     const all = categoryPolicy(undefined, { planner: ["goals", "knowledge"] });
     expect(mayBeOne(first, second, some)).toBe(false);
     expect(mayBeOne(first, second, all)).toBe(true);
   });
 });
 
-const vote = fc.constantFrom(...pairVerdicts).map((verdict): PairVote => ({ verdict, reason: verdict }));
+const vote = fc
+  .constantFrom(...pairVerdicts)
+  .map((verdict): PairVote => ({ verdict, reason: verdict }));
 const hides = ({ verdict }: PairVote) => verdict !== "related" && verdict !== "unrelated";
 
 describe("votes", () => {
@@ -104,17 +141,21 @@ describe("votes", () => {
       const votes = asked(said);
       expect(needsVote(votes)).toBe(false);
       const found = verdictOf(votes);
-      if (found.verdict === "related") expect(new Set(votes.map(({ verdict }) => verdict)).size).toBe(1);
+      if (found.verdict === "related")
+        expect(new Set(votes.map(({ verdict }) => verdict)).size).toBe(1);
       if (!hides(found)) return;
       const effect = ({ verdict }: PairVote) => (verdict === "same" ? "merge" : "close");
       const agreeing = votes.filter((each) => hides(each) && effect(each) === effect(found));
       expect(agreeing.length - (votes.length - agreeing.length)).toBe(5);
     }));
 
-  /** The chance that a judge merges two memories of whom it says "same" with this chance each time. */
+  /**
+   * The chance that a judge merges two memories of whom it says "same" with this chance each time.
+   */
   const chanceOfMerge = (same: number, votes: readonly PairVote[] = []): number => {
     if (!needsVote(votes)) return verdictOf(votes).verdict === "same" ? 1 : 0;
-    const next = (verdict: PairVote["verdict"]) => chanceOfMerge(same, [...votes, { verdict, reason: "" }]);
+    const next = (verdict: PairVote["verdict"]) =>
+      chanceOfMerge(same, [...votes, { verdict, reason: "" }]);
     return same * next("same") + (1 - same) * next("unrelated");
   };
 
@@ -127,7 +168,14 @@ describe("votes", () => {
     const open = (verdicts: readonly PairVote["verdict"][]) => ({
       votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
     });
-    const pairs = [open(["same"]), open([]), open(["related"]), open([]), open([]), open(["same", "related"])];
+    const pairs = [
+      open(["same"]),
+      open([]),
+      open(["related"]),
+      open([]),
+      open([]),
+      open(["same", "related"]),
+    ];
     expect(nextToAsk(pairs, 2, { begun: false })).toEqual([1, 3]);
     expect(nextToAsk(pairs, 9, { begun: true })).toEqual([0, 2]);
     const settled = [

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mayBeOne, mayMerge, type StoredMemory } from "../../src/consolidation/choose-pairs.rule.js";
+import {
+  mayBeOne,
+  mayMerge,
+  type StoredMemory,
+} from "../../src/consolidation/choose-pairs.rule.js";
 import { pairVerdicts } from "../../src/consolidation/pair-votes.rule.js";
 import { type JudgedPair, settlePairs } from "../../src/consolidation/settle-pairs.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
@@ -24,7 +28,11 @@ const settle = (...pair: Parameters<typeof judged>) => settlePairs([judged(...pa
 const runs = memories(6).chain((all) => {
   const pairs = all.flatMap((first, at) => all.slice(at + 1).map((second) => ({ first, second })));
   return fc
-    .tuple(...pairs.map(() => fc.tuple(fc.constantFrom(...pairVerdicts), fc.double({ min: 0.5, max: 1, noNaN: true }))))
+    .tuple(
+      ...pairs.map(() =>
+        fc.tuple(fc.constantFrom(...pairVerdicts), fc.double({ min: 0.5, max: 1, noNaN: true })),
+      ),
+    )
     .map((said) =>
       pairs.map(({ first, second }, at) => {
         const [verdict, similarity] = said[at] ?? ["unrelated" as const, 0.5];
@@ -48,7 +56,9 @@ describe("any verdicts of a model", () => {
 
   it("never remove a memory twice or merge into a removed one", () =>
     forAll(runs, (pairs) => {
-      const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
+      const moved = settlePairs(pairs, rules).flatMap((effect) =>
+        "gone" in effect ? [effect] : [],
+      );
       const gone = moved.map((effect) => effect.gone.id);
       expect(new Set(gone).size).toBe(gone.length);
       const merged = moved.filter(({ action }) => action === "merge");
@@ -62,7 +72,11 @@ describe("two that say the same", () => {
   const longer = "The user likes the dog very much.";
 
   it.each([
-    ["the user's own words stay before inferred ones", { rank: 3 }, { rank: 1, text: longer, pinned: true }],
+    [
+      "the user's own words stay before inferred ones",
+      { rank: 3 },
+      { rank: 1, text: longer, pinned: true },
+    ],
     ["what is pinned stays", { pinned: true }, { text: longer }],
     ["a slot stays", { key: "pet" }, { text: longer }],
     ["what says more stays", { text: longer }, {}],
@@ -74,7 +88,10 @@ describe("two that say the same", () => {
   });
 
   it("stay two if the one to remove holds a slot", () => {
-    const [mine, slot] = [stored({ ref: 1, text, rank: 3 }), stored({ ref: 2, text, rank: 1, key: "pet" })];
+    const [mine, slot] = [
+      stored({ ref: 1, text, rank: 3 }),
+      stored({ ref: 2, text, rank: 1, key: "pet" }),
+    ];
     expect(settle(mine, slot, "same")).toEqual({ action: "none", why: "slot" });
   });
 });
@@ -100,7 +117,11 @@ describe("two that cannot both hold", () => {
 
   it("the user's own word stays before a later inferred one", () => {
     const inferred = { ...later, rank: 1 };
-    expect(settle(earlier, inferred, "updates")).toMatchObject({ action: "close", kept: earlier, gone: inferred });
+    expect(settle(earlier, inferred, "updates")).toMatchObject({
+      action: "close",
+      kept: earlier,
+      gone: inferred,
+    });
   });
 
   it("the earlier one continues if it was repeated later", () => {
@@ -112,7 +133,10 @@ describe("two that cannot both hold", () => {
       validTo: day(9),
       split: { id: again.id, until: day(4), from: day(9) },
     });
-    expect(settle({ ...again, rank: 1 }, later, "contradicts")).toEqual({ action: "none", why: "believed" });
+    expect(settle({ ...again, rank: 1 }, later, "contradicts")).toEqual({
+      action: "none",
+      why: "believed",
+    });
   });
 
   it("nothing pinned, sensitive or of another slot is closed", () => {

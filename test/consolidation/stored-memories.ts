@@ -35,7 +35,12 @@ export const memories = (most: number) =>
     .array(
       fc.record({
         text: fc.constantFrom(...texts),
-        kind: fc.constantFrom("fact" as const, "insight" as const, "episode" as const, "note" as const),
+        kind: fc.constantFrom(
+          "fact" as const,
+          "insight" as const,
+          "episode" as const,
+          "note" as const,
+        ),
         state: fc.constantFrom("active" as const, "active" as const, "superseded" as const),
         appId: fc.constantFrom(undefined, "mail", "maps"),
         category: fc.constantFrom("knowledge", "preferences"),

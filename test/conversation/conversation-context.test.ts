@@ -4,7 +4,11 @@ import { conversationContext } from "../../src/conversation/conversation-context
 import { Conversation, isUser, type Session } from "./conversation-model.js";
 
 /** One kind of step, with its relative frequency. */
-const happening = <Name extends string, Fields extends object>(weight: number, name: Name, fields: Fields) => ({
+const happening = <Name extends string, Fields extends object>(
+  weight: number,
+  name: Name,
+  fields: Fields,
+) => ({
   weight,
   arbitrary: fc.record({ do: fc.constant(name), ...fields } as never) as fc.Arbitrary<
     { do: Name } & { [Key in keyof Fields]: number }
@@ -29,49 +33,60 @@ function take(conversation: Conversation, each: Step): void {
   if (each.do === "rollback") conversation.rollback(each.back);
   else if (each.do === "round") conversation.round(each.answers, "finished");
   else if (each.do === "crashBeforeAnswer") conversation.round(0, each.do);
-  else if (each.do === "crashBeforeRecord" || each.do === "crashAfterRecord") conversation.round(each.answers, each.do);
+  else if (each.do === "crashBeforeRecord" || each.do === "crashAfterRecord")
+    conversation.round(each.answers, each.do);
   else conversation[each.do]();
 }
 
 /** Summarised messages that are shown verbatim. */
 const keeps = fc.integer({ min: 0, max: 7 });
 
-describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s session", (session) => {
-  it("shows the last summarised messages and all after them once and in order, an answer only with its turn", () =>
-    fc.assert(
-      fc.property(steps, keeps, (taken, keep) => {
-        const conversation = new Conversation(session, keep);
-        for (const each of taken) {
-          take(conversation, each);
-          const { context, expected, current } = conversation.ask();
-          expect(new Set(context).size).toBe(context.length);
-          expect(context.at(-1)).toBe(current);
-          expect(context.slice(-expected.length)).toEqual(expected);
-          const before = context.slice(0, -expected.length);
-          if (before.length > 0) expect([before[0], expected[0]].map((id) => isUser(id!))).toEqual([true, false]);
-        }
-      }),
-      { numRuns: 400 },
-    ));
+describe.each<Session>(["full", "bounded", "stateless"])(
+  "the context of a %s session",
+  (session) => {
+    it("shows the last summarised messages and all after them once and in order, an answer only with its turn", () =>
+      fc.assert(
+        fc.property(steps, keeps, (taken, keep) => {
+          const conversation = new Conversation(session, keep);
+          for (const each of taken) {
+            take(conversation, each);
+            const { context, expected, current } = conversation.ask();
+            expect(new Set(context).size).toBe(context.length);
+            expect(context.at(-1)).toBe(current);
+            expect(context.slice(-expected.length)).toEqual(expected);
+            const before = context.slice(0, -expected.length);
+            if (before.length > 0)
+              expect([before[0], expected[0]].map((id) => isUser(id!))).toEqual([true, false]);
+          }
+        }),
+        { numRuns: 400 },
+      ));
 
-  it("has a user's message once there was one, also in a run that brings none", () => {
-    const others = fc.constantFrom<string[][]>([], ["reminder"], ["tool result"], ["answer x"], ["x", "y"]);
-    fc.assert(
-      fc.property(steps, others, keeps, (taken, brought, keep) => {
-        const conversation = new Conversation(session, keep);
-        for (const each of taken) {
-          take(conversation, each);
-          const { context, said, after } = conversation.askNothing(brought);
-          expect(context.some(isUser)).toBe(said.length > 0);
-          expect(new Set(context).size).toBe(context.length);
-          expect(context.slice(context.length - brought.length)).toEqual(brought);
-          expect(context.filter((id) => after.includes(id))).toEqual(after);
-        }
-      }),
-      { numRuns: 400 },
-    );
-  });
-});
+    it("has a user's message once there was one, also in a run that brings none", () => {
+      const others = fc.constantFrom<string[][]>(
+        [],
+        ["reminder"],
+        ["tool result"],
+        ["answer x"],
+        ["x", "y"],
+      );
+      fc.assert(
+        fc.property(steps, others, keeps, (taken, brought, keep) => {
+          const conversation = new Conversation(session, keep);
+          for (const each of taken) {
+            take(conversation, each);
+            const { context, said, after } = conversation.askNothing(brought);
+            expect(context.some(isUser)).toBe(said.length > 0);
+            expect(new Set(context).size).toBe(context.length);
+            expect(context.slice(context.length - brought.length)).toEqual(brought);
+            expect(context.filter((id) => after.includes(id))).toEqual(after);
+          }
+        }),
+        { numRuns: 400 },
+      );
+    });
+  },
+);
 
 it("a bounded session's state has only recent messages and those that the last turn's summary did not cover", () =>
   fc.assert(
@@ -88,13 +103,35 @@ it("a bounded session's state has only recent messages and those that the last t
 describe("conversationContext", () => {
   const idOf = (id: string) => id;
   const context = (gap: string[], summaryEndId: string | null, state: string[]) =>
-    conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastTurn: [], opensTurn: () => true });
+    conversationContext({
+      gap,
+      endId: summaryEndId,
+      recent: [],
+      state,
+      idOf,
+      lastTurn: [],
+      opensTurn: () => true,
+    });
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["a turn tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
-    ["a fork: the abandoned tail is omitted", ["6", "7", "8", "9"], "5", ["4", "5", "6", "7", "q"], ["6", "7", "q"]],
-    ["the message at the summary's end was deleted", ["6", "7"], "5", ["3", "4", "6", "7", "q"], ["6", "7", "q"]],
-  ])("%s", (_, gap, summaryEndId, state, expected) => expect(context(gap, summaryEndId, state)).toEqual(expected));
+    [
+      "a fork: the abandoned tail is omitted",
+      ["6", "7", "8", "9"],
+      "5",
+      ["4", "5", "6", "7", "q"],
+      ["6", "7", "q"],
+    ],
+    [
+      "the message at the summary's end was deleted",
+      ["6", "7"],
+      "5",
+      ["3", "4", "6", "7", "q"],
+      ["6", "7", "q"],
+    ],
+  ])("%s", (_, gap, summaryEndId, state, expected) =>
+    expect(context(gap, summaryEndId, state)).toEqual(expected),
+  );
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["nothing", [], "a1", ["q0", "a0", "q1", "a1"], ["q1", "a1"]],
@@ -106,15 +143,32 @@ describe("conversationContext", () => {
   ])("shows the last turn to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
     const opensTurn = (id: string) => id.startsWith("q");
     expect(
-      conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastTurn: ["q1", "a1"], opensTurn }),
+      conversationContext({
+        gap,
+        endId: summaryEndId,
+        recent: [],
+        state,
+        idOf,
+        lastTurn: ["q1", "a1"],
+        opensTurn,
+      }),
     ).toEqual(expected);
   });
 
   it("shows only the question of a turn of 60 answers", () => {
     const lastTurn = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
-    const sources = { gap: [], endId: "a59", recent: [], idOf, opensTurn: (id: string) => id === "q" };
+    const sources = {
+      gap: [],
+      endId: "a59",
+      recent: [],
+      idOf,
+      opensTurn: (id: string) => id === "q",
+    };
     expect(conversationContext({ ...sources, state: ["x"], lastTurn })).toEqual(["q", "x"]);
-    expect(conversationContext({ ...sources, state: [...lastTurn, "x"], lastTurn: [] })).toEqual(["q", "x"]);
+    expect(conversationContext({ ...sources, state: [...lastTurn, "x"], lastTurn: [] })).toEqual([
+      "q",
+      "x",
+    ]);
   });
 
   it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(

@@ -15,7 +15,9 @@ const limits = {
 };
 const branch = (...seqs: number[]) => seqs.map((seq) => `m${seq}`);
 
-/** Stores a thread of messages m0, m1, …, long ones of tools; `summaries` are [end, status, turns]. */
+/**
+ * Stores a thread of messages m0, m1, …, long ones of tools; `summaries` are [end, status, turns].
+ */
 async function store(
   threadId: string,
   roles: string[],
@@ -38,16 +40,21 @@ async function store(
     values ('summaries', ${thread?.id}, -1, now() - interval '1 minute')`);
 }
 
-async function read(threadId: string, messageIds: string[] | null, more: Partial<typeof limits> = {}) {
-  const [row] = await db.database.query<Record<"gap" | "recent", { seq: number }[]> & { summary: object }>(
-    conversationRow(db.database, { scope, threadId, messageIds }, [], { ...limits, ...more }),
-  );
+async function read(
+  threadId: string,
+  messageIds: string[] | null,
+  more: Partial<typeof limits> = {},
+) {
+  const [row] = await db.database.query<
+    Record<"gap" | "recent", { seq: number }[]> & { summary: object }
+  >(conversationRow(db.database, { scope, threadId, messageIds }, [], { ...limits, ...more }));
   const [gap, recent] = [row?.gap, row?.recent].map((messages) => messages?.map(({ seq }) => seq));
   return { ...row, gap, recent };
 }
 
 beforeAll(async () => {
-  const roles = "user assistant user assistant system user assistant tool assistant user assistant user";
+  const roles =
+    "user assistant user assistant system user assistant tool assistant user assistant user";
   await store("thread", roles.split(" "), [
     [3, "completed", 7],
     [8, "completed"],
@@ -67,13 +74,21 @@ describe("the conversation of a thread", () => {
     const found = async (...seqs: number[]) => read("thread", branch(...seqs));
     expect(await found(0, 1, 2, 3)).toMatchObject({ gap: [], recent: [0, 1, 2, 3], summary: two });
     expect(await found(5, 6)).toMatchObject({ gap: [4, 5, 6], recent: [0, 1, 2, 3], summary: two });
-    expect(await found(2, 9)).toMatchObject({ gap: Array.from(Array(10).keys()), recent: [], summary: null });
+    expect(await found(2, 9)).toMatchObject({
+      gap: Array.from(Array(10).keys()),
+      recent: [],
+      summary: null,
+    });
     expect(await found(99)).toMatchObject({ gap: [9, 10, 11], summary: three });
   });
 
   it("has the recent messages from their turn on, without system messages and long results", async () => {
     const none = { recentMessages: 0 };
-    expect(await read("thread", null)).toMatchObject({ gap: [9, 10, 11], recent: [5, 6, 8], summary: three });
+    expect(await read("thread", null)).toMatchObject({
+      gap: [9, 10, 11],
+      recent: [5, 6, 8],
+      summary: three,
+    });
     // With none kept: the turn that the summary ends with, if no later one has begun.
     expect(await read("thread", null, none)).toMatchObject({ recent: [], summary: three });
     expect(await read("thread", branch(8), none)).toMatchObject({ gap: [], recent: [5, 6, 8] });
@@ -92,12 +107,17 @@ describe("the conversation of a thread", () => {
 
   it("has the question and the end of a long turn", async () => {
     await store("long", ["user", ...Array<string>(70).fill("assistant")], [[70, "completed"]]);
-    expect((await read("long", null)).recent).toEqual([0, ...Array.from({ length: 53 }, (_, index) => 18 + index)]);
+    expect((await read("long", null)).recent).toEqual([
+      0,
+      ...Array.from({ length: 53 }, (_, index) => 18 + index),
+    ]);
   });
 
   it("is empty for a new thread, and only marks a thread of another scope as not owned", async () => {
     const found = async (other: object) =>
-      db.database.query(conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits));
+      db.database.query(
+        conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits),
+      );
     expect(await found({ userId: "ana" })).toEqual([]);
     for (const other of [
       { ...scope, userId: "bo" },

@@ -1,6 +1,8 @@
 import { conversationContext } from "../../src/conversation/conversation-context.rule.js";
 
-/** Where messages are besides the transcript: in the graph's state, whole or bounded, or nowhere. */
+/**
+ * Where messages are besides the transcript: in the graph's state, whole or bounded, or nowhere.
+ */
 export type Session = "full" | "bounded" | "stateless";
 
 type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
@@ -33,13 +35,15 @@ export class Conversation {
 
   /** The last user message again under the same id, as from a job queue. Stateless runs only. */
   retryRound(): void {
-    if (this.#session === "stateless" && this.#lastUser !== undefined) this.#run(this.#lastUser, 1, "finished");
+    if (this.#session === "stateless" && this.#lastUser !== undefined)
+      this.#run(this.#lastUser, 1, "finished");
   }
 
   claim(): void {
     const endSeq = this.#transcript.length - 1;
     if (endSeq < 0 || this.#summaries.some((summary) => summary.status === "processing")) return;
-    if ((this.#latest()?.endSeq ?? -1) < endSeq) this.#summaries.push({ endSeq, status: "processing" });
+    if ((this.#latest()?.endSeq ?? -1) < endSeq)
+      this.#summaries.push({ endSeq, status: "processing" });
   }
 
   complete(): void {
@@ -52,7 +56,9 @@ export class Conversation {
 
   /** Restores the completed summary `back` versions ago. */
   rollback(back: number): void {
-    const target = this.#summaries.filter((summary) => summary.status === "completed").at(-1 - back);
+    const target = this.#summaries
+      .filter((summary) => summary.status === "completed")
+      .at(-1 - back);
     if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
   }
 
@@ -87,7 +93,11 @@ export class Conversation {
   #run(user: string, answers: number, ending: Ending): void {
     this.#lastUser = user;
     const kept = this.#session !== "stateless";
-    const recalled = { endId: this.#endId(), lastId: this.#transcript.at(-1), recent: this.#recent() };
+    const recalled = {
+      endId: this.#endId(),
+      lastId: this.#transcript.at(-1),
+      recent: this.#recent(),
+    };
     let state = [...this.#state, user];
     if (kept) this.#state = state;
     if (ending === "crashBeforeAnswer") return;
@@ -99,7 +109,8 @@ export class Conversation {
     for (const id of state.slice(state.lastIndexOf(recalled.lastId ?? "") + 1)) {
       if (!this.#transcript.includes(id)) this.#transcript.push(id);
     }
-    if (ending === "crashAfterRecord" || this.#session !== "bounded" || recalled.endId === null) return;
+    if (ending === "crashAfterRecord" || this.#session !== "bounded" || recalled.endId === null)
+      return;
     const end = state.indexOf(recalled.endId);
     const [first] = recalled.recent;
     if (first !== undefined && !state.includes(first)) return;

@@ -31,7 +31,12 @@ const cyclic = () => {
   return value;
 };
 
-const builder = (...id: string[]) => ({ lc: 1, type: "constructor", id, kwargs: { content: "built" } });
+const builder = (...id: string[]) => ({
+  lc: 1,
+  type: "constructor",
+  id,
+  kwargs: { content: "built" },
+});
 const evil = {
   get broken() {
     throw new Error("no");
@@ -54,11 +59,20 @@ const values: [string, () => unknown][] = [
   ["a revoked proxy", revoked],
   ["a proxy that lies", () => new Proxy([], { get: (_, key) => (key === "length" ? 1e15 : "x") })],
   ["symbols and functions", () => ({ [Symbol("s")]: 1, f: () => 1, list: [Symbol("t"), () => 2] })],
-  ["maps, sets, dates, bytes", () => [new Map([[{}, 1]]), new Set([1]), new Date(Number.NaN), Buffer.from("x")]],
-  ["typed arrays", () => [new Float64Array([1, Number.NaN]), new BigInt64Array([1n]), new ArrayBuffer(4)]],
+  [
+    "maps, sets, dates, bytes",
+    () => [new Map([[{}, 1]]), new Set([1]), new Date(Number.NaN), Buffer.from("x")],
+  ],
+  [
+    "typed arrays",
+    () => [new Float64Array([1, Number.NaN]), new BigInt64Array([1n]), new ArrayBuffer(4)],
+  ],
   ["a constructor of LangChain's", () => builder("langchain_core", "messages", "HumanMessage")],
   ["an unknown constructor", () => builder("evil", "Code")],
-  ["a constructor that is escaped", () => ({ __lc_escaped__: builder("langchain_core", "prompts", "PromptTemplate") })],
+  [
+    "a constructor that is escaped",
+    () => ({ __lc_escaped__: builder("langchain_core", "prompts", "PromptTemplate") }),
+  ],
   ["a secret", () => ({ lc: 1, type: "secret", id: ["OPENAI_API_KEY"] })],
   ["LangChain's not_implemented", () => ({ lc: 1, type: "not_implemented", id: ["x"] })],
   [
@@ -68,7 +82,10 @@ const values: [string, () => unknown][] = [
       { lc: 2, type: "constructor", id: ["Set"], args: [[1]] },
     ],
   ],
-  ["prototypes", () => JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1, "toString": 2}')],
+  [
+    "prototypes",
+    () => JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1, "toString": 2}'),
+  ],
   ["halves of surrogate pairs and NUL", () => ({ "\uD800\u0000": "\uDC00\u0000" })],
 ];
 const holders = (value: unknown): BaseMessage[] => [
@@ -82,7 +99,11 @@ const holders = (value: unknown): BaseMessage[] => [
   }),
   new HumanMessage({ id: "kwargs", content: "said", additional_kwargs: { value } }),
   new AIMessage({ id: "metadata", content: "said", response_metadata: { value } }),
-  new AIMessage({ id: "args", content: "said", tool_calls: [{ id: "c", name: "f", args: { value } }] }),
+  new AIMessage({
+    id: "args",
+    content: "said",
+    tool_calls: [{ id: "c", name: "f", args: { value } }],
+  }),
   new ToolMessage({ id: "artifact", content: "said", tool_call_id: "c", artifact: value }),
 ];
 
@@ -95,8 +116,14 @@ describe("a message", () => {
     expect((await memory.record({ ...thread, messages })).recorded).toBe(messages.length);
     const { gap } = await memory.recall(thread);
     expect(gap.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
-    expect(gap.map((message) => message.getType())).toEqual(messages.map((message) => message.getType()));
-    expect(gap.map(({ text }) => text.slice(0, 4))).toEqual(["one", ...Array(6).fill("said"), "two"]);
+    expect(gap.map((message) => message.getType())).toEqual(
+      messages.map((message) => message.getType()),
+    );
+    expect(gap.map(({ text }) => text.slice(0, 4))).toEqual([
+      "one",
+      ...Array(6).fill("said"),
+      "two",
+    ]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
@@ -109,7 +136,10 @@ describe("a message", () => {
     ["a name of 4,000 random characters", { content: "x", name: randomIdeographs(4_000) }],
     ["a name of 4,000 words", { content: "x", name: "word ".repeat(4_000) }],
     ["100,000 random ideographs", { content: randomIdeographs(100_000) }],
-    ["100,000 different words", { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") }],
+    [
+      "100,000 different words",
+      { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") },
+    ],
     [
       "words of 2,000 letters",
       { content: Array.from({ length: 60 }, (_, i) => `${i}x`.padEnd(2_000, "ab")).join(" ") },
@@ -119,7 +149,10 @@ describe("a message", () => {
     const memory = db.memory({ config: { context: { maxGapTokens: 1_000_000 } } });
     const thread = fresh();
     const odd = new HumanMessage({ id: "odd", ...fields } as never);
-    await memory.record({ ...thread, messages: [new HumanMessage({ id: "plain", content: "tea" }), odd] });
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage({ id: "plain", content: "tea" }), odd],
+    });
     expect((await memory.recall(thread)).gap.map(({ id }) => id)).toEqual(["plain", "odd"]);
     expect(await memory.transcript.search({ scope, query: "tea" })).not.toEqual([]);
   });
@@ -129,12 +162,19 @@ describe("a message", () => {
     const thread = fresh();
     const { recordMessages } = await import("../../src/conversation/record-messages.js");
     const { toNewMessage } = await import("../../src/conversation/record.js");
-    const made = ["marmalade", "heavy"].map((id) => toNewMessage(new HumanMessage({ id, content: id })));
+    const made = ["marmalade", "heavy"].map((id) =>
+      toNewMessage(new HumanMessage({ id, content: id })),
+    );
     const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
-    const messages = [light, { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() }];
+    const messages = [
+      light,
+      { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
+    ];
     const input = { ...thread, messages, windowMessages: 14, language: "english" };
     expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
-    expect(JSON.stringify(await memory.transcript.search({ scope, query: "marmalade" }))).toContain("marmalade");
+    expect(JSON.stringify(await memory.transcript.search({ scope, query: "marmalade" }))).toContain(
+      "marmalade",
+    );
   });
 
   it("that was altered in the table is read back by role, id, name and text", async () => {
@@ -163,7 +203,9 @@ describe("a message", () => {
         [serialised, thread.threadId],
       );
       const { gap } = await memory.recall(thread);
-      expect(gap.map((message) => [message.getType(), message.id, message.name, message.text])).toEqual([
+      expect(
+        gap.map((message) => [message.getType(), message.id, message.name, message.text]),
+      ).toEqual([
         ["human", "u", "Ana", "hello"],
         ["ai", "a", undefined, "hi"],
         ["system", "s", undefined, "Be kind."],
@@ -188,33 +230,56 @@ describe("the codec", () => {
       { maxDepth: 5, withCrossShrink: true },
       leaf,
       fc.array(tie("json"), { maxLength: 3 }),
-      fc.array(fc.tuple(key, tie("json")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+      fc
+        .array(fc.tuple(key, tie("json")), { maxLength: 4 })
+        .map((entries) => Object.fromEntries(entries)),
     ),
   }));
-  const record = fc.array(fc.tuple(key, json), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
+  const record = fc
+    .array(fc.tuple(key, json), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
   const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
   it("round-trips messages with any data", () =>
     fc.assert(
-      fc.asyncProperty(fc.string({ unit: "binary" }), record, record, json, async (content, kwargs, args, artifact) => {
-        const id = "1";
-        const call = { id: "c", name: "f", args, type: "tool_call" as const };
-        const said = new AIMessage({ id, content, tool_calls: [call], additional_kwargs: kwargs, name: "agent" });
-        const metadata = { response_metadata: kwargs };
-        const result = new ToolMessage({ id, content, tool_call_id: "c", artifact, status: "error", ...metadata });
-        const parts = new HumanMessage({
-          id,
-          content: [
-            { type: "text", text: content },
-            { type: "custom", args },
-          ],
-        });
-        for (const message of [said, result, parts]) {
-          const copy = back(message);
-          expect(copy.constructor).toBe(message.constructor);
-          expect({ ...copy, lc_kwargs: null }).toEqual({ ...message, lc_kwargs: null });
-        }
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: "binary" }),
+        record,
+        record,
+        json,
+        async (content, kwargs, args, artifact) => {
+          const id = "1";
+          const call = { id: "c", name: "f", args, type: "tool_call" as const };
+          const said = new AIMessage({
+            id,
+            content,
+            tool_calls: [call],
+            additional_kwargs: kwargs,
+            name: "agent",
+          });
+          const metadata = { response_metadata: kwargs };
+          const result = new ToolMessage({
+            id,
+            content,
+            tool_call_id: "c",
+            artifact,
+            status: "error",
+            ...metadata,
+          });
+          const parts = new HumanMessage({
+            id,
+            content: [
+              { type: "text", text: content },
+              { type: "custom", args },
+            ],
+          });
+          for (const message of [said, result, parts]) {
+            const copy = back(message);
+            expect(copy.constructor).toBe(message.constructor);
+            expect({ ...copy, lc_kwargs: null }).toEqual({ ...message, lc_kwargs: null });
+          }
+        },
+      ),
       { numRuns: 300 },
     ));
 
@@ -245,10 +310,18 @@ describe("the codec", () => {
           new SystemMessage(fields),
           new AIMessage({ ...fields, tool_calls: [call], usage_metadata: other as never }),
           new ToolMessage({ ...fields, tool_call_id: "c", artifact: one }),
-          new AIMessageChunk({ ...fields, tool_call_chunks: [{ id: "c", name: "f", args: text, index: 0 }] }),
+          new AIMessageChunk({
+            ...fields,
+            tool_call_chunks: [{ id: "c", name: "f", args: text, index: 0 }],
+          }),
         ]) {
           const copy = back(message);
-          expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([message.getType(), "1", "ana", text]);
+          expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([
+            message.getType(),
+            "1",
+            "ana",
+            text,
+          ]);
         }
       }),
       { numRuns: 300 },
@@ -258,7 +331,11 @@ describe("the codec", () => {
   it("keeps 40 levels of nesting, readable by LangChain too, and marks a cut", () => {
     const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
     expect((back(kept) as ToolMessage).artifact).toEqual(kept.artifact);
-    const deeper = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth + 1) });
+    const deeper = new ToolMessage({
+      content: "x",
+      tool_call_id: "c",
+      artifact: nested(mostDepth + 1),
+    });
     expect(JSON.stringify((back(deeper) as ToolMessage).artifact)).toContain("nested too deeply");
     const [read] = mapStoredMessagesToChatMessages([JSON.parse(encodeMessage(kept))]);
     expect((read as ToolMessage).artifact).toEqual(kept.artifact);
@@ -266,7 +343,9 @@ describe("the codec", () => {
 });
 
 const randomIdeographs = (count: number): string =>
-  Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join("");
+  Array.from({ length: count }, () =>
+    String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000)),
+  ).join("");
 
 /** More different words than one value of PostgreSQL's holds. */
 const words = (): string => Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");

@@ -40,7 +40,9 @@ describe("threads.messages", () => {
 
   it("is empty for an unknown thread, and refuses another user's thread and invalid pages", async () => {
     expect(await seqs({ threadId: "t2" })).toEqual([]);
-    await expect(seqs({ scope: { userId: "zoe" } })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(seqs({ scope: { userId: "zoe" } })).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
     for (const invalid of [{ before: 3, after: 1 }, { limit: 0 }, { mostCharacters: 0 }])
       await expect(seqs(invalid)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });

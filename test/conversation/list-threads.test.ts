@@ -25,17 +25,26 @@ describe("threads.list", () => {
   it("lists a user's threads in one app or all, and an app's threads of all users, latest first", async () => {
     const memory = db.memory();
     const record = (scope: Scope, threadId: string) =>
-      memory.record({ scope: { tenantId: "listed", ...scope }, threadId, messages: [new HumanMessage("x")] });
+      memory.record({
+        scope: { tenantId: "listed", ...scope },
+        threadId,
+        messages: [new HumanMessage("x")],
+      });
     await record({ userId: "ana" }, "ana");
     await record({ userId: "ana", appId: "notes" }, "ana in notes");
     await record({ userId: "ana", appId: "mail" }, "ana in mail");
     await record({ userId: "ben", appId: "notes" }, "ben in notes");
     await record({ appId: "notes" }, "notes itself");
-    const list = async (scope: Scope) => ids(await memory.threads.list({ scope: { tenantId: "listed", ...scope } }));
+    const list = async (scope: Scope) =>
+      ids(await memory.threads.list({ scope: { tenantId: "listed", ...scope } }));
 
     expect(await list({ userId: "ana" })).toEqual(["ana in mail", "ana in notes", "ana"]);
     expect(await list({ userId: "ana", appId: "notes" })).toEqual(["ana in notes"]);
-    expect(await list({ appId: "notes" })).toEqual(["notes itself", "ben in notes", "ana in notes"]);
+    expect(await list({ appId: "notes" })).toEqual([
+      "notes itself",
+      "ben in notes",
+      "ana in notes",
+    ]);
     expect(await list({ userId: "cem" })).toEqual([]);
     expect(ids(await memory.threads.list({ scope: { userId: "ana" } }))).toEqual([]);
 
@@ -68,20 +77,34 @@ describe("threads.list", () => {
 
   it("shows of each thread its first and last words, not a tool's, a blank or a whole book's", async () => {
     const memory = db.memory();
-    const talk = async (threadId: string, messages: Parameters<typeof memory.record>[0]["messages"]) => {
+    const talk = async (
+      threadId: string,
+      messages: Parameters<typeof memory.record>[0]["messages"],
+    ) => {
       await memory.record({ scope: { userId: "worded" }, threadId, messages });
-      const [{ title, last } = {} as Thread] = await memory.threads.list({ scope: { userId: "worded" } });
+      const [{ title, last } = {} as Thread] = await memory.threads.list({
+        scope: { userId: "worded" },
+      });
       return [title, last];
     };
     const calls = [{ id: "c", name: "weather", args: {} }];
     expect(await talk("silent", [])).toEqual([null, null]);
-    expect(await talk("tool", [new AIMessage("Hello."), new AIMessage({ content: "", tool_calls: calls })])).toEqual([
-      null,
-      { role: "assistant", text: expect.stringContaining("weather") },
-    ]);
-    const asked = [new HumanMessage(" \n "), new HumanMessage("\n 🦊 Is it\nwarm?"), new AIMessage("It is.")];
+    expect(
+      await talk("tool", [
+        new AIMessage("Hello."),
+        new AIMessage({ content: "", tool_calls: calls }),
+      ]),
+    ).toEqual([null, { role: "assistant", text: expect.stringContaining("weather") }]);
+    const asked = [
+      new HumanMessage(" \n "),
+      new HumanMessage("\n 🦊 Is it\nwarm?"),
+      new AIMessage("It is."),
+    ];
     const result = new ToolMessage({ content: "20 degrees", tool_call_id: "c" });
-    expect(await talk("asked", [...asked, result])).toEqual(["🦊 Is it\nwarm?", { role: "assistant", text: "It is." }]);
+    expect(await talk("asked", [...asked, result])).toEqual([
+      "🦊 Is it\nwarm?",
+      { role: "assistant", text: "It is." },
+    ]);
     const book = "🦊".repeat(1_000_000);
     expect(await talk("book", [new HumanMessage(book)])).toEqual([
       "🦊".repeat(120),
@@ -94,11 +117,16 @@ describe("threads.list", () => {
     let isBroken = true;
     const structured = { fact_extraction: () => (isBroken ? {} : { candidates: [] }) };
     const config = { memories: { extract: true }, upkeep: { maxAttempts: 1 } } as const;
-    const memory = db.memory({ model: new OfflineChatModel({ structured }), config, clock: () => now });
+    const memory = db.memory({
+      model: new OfflineChatModel({ structured }),
+      config,
+      clock: () => now,
+    });
     const scope = { userId: "stated" };
     const say = (threadId: string) =>
       memory.remember({ scope, threadId, messages: [new HumanMessage("I keep bees.")] });
-    const list = async (selection: object) => ids(await memory.threads.list({ scope, ...selection })).toSorted();
+    const list = async (selection: object) =>
+      ids(await memory.threads.list({ scope, ...selection })).toSorted();
     await say("unlearned");
     await memory.idle();
     isBroken = false;
@@ -113,7 +141,11 @@ describe("threads.list", () => {
     const second = new Date("2030-01-01T11:00:00Z");
     expect(await list({ since: second })).toEqual(["ended", "good"]);
     expect(await list({ until: second })).toEqual(["unlearned"]);
-    expect((await memory.threads.list({ scope })).map(({ failed }) => failed)).toEqual([false, false, true]);
+    expect((await memory.threads.list({ scope })).map(({ failed }) => failed)).toEqual([
+      false,
+      false,
+      true,
+    ]);
 
     await memory.jobs.retry({ kind: "facts" });
     expect(await list({ state: "failed" })).toEqual([]);
@@ -123,16 +155,31 @@ describe("threads.list", () => {
     const memory = db.memory();
     for (const tenantId of ["t1", "t2"])
       for (const userId of ["ana", "ben"])
-        await memory.record({ scope: { tenantId, userId }, threadId: `${tenantId} ${userId}`, messages: [] });
+        await memory.record({
+          scope: { tenantId, userId },
+          threadId: `${tenantId} ${userId}`,
+          messages: [],
+        });
     // A graph's thread of nobody.
     const stray = { configurable: { thread_id: "stray" }, metadata: {} };
-    await memory.checkpointer().put(stray, emptyCheckpoint(), { source: "input", step: 0, parents: {} }, {});
+    await memory
+      .checkpointer()
+      .put(stray, emptyCheckpoint(), { source: "input", step: 0, parents: {} }, {});
     const listed = await memory.threads.list({ limit: 1000 });
-    expect(ids(listed)).toEqual(expect.arrayContaining(["t2 ben", "t2 ana", "t1 ben", "t1 ana", "clocked"]));
+    expect(ids(listed)).toEqual(
+      expect.arrayContaining(["t2 ben", "t2 ana", "t1 ben", "t1 ana", "clocked"]),
+    );
     expect(ids(listed)).not.toContain("stray");
-    expect(listed.find(({ threadId }) => threadId === "t2 ana")?.scope).toEqual({ tenantId: "t2", userId: "ana" });
+    expect(listed.find(({ threadId }) => threadId === "t2 ana")?.scope).toEqual({
+      tenantId: "t2",
+      userId: "ana",
+    });
     expect(ids(await memory.threads.list({ tenantId: "t1" }))).toEqual(["t1 ben", "t1 ana"]);
-    for (const wrong of [{ scope: undefined }, { scope: {} }, { scope: { userId: undefined } }] as object[])
+    for (const wrong of [
+      { scope: undefined },
+      { scope: {} },
+      { scope: { userId: undefined } },
+    ] as object[])
       await expect(memory.threads.list(wrong)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     const both = memory.threads.list({ scope: { userId: "ana" }, tenantId: "t1" });
     await expect(both).rejects.toMatchObject({ code: "INVALID_INPUT" });
@@ -160,7 +207,10 @@ describe("threads.list", () => {
   });
 
   it.each<[string, unknown]>([
-    ...[0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY].map((limit): [string, unknown] => ["limit", limit]),
+    ...[0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY].map((limit): [string, unknown] => [
+      "limit",
+      limit,
+    ]),
     ["since", "yesterday"],
     ["until", Number.NaN],
     ["state", "closed"],

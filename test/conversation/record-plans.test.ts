@@ -42,7 +42,9 @@ async function rowsRead(): Promise<number> {
 }
 
 beforeAll(async () => {
-  pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+  pool = onServer()
+    ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
+    : db.pool;
   await pool.query("set plan_cache_mode = force_generic_plan");
   const { pool: watched, statements } = watchedPool(pool);
   memory = db.memory({ database: watched });
@@ -72,6 +74,8 @@ it("a thread has as many turns as users' messages, however often these are recor
   for (const from of [0, 1]) await memory.record({ ...one, messages: rounds(from, 2) });
   await memory.record({ ...one, messages: rounds(0, 3) });
 
-  const { rows } = await pool.query(`select turns from "${db.schema}".thread where thread_id = 'again'`);
+  const { rows } = await pool.query(
+    `select turns from "${db.schema}".thread where thread_id = 'again'`,
+  );
   expect(rows).toEqual([{ turns: 3 }]);
 });

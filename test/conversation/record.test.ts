@@ -23,7 +23,10 @@ const idsOf = (messages: readonly BaseMessage[]) => messages.map((message) => me
 describe("record", () => {
   it("appends in order from seq 0, and counts only what is new", async () => {
     const { memory, thread } = fresh();
-    expect(await memory.record({ ...thread, messages: round("r1") })).toEqual({ recorded: 2, lastSeq: 1 });
+    expect(await memory.record({ ...thread, messages: round("r1") })).toEqual({
+      recorded: 2,
+      lastSeq: 1,
+    });
     const both = [...round("r1"), ...round("r2")];
     expect(await memory.record({ ...thread, messages: both })).toEqual({ recorded: 2, lastSeq: 3 });
     expect(await memory.record({ ...thread, messages: both })).toEqual({ recorded: 0, lastSeq: 3 });
@@ -34,14 +37,20 @@ describe("record", () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: [user("a", "first")] });
     await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
-    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["first", "b"]);
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual([
+      "first",
+      "b",
+    ]);
   });
 
   it("keeps the last of several messages with one id in a call, at the first position", async () => {
     const { memory, thread } = fresh();
     const messages = [user("a", "draft"), user("b"), user("a", "final")];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 2, lastSeq: 1 });
-    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["final", "b"]);
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual([
+      "final",
+      "b",
+    ]);
   });
 
   it.each<[string, () => BaseMessageLike]>([
@@ -52,15 +61,25 @@ describe("record", () => {
     ["a frozen plain object", () => Object.freeze({ role: "user" as const, content: "same" })],
     ["a pair", () => ["user", "same"]],
     ["a serialised message", () => JSON.parse(JSON.stringify(new HumanMessage("same")))],
-  ])("recognises %s without an id when it is given again, and keeps an equal one apart", async (_, make) => {
-    const { memory, thread } = fresh();
-    const [one, other] = [make(), make()];
-    await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
-    expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({ recorded: 0, lastSeq: 1 });
-    const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => [message.getType(), message.text])).toEqual(Array(2).fill(["human", "same"]));
-    expect(new Set(idsOf(gap)).size).toBe(2);
-  });
+  ])(
+    "recognises %s without an id when it is given again, and keeps an equal one apart",
+    async (_, make) => {
+      const { memory, thread } = fresh();
+      const [one, other] = [make(), make()];
+      await Promise.all(
+        [1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })),
+      );
+      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
+        recorded: 0,
+        lastSeq: 1,
+      });
+      const { gap } = await memory.recall(thread);
+      expect(gap.map((message) => [message.getType(), message.text])).toEqual(
+        Array(2).fill(["human", "same"]),
+      );
+      expect(new Set(idsOf(gap)).size).toBe(2);
+    },
+  );
 
   it("accepts every message form of LangGraph, and keeps given ids", async () => {
     const { memory, thread } = fresh();
@@ -73,9 +92,17 @@ describe("record", () => {
       { role: "developer", content: "Be kind." },
     ];
     await memory.remember({ ...thread, messages });
-    expect(await memory.remember({ ...thread, messages: messages.slice(1) })).toMatchObject({ recorded: 0 });
+    expect(await memory.remember({ ...thread, messages: messages.slice(1) })).toMatchObject({
+      recorded: 0,
+    });
     const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => message.getType())).toEqual(["human", "ai", "tool", "ai", "system"]);
+    expect(gap.map((message) => message.getType())).toEqual([
+      "human",
+      "ai",
+      "tool",
+      "ai",
+      "system",
+    ]);
     expect(gap[1]).toMatchObject({ id: "a", tool_calls: [{ id: "c", name: "look" }] });
   });
 
@@ -101,12 +128,24 @@ describe("record", () => {
 
   it.each<[string, string]>([
     ["[Previous context: They met in Porto.]\n\nhello", "hello"],
-    ["[Previous context: a]\n\n[Previous context: b]\n\nhello\n\nthere]\n\nyou", "hello\n\nthere]\n\nyou"],
+    [
+      "[Previous context: a]\n\n[Previous context: b]\n\nhello\n\nthere]\n\nyou",
+      "hello\n\nthere]\n\nyou",
+    ],
     ["<memory>\n# Long-term Memory\n- home: Porto\n</memory>\n\nhello", "hello"],
-    ["What does <memory> mean in <memory>x</memory>?", "What does <memory> mean in <memory>x</memory>?"],
+    [
+      "What does <memory> mean in <memory>x</memory>?",
+      "What does <memory> mean in <memory>x</memory>?",
+    ],
     ["I wrote:\n<memory>\nx\n</memory>", "I wrote:\n<memory>\nx\n</memory>"],
-    ["It says [Previous context: x]\n\nat the top.", "It says [Previous context: x]\n\nat the top."],
-    ["[Previous context: of what I read] is unclear", "[Previous context: of what I read] is unclear"],
+    [
+      "It says [Previous context: x]\n\nat the top.",
+      "It says [Previous context: x]\n\nat the top.",
+    ],
+    [
+      "[Previous context: of what I read] is unclear",
+      "[Previous context: of what I read] is unclear",
+    ],
     ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
   ])("strips only a memory block in front of a user's text: %j", async (said, kept) => {
     const { memory, thread } = fresh();
@@ -114,10 +153,17 @@ describe("record", () => {
       { type: "text", text: said },
       { type: "image_url", image_url: "https://x/y.png" },
     ];
-    await memory.record({ ...thread, messages: [user("a", said), new HumanMessage({ id: "b", content: parts })] });
+    await memory.record({
+      ...thread,
+      messages: [user("a", said), new HumanMessage({ id: "b", content: parts })],
+    });
     await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
     const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => message.text)).toEqual([kept, `${kept}\n[image: https://x/y.png]`, said]);
+    expect(gap.map((message) => message.text)).toEqual([
+      kept,
+      `${kept}\n[image: https://x/y.png]`,
+      said,
+    ]);
     expect(gap[1]!.content).toHaveLength(2);
   });
 
@@ -132,13 +178,20 @@ describe("record", () => {
       { role: "user", content: "hello" },
     ];
     await memory.record({ ...thread, messages });
-    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["Be kind.", "hello"]);
+    expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual([
+      "Be kind.",
+      "hello",
+    ]);
   });
 
   it("omits RemoveMessage, and keeps the removed message", async () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: round("r1") });
-    const messages = [new RemoveMessage({ id: "r1-q" }), new RemoveMessage({ id: "unknown" }), user("b")];
+    const messages = [
+      new RemoveMessage({ id: "r1-q" }),
+      new RemoveMessage({ id: "unknown" }),
+      user("b"),
+    ];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 1, lastSeq: 2 });
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "b"]);
   });
@@ -146,7 +199,12 @@ describe("record", () => {
   it("creates a thread without messages", async () => {
     const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
-    expect(await memory.recall(thread)).toMatchObject({ lastSeq: -1, lastMessageId: null, gap: [], summary: null });
+    expect(await memory.recall(thread)).toMatchObject({
+      lastSeq: -1,
+      lastMessageId: null,
+      gap: [],
+      summary: null,
+    });
   });
 
   it("accepts message ids of any characters up to 1,000 bytes", async () => {
@@ -174,10 +232,16 @@ describe("record", () => {
 it("a thread of another scope is refused, and creates no owner", async () => {
   const { memory, thread } = fresh();
   await memory.record({ ...thread, messages: [user("a")] });
-  const attempt = memory.record({ ...thread, scope: { userId: "a stranger" }, messages: [user("b")] });
+  const attempt = memory.record({
+    ...thread,
+    scope: { userId: "a stranger" },
+    messages: [user("b")],
+  });
   await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
 
-  expect((await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`)).rows).toEqual([]);
+  expect(
+    (await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`)).rows,
+  ).toEqual([]);
 });
 
 it("remember reports what it recorded, and why it starts no summary", async () => {

@@ -23,7 +23,10 @@ describe("threads.shown", () => {
       ],
       { scope: address.scope },
     );
-    const made = { createdAt: (await memory.memories.get(tea?.id ?? "", address))?.createdAt, origin: "unknown" };
+    const made = {
+      createdAt: (await memory.memories.get(tea?.id ?? "", address))?.createdAt,
+      origin: "unknown",
+    };
     const graph = await agentIn(way, { memory, model: answering() });
     await say(graph, "Do I play chess?", config);
     await memory.memories.add({ text: "The user owns a canoe." }, { scope: address.scope });
@@ -33,7 +36,13 @@ describe("threads.shown", () => {
     expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, omitted: 0 });
     expect(first?.memories).toEqual([
       { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null, ...made },
-      { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number), ...made },
+      {
+        id: chess?.id,
+        part: "relevant",
+        text: "The user plays chess.",
+        score: expect.any(Number),
+        ...made,
+      },
     ]);
     expect(second).toMatchObject({ turn: 2, seq: 2, revision: 3 });
     expect(second?.memories.map(({ part, text }) => [part, text])).toEqual([
@@ -58,7 +67,11 @@ describe("threads.shown", () => {
     const address = newAddress();
     await memory.memories.add({ text: "The user plays chess." }, address);
     const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
-    const round = { ...address, shown, messages: [new HumanMessage({ id: "q", content: "Chess?" })] };
+    const round = {
+      ...address,
+      shown,
+      messages: [new HumanMessage({ id: "q", content: "Chess?" })],
+    };
     statements.length = 0;
     await memory.remember(round);
     expect(statements).toHaveLength(1);
@@ -74,13 +87,18 @@ describe("threads.shown", () => {
       const shown = shownBy(await memory.recall({ ...address, query: content }));
       await memory.remember({ ...address, shown, messages: [new HumanMessage(content)] });
     }
-    expect((await memory.threads.shown(address)).map(({ firstSeq }) => firstSeq)).toEqual([null, 0]);
+    expect((await memory.threads.shown(address)).map(({ firstSeq }) => firstSeq)).toEqual([
+      null,
+      0,
+    ]);
   });
 
   it("has the number of omitted memories, and the score of each hit", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const address = newAddress();
-    const lakes = Array.from({ length: 20 }, (_, n) => ({ text: `The user swims in lake number ${n}.` }));
+    const lakes = Array.from({ length: 20 }, (_, n) => ({
+      text: `The user swims in lake number ${n}.`,
+    }));
     await memory.memories.add([{ text: "The user plays chess." }, ...lakes], address);
     const recalled = await memory.recall({ ...address, query: "Chess?" });
     const shown = shownBy(recalled);
@@ -97,12 +115,17 @@ describe("threads.shown", () => {
     let now = new Date("2032-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const address = newAddress();
-    await memory.memories.add([{ text: "The user plays chess." }, { text: "The user swims." }], address);
+    await memory.memories.add(
+      [{ text: "The user plays chess." }, { text: "The user swims." }],
+      address,
+    );
     now = new Date("2032-02-01T00:00:00Z");
     const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
     const used = await memory.memories.list({ scope: address.scope });
-    expect(used.map(({ text, lastAccessedAt }) => [text, lastAccessedAt.getUTCMonth() + 1]).toSorted()).toEqual([
+    expect(
+      used.map(({ text, lastAccessedAt }) => [text, lastAccessedAt.getUTCMonth() + 1]).toSorted(),
+    ).toEqual([
       ["The user plays chess.", 2],
       ["The user swims.", 1],
     ]);
@@ -115,7 +138,9 @@ describe("threads.shown", () => {
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
     await memory.memories.update(gone!.id!, { text: "The user plays go." }, address);
     const textNow = async () => (await memory.threads.shown(address))[0]?.memories;
-    expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: "The user plays go." }]);
+    expect(await textNow()).toMatchObject([
+      { id: gone?.id, part: "rest", text: "The user plays go." },
+    ]);
     await memory.memories.remove(gone!.id!, address);
     expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
@@ -130,12 +155,18 @@ describe("threads.shown", () => {
         { appId: theirs.scope.userId },
         { ...mine.scope, tenantId: "other" },
       ].map(async (scope) => {
-        const [{ id } = { id: null }] = await memory.memories.add({ text: "The vault opens with 4711." }, { scope });
+        const [{ id } = { id: null }] = await memory.memories.add(
+          { text: "The vault opens with 4711." },
+          { scope },
+        );
         return id as string;
       }),
     );
     const round = { ...mine, messages: [new HumanMessage("Hi.")] };
-    await memory.remember({ ...round, shown: { revision: 0, memoryIds: ids, parts: { relevant: ids } } });
+    await memory.remember({
+      ...round,
+      shown: { revision: 0, memoryIds: ids, parts: { relevant: ids } },
+    });
     const [turn] = await memory.threads.shown(mine);
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [
@@ -165,10 +196,14 @@ describe("threads.shown", () => {
     const [one, two] = threads;
     const [turn] = await memory.threads.shown(one!);
     expect(turn?.memories).toMatchObject([{ text: `The user likes ${word}.` }]);
-    await expect(memory.threads.shown({ ...one!, scope: { userId: "ben" } })).rejects.toMatchObject({
-      code: "THREAD_FORBIDDEN",
-    });
-    expect(await memory.threads.shown({ ...one!, scope: { ...scope, tenantId: "other" } })).toEqual([]);
+    await expect(memory.threads.shown({ ...one!, scope: { userId: "ben" } })).rejects.toMatchObject(
+      {
+        code: "THREAD_FORBIDDEN",
+      },
+    );
+    expect(await memory.threads.shown({ ...one!, scope: { ...scope, tenantId: "other" } })).toEqual(
+      [],
+    );
     await memory.threads.delete(one!);
     expect(await memory.threads.shown(one!)).toEqual([]);
     expect(await memory.threads.shown(two!)).toHaveLength(1);
@@ -201,6 +236,9 @@ describe("threads.shown", () => {
     ["turns", { turns: 3 }],
   ])("refuses a wrong %s", async (name, more) => {
     const asked = db.memory().threads.shown({ ...newAddress(), ...more } as never);
-    await expect(asked).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining(name) });
+    await expect(asked).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining(name),
+    });
   });
 });

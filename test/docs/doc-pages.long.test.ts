@@ -17,7 +17,9 @@ describe("examples of the documentation", () => {
       "select tablename as name from pg_tables where schemaname = $1 and tablename not in ('meta', 'checkpoint_migrations')",
       [db.schema],
     );
-    await db.pool.query(`truncate ${rows.map(({ name }) => `"${db.schema}"."${name}"`).join(", ")} cascade`);
+    await db.pool.query(
+      `truncate ${rows.map(({ name }) => `"${db.schema}"."${name}"`).join(", ")} cascade`,
+    );
   });
 
   it.each(docExamples(pages))("$at prints what it says", async (example) => {
@@ -37,22 +39,28 @@ describe("pages", () => {
 
   it("of docs are in its table of contents, once each", () => {
     const [contents] = pages.filter(({ path }) => path === "docs/README.md");
-    const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(([, link = ""]) =>
-      normalize(join("docs", link)),
+    const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(
+      ([, link = ""]) => normalize(join("docs", link)),
     );
-    const others = pages.filter(({ path }) => path.startsWith("docs/") && path !== "docs/README.md");
+    const others = pages.filter(
+      ({ path }) => path.startsWith("docs/") && path !== "docs/README.md",
+    );
     expect(listed).toEqual(expect.arrayContaining(others.map(({ path }) => path)));
     expect(new Set(listed).size).toBe(listed.length);
   });
 });
 
-/** What an example prints, line by line as the console has it, on the test's database where it names none. */
+/**
+ * What an example prints, line by line as the console has it, on the test's database where it names
+ * none.
+ */
 async function printed({ code }: DocExample): Promise<string> {
   const { createMemory, ...own } = await import("../../src/index.js");
   const packages: Record<string, () => unknown> = {
     mnemograph: () => ({
       ...own,
-      createMemory: (options?: MemoryOptions) => createMemory({ database: db.pool, schema: db.schema, ...options }),
+      createMemory: (options?: MemoryOptions) =>
+        createMemory({ database: db.pool, schema: db.schema, ...options }),
     }),
     "mnemograph/http": () => import("../../src/http/index.js"),
     "mnemograph/mcp": () => import("../../src/mcp/index.js"),

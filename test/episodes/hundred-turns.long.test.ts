@@ -49,7 +49,13 @@ it("a conversation of 100 turns yields 5 episodes, 15 facts, and a small session
     await graph.invoke({ messages: [new HumanMessage(says)] }, run);
   }
 
-  expect(await episodesOf(memory, { scope, threadId })).toEqual(["1-10", "11-30", "31-50", "51-70", "71-90"]);
+  expect(await episodesOf(memory, { scope, threadId })).toEqual([
+    "1-10",
+    "11-30",
+    "31-50",
+    "51-70",
+    "71-90",
+  ]);
   expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(15);
   expect((await graph.getState(run)).values.messages.length).toBeLessThanOrEqual(20);
   const [name] = await memory.query({ scope, query: "What's my name?" });
@@ -60,7 +66,14 @@ it("a conversation of 100 turns yields 5 episodes, 15 facts, and a small session
     kinds: ["episode"],
   });
   expect(episode?.memory).toMatchObject({ turns: { start: 1, end: 10 }, category: "activity" });
-  expect(episode?.memory.source).toMatchObject({ threadId, seqs: Array.from({ length: 20 }, (_, seq) => seq) });
-  const { memories } = await memory.recall({ scope, threadId, query: "What did we discuss about vector databases?" });
+  expect(episode?.memory.source).toMatchObject({
+    threadId,
+    seqs: Array.from({ length: 20 }, (_, seq) => seq),
+  });
+  const { memories } = await memory.recall({
+    scope,
+    threadId,
+    query: "What did we discuss about vector databases?",
+  });
   expect(memories.episodes.map((hit) => hit.memory.turns?.start)).toContain(1);
 });

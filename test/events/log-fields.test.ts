@@ -11,7 +11,8 @@ const db = useTestDatabase();
 /** A logger like pino, which takes fields, then the message. */
 function fieldsFirstRecorder() {
   const lines: { level: string; fields: LogFields; message: string }[] = [];
-  const at = (level: string) => (fields: object, message: string) => void lines.push({ level, fields, message });
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, fields, message });
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
@@ -24,12 +25,18 @@ describe("log lines", () => {
       config: { memories: { extract: true, episodes: false } },
     });
     const scope = { userId: "ana" };
-    for (const [n, text] of ["My name is Anastasia.", "I live on an island.", "I drink Earl Grey."].entries()) {
+    for (const [n, text] of [
+      "My name is Anastasia.",
+      "I live on an island.",
+      "I drink Earl Grey.",
+    ].entries()) {
       const said = new HumanMessage({ id: `${n}`, content: text });
       await memory.remember({ scope, threadId: "t", messages: [said] });
     }
     await memory.idle();
-    const learned = logger.lines.filter(({ fields }) => fields.step === "extract" && fields.memoryIds !== undefined);
+    const learned = logger.lines.filter(
+      ({ fields }) => fields.step === "extract" && fields.memoryIds !== undefined,
+    );
     expect(learned.length).toBeGreaterThan(0);
     const ids = learned.flatMap(({ fields }) => fields.memoryIds ?? []);
     const kept = await memory.memories.list({ scope });
@@ -43,7 +50,12 @@ describe("log lines", () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({ logger: fieldsFirst(logger) });
     const error = new MemoryError("DATABASE_TIMEOUT", "too late");
-    await internalApi(memory).reportError({ scope: { userId: "ben" }, threadId: "b", node: "recall", error });
+    await internalApi(memory).reportError({
+      scope: { userId: "ben" },
+      threadId: "b",
+      node: "recall",
+      error,
+    });
     const fields = { threadId: "b", step: "recall", code: "DATABASE_TIMEOUT" };
     expect(logger.lines).toMatchObject([{ level: "error", fields }]);
   });

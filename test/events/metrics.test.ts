@@ -33,7 +33,10 @@ interface Point {
   readonly value: unknown;
 }
 
-/** Registers a meter provider; its result collects, and returns the points of each metric of ours by its name. */
+/**
+ * Registers a meter provider; its result collects, and returns the points of each metric of ours by
+ * its name.
+ */
 function watch() {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
@@ -47,7 +50,10 @@ function watch() {
   };
   const read = async () =>
     Object.fromEntries(
-      (await collect()).map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints as readonly Point[]]),
+      (await collect()).map(({ descriptor, dataPoints }) => [
+        descriptor.name,
+        dataPoints as readonly Point[],
+      ]),
     );
   return { collect, read };
 }
@@ -77,7 +83,10 @@ const model = () =>
 describe("metrics", () => {
   it("have recalls, failures by code, tokens, and what waits, without ids or words", async () => {
     const { read } = watch();
-    const memory = open({ model: model(), config: { ...config, energy: { capacityUnits: 1_000 } } });
+    const memory = open({
+      model: model(),
+      config: { ...config, energy: { capacityUnits: 1_000 } },
+    });
     const thread = await aConversation(memory);
     await memory.recall({ scope: {} as never, threadId: thread.threadId }).catch(() => {});
     await memory.query({ ...thread, query: "bees", categories: ["none such"] }).catch(() => {});
@@ -92,7 +101,8 @@ describe("metrics", () => {
     const found = await read();
     const namespace = { "db.namespace": db.schema };
     // Gauges also show memories that other tests left open.
-    const isOwn = ({ attributes }: Point) => ({ ...namespace, ...attributes })["db.namespace"] === db.schema;
+    const isOwn = ({ attributes }: Point) =>
+      ({ ...namespace, ...attributes })["db.namespace"] === db.schema;
     const count = (name: string) =>
       found[name]
         ?.filter(isOwn)
@@ -116,7 +126,9 @@ describe("metrics", () => {
     expect(count("mnemograph.work.given_up")).toEqual([[namespace, 1]]);
     expect(count("mnemograph.database.paused")).toEqual([[namespace, 0]]);
     const { energy, ...work } = await memory.stats();
-    expect(count("mnemograph.energy.level")).toEqual([[namespace, expect.closeTo(energy.level / 100, 6)]]);
+    expect(count("mnemograph.energy.level")).toEqual([
+      [namespace, expect.closeTo(energy.level / 100, 6)],
+    ]);
     expect(energy.level).toBeLessThan(100);
     expect(work).toMatchObject({ backlog: 1, stuck: 0, givenUp: 1 });
     const seconds = found["mnemograph.recall.duration"]?.[0]?.value as { sum: number };
@@ -149,9 +161,15 @@ describe("metrics", () => {
     await memory.recall(newAddress()).catch(() => {});
     const found = await read();
     const attributes = { "db.namespace": "no_such_schema" };
-    expect(found["mnemograph.database.paused"]).toContainEqual(expect.objectContaining({ attributes, value: 0 }));
-    expect(found["mnemograph.failures"]).toMatchObject([{ attributes: { "error.type": "SETUP_REQUIRED" } }]);
-    expect(found["mnemograph.work.due"] ?? []).not.toContainEqual(expect.objectContaining({ attributes }));
+    expect(found["mnemograph.database.paused"]).toContainEqual(
+      expect.objectContaining({ attributes, value: 0 }),
+    );
+    expect(found["mnemograph.failures"]).toMatchObject([
+      { attributes: { "error.type": "SETUP_REQUIRED" } },
+    ]);
+    expect(found["mnemograph.work.due"] ?? []).not.toContainEqual(
+      expect.objectContaining({ attributes }),
+    );
   });
 
   it("of a provider that fails are missing, and the turn goes on", async () => {
@@ -166,7 +184,9 @@ describe.skipIf(!onServer())("gauges with row-level security (server only)", () 
   it("ask for the work of all tenants where the role owns the tables, and nothing elsewhere", async () => {
     const { read } = watch();
     const asks = async (role: Role) => {
-      const { pool, inTransactions } = watchedPool(new pg.Pool({ connectionString: isolated.connectionString(role) }));
+      const { pool, inTransactions } = watchedPool(
+        new pg.Pool({ connectionString: isolated.connectionString(role) }),
+      );
       const memory = isolated.memory({ role, database: pool });
       await memory.recall({ scope: { tenantId: "acme", userId: "ana" }, threadId: "t" });
       inTransactions.length = 0;
@@ -179,21 +199,28 @@ describe.skipIf(!onServer())("gauges with row-level security (server only)", () 
   });
 });
 
-it.skipIf(!onServer())("a recall that goes on without hits counts as DATABASE_TIMEOUT (server only)", async () => {
-  const { read } = watch();
-  const memory = open({ config: { retrieval: { timeoutMs: 300 } } });
-  const address = newAddress();
-  await memory.memories.add({ text: "The user keeps bees." }, address);
-  const holder = await db.pool.connect();
-  await holder.query(`begin; lock table "${db.schema}".memory_term in access exclusive mode`);
-  const { memories } = await memory.recall({ ...address, query: "bees" }).finally(() => holder.query("rollback"));
-  holder.release();
-  expect(memories.timedOut).toBe(true);
-  const attributes = { "error.type": "DATABASE_TIMEOUT" };
-  const found = await read();
-  expect(found["mnemograph.recall.duration"]).toMatchObject([{ attributes, value: { count: 1 } }]);
-  expect(found["mnemograph.failures"]).toMatchObject([{ attributes, value: 1 }]);
-});
+it.skipIf(!onServer())(
+  "a recall that goes on without hits counts as DATABASE_TIMEOUT (server only)",
+  async () => {
+    const { read } = watch();
+    const memory = open({ config: { retrieval: { timeoutMs: 300 } } });
+    const address = newAddress();
+    await memory.memories.add({ text: "The user keeps bees." }, address);
+    const holder = await db.pool.connect();
+    await holder.query(`begin; lock table "${db.schema}".memory_term in access exclusive mode`);
+    const { memories } = await memory
+      .recall({ ...address, query: "bees" })
+      .finally(() => holder.query("rollback"));
+    holder.release();
+    expect(memories.timedOut).toBe(true);
+    const attributes = { "error.type": "DATABASE_TIMEOUT" };
+    const found = await read();
+    expect(found["mnemograph.recall.duration"]).toMatchObject([
+      { attributes, value: { count: 1 } },
+    ]);
+    expect(found["mnemograph.failures"]).toMatchObject([{ attributes, value: 1 }]);
+  },
+);
 
 describe("the dashboard and the page of what to watch", () => {
   it("name each metric, and none that does not exist", async () => {
@@ -212,16 +239,22 @@ describe("the dashboard and the page of what to watch", () => {
       return `${name.replaceAll(".", "_")}${suffix}`;
     });
     const dashboard = readFileSync("docs/grafana-dashboard.json", "utf8");
-    const queries = JSON.parse(dashboard).panels.flatMap((panel: { targets?: { expr: string }[] }) =>
-      (panel.targets ?? []).map(({ expr }) => expr),
+    const queries = JSON.parse(dashboard).panels.flatMap(
+      (panel: { targets?: { expr: string }[] }) => (panel.targets ?? []).map(({ expr }) => expr),
     );
-    const withoutLabels = queries.map((expr: string) => expr.replaceAll(/\{[^}]*\}|\bby \([^)]*\)/g, ""));
-    const named = withoutLabels.flatMap((expr: string) => expr.match(/\b(?:mnemograph|gen_ai)_\w+/g) ?? []);
+    const withoutLabels = queries.map((expr: string) =>
+      expr.replaceAll(/\{[^}]*\}|\bby \([^)]*\)/g, ""),
+    );
+    const named = withoutLabels.flatMap(
+      (expr: string) => expr.match(/\b(?:mnemograph|gen_ai)_\w+/g) ?? [],
+    );
     const used = named.map((name: string) => name.replace(/_(bucket|sum|count)$/, ""));
     expect([...new Set(used)].toSorted()).toEqual(names.toSorted());
     const page = readFileSync("docs/watching.md", "utf8");
     const metricsOnPage = page.slice(0, page.indexOf("## Spans"));
-    const onPage = [...metricsOnPage.matchAll(/`((?:mnemograph|gen_ai)\.[a-z_.]+)`/g)].map(([, name = ""]) => name);
+    const onPage = [...metricsOnPage.matchAll(/`((?:mnemograph|gen_ai)\.[a-z_.]+)`/g)].map(
+      ([, name = ""]) => name,
+    );
     const attributes = ["mnemograph.operation", "mnemograph.work", "gen_ai.token.type"];
     expect(new Set(onPage)).toEqual(new Set([...found.map(({ name }) => name), ...attributes]));
   });

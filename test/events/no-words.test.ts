@@ -18,7 +18,8 @@ class BadRequestError extends Error {
   readonly status = 400;
   readonly code = "context_length_exceeded";
 }
-const quoting = (prompt: unknown) => new BadRequestError(`400 cannot answer ${JSON.stringify(prompt)}`);
+const quoting = (prompt: unknown) =>
+  new BadRequestError(`400 cannot answer ${JSON.stringify(prompt)}`);
 
 const eager = {
   memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
@@ -33,7 +34,10 @@ async function converse(options: TestOptions): Promise<string> {
   await memory.setup();
   const thread = newAddress();
   for (const turn of [1, 2, 3, 4]) {
-    const messages = [new HumanMessage(`I brew ${marker} ${turn}.`), new AIMessage(`${marker}, fine.`)];
+    const messages = [
+      new HumanMessage(`I brew ${marker} ${turn}.`),
+      new AIMessage(`${marker}, fine.`),
+    ];
     await memory.remember({ ...thread, messages });
     await memory.upkeep();
   }
@@ -43,7 +47,9 @@ async function converse(options: TestOptions): Promise<string> {
 
 /** The tables of errors and events that contain the marker. */
 async function marked(): Promise<string[]> {
-  const { rows } = await db.pool.query(`select from "${db.schema}".work where error like $1`, [`%${marker}%`]);
+  const { rows } = await db.pool.query(`select from "${db.schema}".work where error like $1`, [
+    `%${marker}%`,
+  ]);
   const { event = 0 } = await findEverywhere(db, marker);
   return [...rows.map(() => "work"), ...(event > 0 ? ["event"] : [])];
 }
@@ -58,13 +64,17 @@ describe("words of a conversation", () => {
     const log = await converse({ model: throwing });
     const failed = log.split("\n").filter((line) => /failed: |tries: /.test(line));
     expect(failed.length).toBeGreaterThan(3);
-    expect(failed.every((line) => line.includes("BadRequestError (400, context_length_exceeded)"))).toBe(true);
+    expect(
+      failed.every((line) => line.includes("BadRequestError (400, context_length_exceeded)")),
+    ).toBe(true);
     expect(log).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });
 
   it("are in none of them when the model answers with them", async () => {
-    const rambling = () => ({ structured: { [marker]: marker, facts: [{ text: marker, category: 7 }] } });
+    const rambling = () => ({
+      structured: { [marker]: marker, facts: [{ text: marker, category: 7 }] },
+    });
     const model = taskModel({
       conversation_summary: rambling,
       fact_extraction: rambling,
@@ -78,7 +88,9 @@ describe("words of a conversation", () => {
 
   it("are in none of them when the redactor or the embeddings throw them", async () => {
     const failing = { embedDocuments: throwing, embedQuery: throwing };
-    const model = taskModel({ fact_extraction: () => facts(candidate(`The user brews ${marker}.`, marker)) });
+    const model = taskModel({
+      fact_extraction: () => facts(candidate(`The user brews ${marker}.`, marker)),
+    });
     const embedded = await converse({ model, embeddings: failing });
     expect(embedded).toMatch(/searching without vectors: The embeddings failed: Error/);
     let calls = 0;
@@ -87,7 +99,9 @@ describe("words of a conversation", () => {
       return text;
     };
     const remembering = converse({ model, redact });
-    await expect(remembering).rejects.toMatchObject({ message: expect.not.stringContaining(marker) });
+    await expect(remembering).rejects.toMatchObject({
+      message: expect.not.stringContaining(marker),
+    });
     expect(embedded).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });
@@ -127,12 +141,20 @@ describe("an error of the database", () => {
 
 describe("the log line of an error", () => {
   it("has its kind and its place in the code, but not its message", () => {
-    const error = new TypeError(`${marker} is not a function\n    at ${marker} (/${marker}.js:1:1)`);
+    const error = new TypeError(
+      `${marker} is not a function\n    at ${marker} (/${marker}.js:1:1)`,
+    );
     expect(errorLine(error)).toMatch(/^unexpected TypeError at [\w.-]+\.ts:\d+$/);
     expect(errorLine(marker)).toBe("unexpected error of type string");
-    const wrapped = Object.assign(new Error("Connection error."), { cause: { code: "ECONNREFUSED" } });
+    const wrapped = Object.assign(new Error("Connection error."), {
+      cause: { code: "ECONNREFUSED" },
+    });
     expect(errorKind(wrapped)).toBe("Error (ECONNREFUSED)");
-    const odd = Object.assign(new Error(marker), { name: `${marker} said`, code: `${marker} 4`, status: marker });
+    const odd = Object.assign(new Error(marker), {
+      name: `${marker} said`,
+      code: `${marker} 4`,
+      status: marker,
+    });
     expect(errorKind(odd)).toBe("Error");
     const trap = new Proxy(new Error(marker), {
       get() {

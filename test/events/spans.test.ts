@@ -1,7 +1,11 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -13,7 +17,9 @@ const secret = "zanzibar";
 
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  );
 });
 beforeEach(() => exporter.reset());
 afterAll(() => {
@@ -21,7 +27,8 @@ afterAll(() => {
   context.disable();
 });
 
-const attributesOf = (name: string) => exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
+const attributesOf = (name: string) =>
+  exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
 
 async function aConversation(spans = {}) {
   const model = taskModel({
@@ -30,15 +37,24 @@ async function aConversation(spans = {}) {
   });
   const memory = db.memory({
     model,
-    config: { memories: { extract: true, episodes: false }, summaries: { afterSeq: 1, maxAttempts: 1 }, spans },
+    config: {
+      memories: { extract: true, episodes: false },
+      summaries: { afterSeq: 1, maxAttempts: 1 },
+      spans,
+    },
   });
   const { threadId, scope } = newAddress();
   const thread = { threadId, scope: { ...scope, tenantId: "acme", appId: "desk" } };
-  const messages = [new HumanMessage(`I went to ${secret}.`), new AIMessage(`Tell me more about ${secret}.`)];
+  const messages = [
+    new HumanMessage(`I went to ${secret}.`),
+    new AIMessage(`Tell me more about ${secret}.`),
+  ];
   await memory.remember({ ...thread, messages });
   await memory.recall({ ...thread, query: `What about ${secret}?` });
   await memory.query({ ...thread, query: secret });
-  await memory.query({ ...thread, query: secret, agent: "x", categories: [secret] }).catch(() => {});
+  await memory
+    .query({ ...thread, query: secret, agent: "x", categories: [secret] })
+    .catch(() => {});
   return { memory, thread };
 }
 
@@ -46,7 +62,14 @@ describe("spans", () => {
   it("have stable names and attributes", async () => {
     await aConversation();
     const names = exporter.getFinishedSpans().map(({ name }) => name.replace("mnemograph.", ""));
-    expect(names.toSorted()).toEqual(["extract", "query", "query", "recall", "remember", "summarize"]);
+    expect(names.toSorted()).toEqual([
+      "extract",
+      "query",
+      "query",
+      "recall",
+      "remember",
+      "summarize",
+    ]);
     expect(attributesOf("mnemograph.recall")).toEqual({
       "mnemograph.op": "search",
       "mnemograph.node": "context",
@@ -85,9 +108,12 @@ describe("spans", () => {
     for (const name of names) expect(idsOf(name)).toEqual(ids.map(() => undefined));
     exporter.reset();
     const { memory, thread } = await aConversation({ ids: true });
-    for (const name of names) expect(idsOf(name)).toEqual([thread.threadId, "acme", "desk", undefined]);
+    for (const name of names)
+      expect(idsOf(name)).toEqual([thread.threadId, "acme", "desk", undefined]);
     await memory.query({ ...thread, query: "", agent: "guide" });
-    expect(exporter.getFinishedSpans().at(-1)?.attributes).toMatchObject({ "mnemograph.agent": "guide" });
+    expect(exporter.getFinishedSpans().at(-1)?.attributes).toMatchObject({
+      "mnemograph.agent": "guide",
+    });
     const count = expect.any(Number);
     const tokens = { "mnemograph.input_tokens": count, "mnemograph.output_tokens": count };
     expect(attributesOf("mnemograph.extract")).toMatchObject(tokens);
@@ -96,7 +122,9 @@ describe("spans", () => {
 
   it("of a failure have its code, but not its message", async () => {
     await aConversation();
-    const failed = exporter.getFinishedSpans().find(({ status }) => status.code === SpanStatusCode.ERROR);
+    const failed = exporter
+      .getFinishedSpans()
+      .find(({ status }) => status.code === SpanStatusCode.ERROR);
     expect(failed).toMatchObject({
       name: "mnemograph.query",
       status: { message: "INVALID_INPUT" },
@@ -119,10 +147,17 @@ describe("spans", () => {
   it("and events hold no content", async () => {
     const { memory, thread } = await aConversation();
     const finished = exporter.getFinishedSpans();
-    const spans = finished.map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
+    const spans = finished.map(({ name, attributes, events, status }) => ({
+      name,
+      attributes,
+      events,
+      status,
+    }));
     expect(spans.length).toBeGreaterThan(5);
     expect(JSON.stringify(spans)).not.toContain(secret);
-    const { rows } = await db.pool.query(`select row_to_json(e) as event from "${db.schema}".event e`);
+    const { rows } = await db.pool.query(
+      `select row_to_json(e) as event from "${db.schema}".event e`,
+    );
     expect(rows.length).toBeGreaterThan(5);
     expect(JSON.stringify(rows)).not.toContain(secret);
     expect((await memory.events.list(thread)).length).toBeGreaterThan(0);

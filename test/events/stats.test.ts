@@ -58,7 +58,10 @@ it("operators M1: the backlog, the oldest due, the stuck and what was given up a
   const memory = db.memory({ config });
   const [thread, other] = [newAddress(), newAddress()];
   for (const address of [thread, other])
-    await memory.remember({ ...address, messages: [new HumanMessage("I hike."), new AIMessage("Nice.")] });
+    await memory.remember({
+      ...address,
+      messages: [new HumanMessage("I hike."), new AIMessage("Nice.")],
+    });
   for (const [kind, { scope }, column, at] of [
     ["summaries", thread, "retry_at", "- interval '2 hours'"],
     ["episodes", thread, "retry_at", "+ interval '1 hour'"],
@@ -78,7 +81,11 @@ it("operators M1: the backlog, the oldest due, the stuck and what was given up a
     expect(await memory.stats(of as { scope: typeof scope })).toMatchObject(now);
   const { oldestDueAt } = await memory.stats({ scope });
   expect(Date.now() - (oldestDueAt?.getTime() ?? 0)).toBeGreaterThan(7_000_000);
-  expect(await memory.stats({ scope: other.scope })).toMatchObject({ backlog: 0, stuck: 0, givenUp: 1 });
+  expect(await memory.stats({ scope: other.scope })).toMatchObject({
+    backlog: 0,
+    stuck: 0,
+    givenUp: 1,
+  });
 });
 
 it("the first-pass rate counts candidates that satisfied the writing constraints unchanged", async () => {
@@ -127,7 +134,10 @@ it("the recall share counts turns of the last 30 days with a search by tool", as
       await internalApi(memory).emit({ ...thread, step: "tool", op: "search", status: "ok" });
     }
     now = new Date(now.getTime() + 60_000);
-    await memory.remember({ ...thread, messages: [new HumanMessage(`At ${now}`), new AIMessage("Yes.")] });
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage(`At ${now}`), new AIMessage("Yes.")],
+    });
   };
   for (const searches of [0, 2, 0, 1]) await turn(searches);
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBe(2 / 4);
@@ -152,17 +162,30 @@ it("statistics by day have the writes, memories and recalls of the scope", async
   await turn(ana, "Hello.");
   await memory.memories.add({ text: "The user sails a boat.", category: "event" }, { scope: ana });
   now = new Date(`${days[2]}T00:00:00Z`);
-  await memory.memories.add({ text: "The user plays the drum.", category: "event", kind: "insight" }, { scope: ana });
+  await memory.memories.add(
+    { text: "The user plays the drum.", category: "event", kind: "insight" },
+    { scope: ana },
+  );
   await turn(ana, "Where is my boat?");
   await turn(ben, "Where is my boat?");
 
   const { rows, ...all } = await memory.stats({ by: "day", days: 3, scope: ana });
   expect(rows.map(({ day }) => day)).toEqual(days);
-  expect(rows.map(({ memories }) => memories)).toEqual([{ fact: 1 }, { fact: 1 }, { fact: 1, insight: 1 }]);
-  const recalls = rows.map(({ recalls, recallsWithMemory }) => `${recallsWithMemory} of ${recalls}`);
+  expect(rows.map(({ memories }) => memories)).toEqual([
+    { fact: 1 },
+    { fact: 1 },
+    { fact: 1, insight: 1 },
+  ]);
+  const recalls = rows.map(
+    ({ recalls, recallsWithMemory }) => `${recallsWithMemory} of ${recalls}`,
+  );
   expect(recalls).toEqual(["0 of 1", "0 of 0", "1 of 1"]);
   expect(rows.map(({ writes: { create = 0 } }) => create)).toEqual([1, 0, 1]);
-  expect(all).toMatchObject({ recalls: 2, recallsWithMemory: 1, memories: { fact: 1, insight: 1 } });
+  expect(all).toMatchObject({
+    recalls: 2,
+    recallsWithMemory: 1,
+    memories: { fact: 1, insight: 1 },
+  });
   expect(rows[1]?.recallLatencyMs).toBeNull();
   const { p50 = 0, p95 = 0 } = rows[2]?.recallLatencyMs ?? {};
   expect(p50).toBeGreaterThan(0);
@@ -171,8 +194,16 @@ it("statistics by day have the writes, memories and recalls of the scope", async
   const ofTenant = await memory.stats({ by: "day", days: 1, tenantId });
   expect(ofTenant.rows).toMatchObject([{ day: days[2], recalls: 2, recallsWithMemory: 1 }]);
   expect((await memory.stats({ by: "day" })).rows).toHaveLength(30);
-  for (const wrong of [{ days: 0 }, { days: 1.5 }, { days: 91 }, { day: 3 }, { scope: ana, tenantId }]) {
-    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  for (const wrong of [
+    { days: 0 },
+    { days: 1.5 },
+    { days: 91 },
+    { day: 3 },
+    { scope: ana, tenantId },
+  ]) {
+    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
   }
 });
 
@@ -189,7 +220,9 @@ describe("the statistics of apps", () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const tenantId = randomUUID();
-    const [shop, desk, idle] = ["shop", "desk", "idle"].map((appId): AppScope => ({ tenantId, appId }));
+    const [shop, desk, idle] = ["shop", "desk", "idle"].map(
+      (appId): AppScope => ({ tenantId, appId }),
+    );
     await addNotes(memory, shop!, ["Long ago a lesson was learned."]);
     now = new Date(now.getTime() + 60 * dayMs);
     await talk(memory, desk!);
@@ -221,7 +254,11 @@ describe("the statistics of apps", () => {
         conversations: 2,
         conversationsWithNotesShare: 1 / 2,
       }),
-      expect.objectContaining({ scope: idle, memories: { fact: 1 }, conversationsWithNotesShare: null }),
+      expect.objectContaining({
+        scope: idle,
+        memories: { fact: 1 },
+        conversationsWithNotesShare: null,
+      }),
     ]);
     const { rows: _, ...together } = stats;
     expect(together).toMatchObject({
@@ -234,7 +271,11 @@ describe("the statistics of apps", () => {
     });
 
     const [alone] = (await memory.stats({ by: "app", scope: shop! })).rows;
-    expect(alone).toMatchObject({ scope: shop, notesCreated: 2, notesCreatedPerHour: 2 / (30 * 24) });
+    expect(alone).toMatchObject({
+      scope: shop,
+      notesCreated: 2,
+      notesCreatedPerHour: 2 / (30 * 24),
+    });
     expect((await memory.stats({ by: "app" })).rows).toHaveLength(4);
     // What was purged was written all the same.
     await memory.notes.purge({ scope: shop! });
@@ -272,7 +313,9 @@ describe("the statistics of apps", () => {
     expect(notesEnergyUnits).toBeCloseTo(taken.reduce((sum, { units }) => sum + units, 0));
     expect(rows[0]?.energyUnits).toBe(notesEnergyUnits);
     expect(notesEnergyUnits).toBeGreaterThan(0);
-    expect(await memory.stats({ by: "app", scope: appOf(other) })).toMatchObject({ energyUnits: 0 });
+    expect(await memory.stats({ by: "app", scope: appOf(other) })).toMatchObject({
+      energyUnits: 0,
+    });
   });
 
   it("are empty without data, and refuse invalid selections", async () => {

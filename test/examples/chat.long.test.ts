@@ -31,7 +31,8 @@ function chat(env: Record<string, string> = {}): Program {
   return program;
 }
 
-// On a server they would be the same again: without DATABASE_URL the example has its own embedded database.
+// On a server they would be the same again: without DATABASE_URL the example has its own embedded
+// database.
 test.skipIf(onServer())(
   "offline: introduces itself, remembers across turns and restarts, shows background work (embedded only)",
   async () => {
@@ -69,7 +70,9 @@ test.skipIf(onServer())(
     expect(second.output()).toMatch(/^Thread "chat" of me: 10 messages, summary of seq 0-\d/m);
     expect(second.output()).toMatch(/^> \/memories\n1\. \[profile\] (?:preferred )?name: Ana\n/m);
     expect(second.output()).toContain("[offline stand-in] From memory: My dog is Rex.");
-    expect(second.output()).toMatch(/What do you know about me\?\n\[offline stand-in\] From memory: .*name.*Ana/);
+    expect(second.output()).toMatch(
+      /What do you know about me\?\n\[offline stand-in\] From memory: .*name.*Ana/,
+    );
   },
 );
 
@@ -98,7 +101,9 @@ test.skipIf(onServer())(
     await after("My favourite editor is Helix.", /Noted: My fav/);
     await after("/usr/share is a folder.", /Noted: \/usr\/share/);
     await after("/memories", /^2\. \[preferences\] favourite editor: Helix$/m);
-    expect(await after("/summary", /→/)).toMatch(/^Messages 0-5:\nRound of seq 0: I prefer short answers\./m);
+    expect(await after("/summary", /→/)).toMatch(
+      /^Messages 0-5:\nRound of seq 0: I prefer short answers\./m,
+    );
 
     await after("/forget 1", /^To be forgotten: The user prefers short answers\.$/m);
     await after("", /It is still remembered/);
@@ -154,8 +159,14 @@ test.skipIf(onServer())(
       MNEMOGRAPH_USER: "ana",
     };
     stub.enqueue({ status: 401 }, { text: "Hello Ana." });
-    // The supervisor's call of its first tool, the planner's answer, the supervisor's; then the summary.
-    stub.enqueue({ structured: { task: "plan" } }, { text: "1. Rest." }, { text: "Take a rest." }, { status: 400 });
+    // The supervisor's call of its first tool, the planner's answer, the supervisor's; then the
+    // summary.
+    stub.enqueue(
+      { structured: { task: "plan" } },
+      { text: "1. Rest." },
+      { text: "Take a rest." },
+      { status: 400 },
+    );
     const first = chat(env);
     first.write("I am Ana.\nHi?\nPlan my day.\n");
     await first.printed(/^! Summar.* failed/m);
@@ -166,10 +177,19 @@ test.skipIf(onServer())(
     expect(await first.exited).toBe(0);
 
     const lines = first.output().split("\n");
-    expect(lines[1]).toBe(`You are talking to chat-model at ${new URL(stub.baseURL).host}; gpt-4.1-mini summarises.`);
-    expect(first.output()).toMatch(/^The endpoint refused the key \(401[^)]*\)\.\s+Check\s+OPENAI_API_KEY/m);
+    expect(lines[1]).toBe(
+      `You are talking to chat-model at ${new URL(stub.baseURL).host}; gpt-4.1-mini summarises.`,
+    );
+    expect(first.output()).toMatch(
+      /^The endpoint refused the key \(401[^)]*\)\.\s+Check\s+OPENAI_API_KEY/m,
+    );
     expect(lines).toEqual(
-      expect.arrayContaining(["Hello Ana.", "→ planner: plan", "← planner: 1. Rest.", "Take a rest."]),
+      expect.arrayContaining([
+        "Hello Ana.",
+        "→ planner: plan",
+        "← planner: 1. Rest.",
+        "Take a rest.",
+      ]),
     );
     expect(lines).toContain("· Interrupted: what you said is kept, an unfinished answer is not.");
     expect(first.output()).not.toMatch(/^\s+at /m);
@@ -198,7 +218,11 @@ test.skipIf(onServer())(
 );
 
 test.each([
-  ["a database that is down", "postgresql://postgres@127.0.0.1:1/postgres", "The database does not answer"],
+  [
+    "a database that is down",
+    "postgresql://postgres@127.0.0.1:1/postgres",
+    "The database does not answer",
+  ],
   ["something that is no database", "localhost", "must start with postgresql://"],
 ])("%s is named plainly", async (_, DATABASE_URL, message) => {
   const program = chat({ DATABASE_URL });

@@ -1,5 +1,12 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import {
+  Command,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { copyCheckpoints } from "../../examples/copy-checkpoints.js";
@@ -28,7 +35,10 @@ function askingGraph(checkpointer: BaseCheckpointSaver) {
 
 const textsOf = (values: unknown) => (values as State).messages.map(({ text }) => text);
 
-async function historyOf(graph: ReturnType<typeof askingGraph>, configurable: Record<string, string>) {
+async function historyOf(
+  graph: ReturnType<typeof askingGraph>,
+  configurable: Record<string, string>,
+) {
   const history = [];
   for await (const snapshot of graph.getStateHistory({ configurable })) {
     const { values, next, metadata, config, parentConfig, tasks } = snapshot;
@@ -61,15 +71,24 @@ describe("copyCheckpoints", () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
-    expect((await copyCheckpoints({ from, to, scopeOf: () => ({ userId: "copied" }) })).threads).toBe(2);
+    expect(
+      (await copyCheckpoints({ from, to, scopeOf: () => ({ userId: "copied" }) })).threads,
+    ).toBe(2);
 
     const after = askingGraph(to);
     const ids = { thread_id: "trip", user_id: "copied" };
     expect(await historyOf(after, ids)).toEqual(await historyOf(before, { thread_id: "trip" }));
     const resumed = await after.invoke(new Command({ resume: "yes" }), { configurable: ids });
-    const expected = await before.invoke(new Command({ resume: "yes" }), { configurable: { thread_id: "trip" } });
-    expect([textsOf(resumed), textsOf(resumed).at(-2)]).toEqual([textsOf(expected), "book a flight: yes"]);
-    await expect(after.getState({ configurable: { ...ids, user_id: "mallory" } })).rejects.toMatchObject({
+    const expected = await before.invoke(new Command({ resume: "yes" }), {
+      configurable: { thread_id: "trip" },
+    });
+    expect([textsOf(resumed), textsOf(resumed).at(-2)]).toEqual([
+      textsOf(expected),
+      "book a flight: yes",
+    ]);
+    await expect(
+      after.getState({ configurable: { ...ids, user_id: "mallory" } }),
+    ).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
   });
@@ -78,7 +97,12 @@ describe("copyCheckpoints", () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
-    const copy = { from, to, threadIds: ["trip"], scopeOf: () => ({ userId: "twice", tenantId: "acme" }) };
+    const copy = {
+      from,
+      to,
+      threadIds: ["trip"],
+      scopeOf: () => ({ userId: "twice", tenantId: "acme" }),
+    };
     let asked = 0;
     const counting = new Proxy(from, {
       get(target, key) {
@@ -91,6 +115,8 @@ describe("copyCheckpoints", () => {
     const first = await copyCheckpoints(copy);
     expect(await copyCheckpoints(copy)).toEqual(first);
     const ids = { thread_id: "trip", user_id: "twice", tenant_id: "acme" };
-    expect(await historyOf(askingGraph(to), ids)).toEqual(await historyOf(before, { thread_id: "trip" }));
+    expect(await historyOf(askingGraph(to), ids)).toEqual(
+      await historyOf(before, { thread_id: "trip" }),
+    );
   });
 });

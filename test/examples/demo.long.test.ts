@@ -25,10 +25,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
 
   /** The printed lines of one round, each column's words on one line. */
   const lines = (round: number) =>
-    (new RegExp(`^${round} +you .*(?:\\n +\\S.*)*`, "m").exec(output)?.[0] ?? `no round ${round}`).replaceAll(
-      /\n {13}(?=\S)/g,
-      " ",
-    );
+    (
+      new RegExp(`^${round} +you .*(?:\\n +\\S.*)*`, "m").exec(output)?.[0] ?? `no round ${round}`
+    ).replaceAll(/\n {13}(?=\S)/g, " ");
 
   test("exits with 0, leaves only its database, and says how to inspect it", () => {
     expect(output).not.toMatch(/error|warning/i);
@@ -55,12 +54,15 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [8, "3 (0-11), caught up, gap 12-13", "4 (2-15) starts on 3, 0-1 dropped"],
     [9, "3 (0-11), 4 is not ready, gap 12-15", "4 still runs"],
     [10, "4 (2-15), caught up, gap 16-17", "5 (6-19) starts on 4, 0-5 dropped"],
-  ])("turn %i is shown its summary and gap, and prints what it recorded and started", (round, memory, end) => {
-    const recorded = `${2 * round - 2}-${2 * round - 1} recorded`;
-    expect(lines(round)).toMatch(
-      new RegExp(`^ +summary +${literal(memory)} → ${literal(recorded)}, ${literal(end)}$`, "m"),
-    );
-  });
+  ])(
+    "turn %i is shown its summary and gap, and prints what it recorded and started",
+    (round, memory, end) => {
+      const recorded = `${2 * round - 2}-${2 * round - 1} recorded`;
+      expect(lines(round)).toMatch(
+        new RegExp(`^ +summary +${literal(memory)} → ${literal(recorded)}, ${literal(end)}$`, "m"),
+      );
+    },
+  );
 
   test.each([
     [4, "planner", "Table users: id, email (unique), name, created_at."],
@@ -95,21 +97,25 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   test("continues in a second process with the state and memory of the first", () => {
     const words = output.replaceAll(/\s+/g, " ");
     const [, first] = /Process (\d+) has closed the database/.exec(words) ?? [];
-    const [, second, messages] = /Process (\d+) finds (\d+) messages in the graph's state/.exec(words) ?? [];
+    const [, second, messages] =
+      /Process (\d+) finds (\d+) messages in the graph's state/.exec(words) ?? [];
     expect(Number(second)).toBeGreaterThan(0);
     expect(second).not.toBe(first);
     expect(messages).toBe("20");
-    expect(words).toContain("20 in the transcript, and summary 5 of messages 6-19, which ends: Round of seq 18:");
+    expect(words).toContain(
+      "20 in the transcript, and summary 5 of messages 6-19, which ends: Round of seq 18:",
+    );
     expect(lines(11)).toMatch(/answer +From memory: Orders get an index on user and date\.$/m);
-    expect(lines(11)).toMatch(/summary +5 \(6-19\), caught up, no gap → 20-21 recorded, 6 \(8-21\) starts on 5/);
+    expect(lines(11)).toMatch(
+      /summary +5 \(6-19\), caught up, no gap → 20-21 recorded, 6 \(8-21\) starts on 5/,
+    );
   });
 
   /** The lines below the heading that begins with `start`, each column's words on one line. */
   const section = (start: string) =>
-    (new RegExp(`^ *${start}.*\\n((?:.+\\n?)+)`, "m").exec(output)?.[1] ?? `no ${start}`).replaceAll(
-      /\n {13} *(?=\S)/g,
-      " ",
-    );
+    (
+      new RegExp(`^ *${start}.*\\n((?:.+\\n?)+)`, "m").exec(output)?.[1] ?? `no ${start}`
+    ).replaceAll(/\n {13} *(?=\S)/g, " ");
 
   describe("part two", () => {
     test("twenty turns yield facts and an episode, each with its readers", () => {
@@ -117,7 +123,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       const stored = section("What became of them");
       expect(stored).toMatch(/ fact +\[profile\] (?:preferred_)?name = Ana \(supervisor\)$/m);
       expect(stored).toMatch(/ fact +\[goals\] The user's goal is .* \(supervisor, planner\)$/m);
-      expect(stored).toMatch(/ fact .* favourite_editor = Vim \(superseded; supervisor, stylist\)$/m);
+      expect(stored).toMatch(
+        / fact .* favourite_editor = Vim \(superseded; supervisor, stylist\)$/m,
+      );
       expect(stored).toMatch(/ fact .* favourite_editor = Helix \(supervisor, stylist\)$/m);
       expect(stored).toMatch(/ episode +\[activity\] turns 1-10: The user said: My name is Ana/);
       expect(stored.match(/^ +(?:fact|episode) /gm)).toHaveLength(7);
@@ -125,7 +133,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
 
     test("a question in a new conversation is answered from the episode", () => {
       const monday = section("A new conversation");
-      expect(monday).toMatch(/ memory +from the episode of turns 1-10, similarity 0\.\d\d: same words/);
+      expect(monday).toMatch(
+        / memory +from the episode of turns 1-10, similarity 0\.\d\d: same words/,
+      );
       const [, answer = ""] = / answer +From memory: (.*)/.exec(monday) ?? [];
       expect(answer).toContain("We booked the Alfama hall for the launch");
     });
@@ -133,7 +143,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     test("the next turn is shown the changes; the planner reads tasks and is refused preferences", () => {
       const told = section("Another program adds two tasks");
       expect(told).toMatch(/ shown +Memory updates since rev \d+:\n/);
-      expect(told).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);
+      expect(told).toMatch(
+        / shown +- \+created: \[Tasks\] Before the launch the checkout is tested/,
+      );
       expect(told).toMatch(/ shown +- \+created: \[Tasks\] For the launch the guests get/);
       expect(told).toMatch(
         /in preferences\n +memory +Refused: Agent "planner" may not read preferences\. .*\n +planner +memory_query: "tasks of the launch" in tasks\n +memory +\[tasks\] /,
@@ -154,7 +166,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     test("the note is in the prompt of another conversation with the app, and answers", () => {
       const second = section("Another conversation: the note");
       expect(second).toMatch(/ shown +\(memories for app: Calendar\)\n/);
-      expect(second).toMatch(new RegExp(` shown +1\\. \\[Created: \\d{4}-\\d\\d-\\d\\d\\] ${literal(note)}$`, "m"));
+      expect(second).toMatch(
+        new RegExp(` shown +1\\. \\[Created: \\d{4}-\\d\\d-\\d\\d\\] ${literal(note)}$`, "m"),
+      );
       expect(second).toMatch(new RegExp(` answer +From memory: .*${literal(note)}$`, "m"));
     });
 

@@ -38,20 +38,31 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     const table = readFileSync(join(examples, "README.md"), "utf8");
     const listed = [...table.matchAll(/^\| \[([\w-]+\.ts)\]\(\1\)/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(files.toSorted());
-    expect(JSON.parse(readFileSync(join(examples, "../package.json"), "utf8")).files).toContain("examples");
+    expect(JSON.parse(readFileSync(join(examples, "../package.json"), "utf8")).files).toContain(
+      "examples",
+    );
   });
 
   it("import by the package's name, and nothing of the repository", () => {
     const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
     for (const file of files.filter((name) => name.endsWith(".ts"))) {
-      const imported = [...readFileSync(join(examples, file), "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g)];
-      for (const [, specifier] of imported) expect(specifier, file).not.toMatch(/\.\.\/(?:\.\.\/)?src\//);
+      const imported = [
+        ...readFileSync(join(examples, file), "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g),
+      ];
+      for (const [, specifier] of imported)
+        expect(specifier, file).not.toMatch(/\.\.\/(?:\.\.\/)?src\//);
     }
   });
 
   it.each([
-    ["deepagents", /tuesday> How do I like my texts\? Look it up\.\nThe file says: [\s\S]*Write short\./],
-    ["supervisor", /tuesday> What am I allergic to\?\n.*From memory: The user is allergic to peanuts\./],
+    [
+      "deepagents",
+      /tuesday> How do I like my texts\? Look it up\.\nThe file says: [\s\S]*Write short\./,
+    ],
+    [
+      "supervisor",
+      /tuesday> What am I allergic to\?\n.*From memory: The user is allergic to peanuts\./,
+    ],
     ["ai-sdk", /tuesday> What may I not eat\?\nThe user is allergic to peanuts\./],
   ])("%s: another conversation has what the first one said", async (name, expected) => {
     expect(await printed(name)).toMatch(expected);
@@ -79,12 +90,16 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain(
       "monday> What is the boat called?\n[offline stand-in] You said: The boat is called Gaivota.\n",
     );
-    expect(output).toMatch(/^tuesday> What is my favourite tea\?\n\[offline stand-in\] From memory: .*sencha/m);
+    expect(output).toMatch(
+      /^tuesday> What is my favourite tea\?\n\[offline stand-in\] From memory: .*sencha/m,
+    );
   });
 
   it("functional-api: an entrypoint remembers", async () => {
     const output = await printed("functional-api");
-    expect(output).toMatch(/^tuesday> What is my job\?\n\[offline stand-in\] From memory: job: a gardener$/m);
+    expect(output).toMatch(
+      /^tuesday> What is my job\?\n\[offline stand-in\] From memory: job: a gardener$/m,
+    );
   });
 
   it("with-embeddings: hits are found by meaning too", async () => {
@@ -113,8 +128,12 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
   it("consent-over-rest: asks with 202, and goes on with the answer", async () => {
     const output = await printed("consent-over-rest");
-    expect(output).toMatch(/messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/);
-    expect(output).toMatch(/answers .*"approve".*\n200 \{"answer":"\[offline stand-in\] Noted: Shall I take/);
+    expect(output).toMatch(
+      /messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/,
+    );
+    expect(output).toMatch(
+      /answers .*"approve".*\n200 \{"answer":"\[offline stand-in\] Noted: Shall I take/,
+    );
     expect(output).toMatch(
       /Which city do I live in\?"\}\n200 \{"answer":"\[offline stand-in\] From memory: city: Porto/,
     );
@@ -176,14 +195,26 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
     it("create-agent: the model is shown the other thread's allergy, and asks by tool", async () => {
       const noFacts = facts() as StubBehaviour;
-      const peanuts = facts(candidate("The user is allergic to peanuts.", "I am allergic to peanuts")) as StubBehaviour;
+      const peanuts = facts(
+        candidate("The user is allergic to peanuts.", "I am allergic to peanuts"),
+      ) as StubBehaviour;
       stub.enqueue(
         ...[{ text: "Noted." }, peanuts],
-        ...[{ structured: { query: "allergic" }, tool: "memory_query" }, { text: "Peanuts." }, noFacts],
+        ...[
+          { structured: { query: "allergic" }, tool: "memory_query" },
+          { text: "Peanuts." },
+          noFacts,
+        ],
         ...[{ text: "I will." }, noFacts],
       );
-      const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };
-      expect(await printed("create-agent", env)).toContain("tuesday> What am I allergic to?\nPeanuts.\n");
+      const env = {
+        MODEL: "openai:chat-model",
+        OPENAI_API_KEY: "sk-test",
+        OPENAI_BASE_URL: stub.baseURL,
+      };
+      expect(await printed("create-agent", env)).toContain(
+        "tuesday> What am I allergic to?\nPeanuts.\n",
+      );
       const asked = stub.requests.filter(({ body }) => body.tools?.length === 3);
       expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
         "memory_consent",

@@ -9,15 +9,23 @@ import { type Address, newAddress, say, taskOf } from "../support/thread-facts.j
 const db = useTestDatabase();
 const minute = 60_000;
 
-/** A memory that extracts facts and does nothing else; a clock that stands still until it is moved. */
+/**
+ * A memory that extracts facts and does nothing else; a clock that stands still until it is moved.
+ */
 function extracting(
   settings: TestConfig["memories"] = {},
-  options: Omit<TestOptions, "config"> & { readonly replies?: TaskReplies; readonly start?: number } = {},
+  options: Omit<TestOptions, "config"> & {
+    readonly replies?: TaskReplies;
+    readonly start?: number;
+  } = {},
 ) {
   const { replies = {}, start = Date.parse("2026-03-01T12:00:00Z"), ...others } = options;
   const model = taskModel(replies);
   let time = start;
-  const config = { summaries: { afterSeq: 1_000 }, memories: { extract: true, episodes: false, ...settings } };
+  const config = {
+    summaries: { afterSeq: 1_000 },
+    memories: { extract: true, episodes: false, ...settings },
+  };
   const memory = db.memory({ ...others, model, clock: () => new Date(time), config });
   const pass = (ms: number) => {
     time += ms;
@@ -25,7 +33,8 @@ function extracting(
   return { memory, calls: () => model.prompts("fact_extraction"), pass, now: () => time };
 }
 
-const said = (prompt: string) => [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
+const said = (prompt: string) =>
+  [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe("memories.extractAfterMessages", () => {
   it("waits for the configured number of user messages and makes one call for them", async () => {
@@ -46,11 +55,20 @@ describe("memories.extractAfterMessages", () => {
 
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
     ["idle", (memory) => memory.idle()],
-    ["upkeep, of another process as well", () => extracting({ extractAfterMessages: 4 }).memory.upkeep()],
+    [
+      "upkeep, of another process as well",
+      () => extracting({ extractAfterMessages: 4 }).memory.upkeep(),
+    ],
     ["the end of the thread", (memory, thread) => memory.threads.end(thread)],
-    ["the user's next thread", (memory, { scope }) => say(memory, { ...newAddress(), scope }, "Hello!")],
+    [
+      "the user's next thread",
+      (memory, { scope }) => say(memory, { ...newAddress(), scope }, "Hello!"),
+    ],
   ])("prompt 4: waits no longer than for %s", async (_, ends) => {
-    const { memory } = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute }, { jobs: "background" });
+    const { memory } = extracting(
+      { extractAfterMessages: 4, extractIdleMs: 5 * minute },
+      { jobs: "background" },
+    );
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     const task = () => taskOf(db, thread, "facts");
@@ -61,13 +79,23 @@ describe("memories.extractAfterMessages", () => {
 
   it("is extracted by a timer of the waiting process", async () => {
     const model = taskModel({});
-    const memories = { extract: true, episodes: false, extractAfterMessages: 9, extractIdleMs: 1_000 };
-    const memory = db.memory({ model, jobs: "background", config: { memories, jobs: { sweepIntervalMs: 600_000 } } });
+    const memories = {
+      extract: true,
+      episodes: false,
+      extractAfterMessages: 9,
+      extractIdleMs: 1_000,
+    };
+    const memory = db.memory({
+      model,
+      jobs: "background",
+      config: { memories, jobs: { sweepIntervalMs: 600_000 } },
+    });
     // The first turn looks for what others left behind.
     await memory.upkeep();
     await memory.idle();
     await say(memory, newAddress(), "I moved to Timbuktu.");
-    const calls = () => model.prompts("fact_extraction").filter((prompt) => prompt.includes("Timbuktu"));
+    const calls = () =>
+      model.prompts("fact_extraction").filter((prompt) => prompt.includes("Timbuktu"));
     expect(calls()).toEqual([]);
     await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(1);
     await memory.close();
@@ -86,7 +114,10 @@ describe("memories.extractAfterMessages", () => {
 
   it("does not hasten a retry", async () => {
     const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
-    const { memory, calls } = extracting({ extractAfterMessages: 2, extractIdleMs: minute }, { replies: failing });
+    const { memory, calls } = extracting(
+      { extractAfterMessages: 2, extractIdleMs: minute },
+      { replies: failing },
+    );
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     expect(calls()).toHaveLength(1);
@@ -142,7 +173,11 @@ describe("messages without substance", () => {
   it("do not include yes or no to a question", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
-    const messages = [new HumanMessage("hello"), new AIMessage("Are you vegetarian?"), new HumanMessage("Yes.")];
+    const messages = [
+      new HumanMessage("hello"),
+      new AIMessage("Are you vegetarian?"),
+      new HumanMessage("Yes."),
+    ];
     await memory.remember({ ...thread, messages });
     expect(calls()).toHaveLength(1);
     expect(calls()[0]).toContain("Are you vegetarian?");

@@ -14,7 +14,12 @@ const input = {
       saidAt: new Date("2025-03-01T23:00:00Z"),
       before: "Where?\n</context_only>",
     },
-    { text: "Yo también.", actor: 'Bo "B"', saidAt: new Date("2025-03-02T01:00:00Z"), before: "x".repeat(600) },
+    {
+      text: "Yo también.",
+      actor: 'Bo "B"',
+      saidAt: new Date("2025-03-02T01:00:00Z"),
+      before: "x".repeat(600),
+    },
   ],
   known: [{ category: "profile", key: "city", value: null, text: "The user lives in <Rome>." }],
   categories: ["profile", "preferences"],
@@ -23,7 +28,9 @@ const input = {
 const fact = candidate("The user lives in Porto.", "I live in Porto", { category: "profile" });
 
 /** Every object of a JSON schema, however deep. */
-function objectsOf(schema: unknown): { properties: object; required: string[]; additionalProperties: boolean }[] {
+function objectsOf(
+  schema: unknown,
+): { properties: object; required: string[]; additionalProperties: boolean }[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = "properties" in schema ? [schema as never] : [];
   return [...own, ...Object.values(schema).flatMap(objectsOf)];
@@ -49,12 +56,23 @@ describe("the extraction of facts", () => {
   });
 
   it("asks OpenAI by a strict schema: reasoning first, categories as enum, nothing optional", async () => {
-    const model = await openai.model([{ structured: { reasoning: "…", facts: [fact], forget: [] } }]);
+    const model = await openai.model([
+      { structured: { reasoning: "…", facts: [fact], forget: [] } },
+    ]);
     expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([
-      expect.objectContaining({ text: fact.text, quote: fact.quote, statedByUser: true, personal: null }),
+      expect.objectContaining({
+        text: fact.text,
+        quote: fact.quote,
+        statedByUser: true,
+        personal: null,
+      }),
     ]);
     const format = openai.requests[0]?.body.response_format as {
-      json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
+      json_schema: {
+        name: string;
+        strict: boolean;
+        schema: { properties: Record<string, unknown> };
+      };
     };
     const { name, strict, schema } = format.json_schema;
     const expected = ["fact_extraction", true, ["reasoning", "facts", "forget"]];

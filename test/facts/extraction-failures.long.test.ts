@@ -5,11 +5,24 @@ import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { deadLettersOf, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
+import {
+  deadLettersOf,
+  eventsOf,
+  newAddress,
+  openThread,
+  say,
+  taskOf,
+  textsOf,
+} from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extract: true }, upkeep });
-const ana = facts(candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }));
+const configured = (upkeep: Record<string, number> = {}) => ({
+  memories: { extract: true },
+  upkeep,
+});
+const ana = facts(
+  candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }),
+);
 
 describe("output that cannot be used", () => {
   it("is sent back once for repair", async () => {
@@ -18,13 +31,20 @@ describe("output that cannot be used", () => {
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
-    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual(["system", "human", "ai", "human"]);
+    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual([
+      "system",
+      "human",
+      "ai",
+      "human",
+    ]);
   });
 
   it("becomes a dead letter with the output, and the cursor moves on", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
-        prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
+        prompt.includes("poison")
+          ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } }
+          : ana,
     });
     const logger = recordingLogger();
     const config = configured({ maxAttempts: 2, retryDelayMs: 0 });
@@ -48,13 +68,28 @@ describe("output that cannot be used", () => {
 
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await memory.stats({ scope: thread.scope })).toMatchObject({ deadLetters: 1, written: 1 });
+    expect(await memory.stats({ scope: thread.scope })).toMatchObject({
+      deadLetters: 1,
+      written: 1,
+    });
   });
 
   it.each<[string, Record<string, unknown>, string[]]>([
-    ["an id for the known fact", { updates: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" }, ["created", "created"]],
-    ["digits in quotes", { updates: null, importance: "4", confidence: "0.9" }, ["created", "created"]],
-    ["its numbers missing", { importance: undefined, confidence: undefined }, ["created", "created"]],
+    [
+      "an id for the known fact",
+      { updates: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" },
+      ["created", "created"],
+    ],
+    [
+      "digits in quotes",
+      { updates: null, importance: "4", confidence: "0.9" },
+      ["created", "created"],
+    ],
+    [
+      "its numbers missing",
+      { importance: undefined, confidence: undefined },
+      ["created", "created"],
+    ],
     ["its message missing", { evidence: "I work in Porto" }, ["created", "created"]],
     ["no category", { category: null }, ["created"]],
     ["an unknown category", { category: "gossip" }, ["created"]],
@@ -62,7 +97,8 @@ describe("output that cannot be used", () => {
   ])("in one candidate with %s does not affect the others", async (_, odd, outcomes) => {
     const porto = candidate("The user works in Porto.", "I work in Porto");
     const model = taskModel({
-      fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
+      fact_extraction: () =>
+        facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
     });
     const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I work in Porto. I like tea.");
@@ -77,34 +113,54 @@ describe("output that cannot be used", () => {
 
   it("cut by the token limit is retried with one message at a time", async () => {
     const tool_calls = [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }];
-    const cut = new AIMessage({ content: "", tool_calls, response_metadata: { stop_reason: "max_tokens" } });
+    const cut = new AIMessage({
+      content: "",
+      tool_calls,
+      response_metadata: { stop_reason: "max_tokens" },
+    });
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
     const logger = recordingLogger();
-    const { memory, thread } = openThread(db, { model, logger, config: configured({ retryDelayMs: 0 }) });
+    const { memory, thread } = openThread(db, {
+      model,
+      logger,
+      config: configured({ retryDelayMs: 0 }),
+    });
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await eventsOf(db, thread, "extract")).toEqual(["create error MODEL_FAILED", "classify ok created"]);
+    expect(await eventsOf(db, thread, "extract")).toEqual([
+      "create error MODEL_FAILED",
+      "classify ok created",
+    ]);
     expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 
   it("affects no other message", async () => {
     const thread = newAddress();
     const config = configured({ retryDelayMs: 3_600_000 });
-    const failing = db.memory({ model: taskModel({ fact_extraction: () => new Error("overloaded") }), config });
-    for (const says of ["I am Ana.", "poison here", "I work in Porto."]) await say(failing, thread, says);
+    const failing = db.memory({
+      model: taskModel({ fact_extraction: () => new Error("overloaded") }),
+      config,
+    });
+    for (const says of ["I am Ana.", "poison here", "I work in Porto."])
+      await say(failing, thread, says);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: -1, attempts: 1 });
 
     await db.pool.query(`update "${db.schema}".work set retry_at = now()`);
     const model = taskModel({
       fact_extraction: (prompt) => {
         if (prompt.split("<messages>")[1]?.includes("poison")) return "no JSON";
-        const number = (words: string) => Number(/number="(\d+)"[^>]*>$/.exec(prompt.split(words)[0]!)?.[1]);
+        const number = (words: string) =>
+          Number(/number="(\d+)"[^>]*>$/.exec(prompt.split(words)[0]!)?.[1]);
         return facts(
           ...(prompt.includes("I am Ana")
             ? [candidate("The user is Ana.", "I am Ana", { message: number("I am Ana") })]
             : []),
           ...(prompt.includes("I work in Porto")
-            ? [candidate("The user works in Porto.", "I work in Porto", { message: number("I work in Porto") })]
+            ? [
+                candidate("The user works in Porto.", "I work in Porto", {
+                  message: number("I work in Porto"),
+                }),
+              ]
             : []),
         );
       },
@@ -112,15 +168,26 @@ describe("output that cannot be used", () => {
     const memory = db.memory({ model, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
     await memory.upkeep();
     expect(await textsOf(memory, thread)).toEqual(["The user is Ana.", "The user works in Porto."]);
-    expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 2, end_seq: 2, output: "no JSON" }]);
-    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 4, attempts: 0, retry_at: null });
+    expect(await deadLettersOf(db, thread)).toMatchObject([
+      { start_seq: 2, end_seq: 2, output: "no JSON" },
+    ]);
+    expect(await taskOf(db, thread, "facts")).toMatchObject({
+      done_until: 4,
+      attempts: 0,
+      retry_at: null,
+    });
   });
 });
 
 describe("a model that fails", () => {
   it("is retried later without losing the facts of an outage", async () => {
-    const model = taskModel({ fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana) });
-    const { memory, thread } = openThread(db, { model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
+    const model = taskModel({
+      fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana),
+    });
+    const { memory, thread } = openThread(db, {
+      model,
+      config: configured({ retryDelayMs: 0, maxAttempts: 2 }),
+    });
     await say(memory, thread, "I am Ana.");
     expect(await eventsOf(db, thread, "extract")).toEqual([
       ...Array(5).fill("create error MODEL_FAILED"),
@@ -131,7 +198,10 @@ describe("a model that fails", () => {
 
   it("is retried with exponential backoff, then given up", async () => {
     const model = taskModel({ fact_extraction: () => new Error("overloaded") });
-    const memory = db.memory({ model, config: configured({ retryDelayMs: 60_000, maxFailures: 3 }) });
+    const memory = db.memory({
+      model,
+      config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
+    });
     const thread = newAddress();
     const waits: number[] = [];
     await say(memory, thread, "I am Ana.");
@@ -148,7 +218,9 @@ describe("a model that fails", () => {
     }
     expect(waits).toEqual([1, 2]);
     // The third try looked at one message only.
-    expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 0, end_seq: 0, output: null }]);
+    expect(await deadLettersOf(db, thread)).toMatchObject([
+      { start_seq: 0, end_seq: 0, output: null },
+    ]);
   });
 
   it("holds no connection while it hangs", async () => {
@@ -171,7 +243,11 @@ describe("a worker that disappeared", () => {
     const thread = newAddress();
     const gate = createGate();
     const config = { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } };
-    const blocked = db.memory({ model: new OfflineChatModel({ gate }), jobs: "background", config });
+    const blocked = db.memory({
+      model: new OfflineChatModel({ gate }),
+      jobs: "background",
+      config,
+    });
     // The only worker is busy with another thread, so this one is never claimed.
     await say(blocked, newAddress(), "My name is Bo.");
     while (gate.waiting === 0) await sleep(5);
@@ -188,8 +264,16 @@ describe("a worker that disappeared", () => {
   it("repeatedly has its work given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
-    const memory = db.memory({ logger, model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
-    await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail. ".repeat(200_000));
+    const memory = db.memory({
+      logger,
+      model: new OfflineChatModel(),
+      config: configured({ maxFailures: 4 }),
+    });
+    await say(
+      db.memory({ model: taskModel({}), config: configured() }),
+      thread,
+      "I sail. ".repeat(200_000),
+    );
     await db.pool.query(
       `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
        from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1 and k.kind = 'facts'`,
@@ -200,14 +284,19 @@ describe("a worker that disappeared", () => {
       { output: null, error: "The worker stopped before it was done." },
     ]);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0 });
-    // Cutting what is too long may be what the workers died of: work that is given up is not prepared.
+    // Cutting what is too long may be what the workers died of: work that is given up is not
+    // prepared.
     expect(logger.lines.join("\n")).not.toContain("is left out");
   });
 });
 
 describe("an unexpected error", () => {
   /** Does `work` while the table lacks that column. */
-  async function without(table: string, column: string, work: () => Promise<unknown>): Promise<void> {
+  async function without(
+    table: string,
+    column: string,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
     const rename = (from: string, to: string) =>
       db.pool.query(`alter table "${db.schema}".${table} rename column ${from} to ${to}`);
     await rename(column, "away");
@@ -227,7 +316,9 @@ describe("an unexpected error", () => {
       error: expect.stringContaining("out of date"),
     });
     expect(logger.lines.filter((line) => line.startsWith('warn: Work "facts"'))).toHaveLength(1);
-    await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at is not null`);
+    await db.pool.query(
+      `update "${db.schema}".work set retry_at = now() where retry_at is not null`,
+    );
     await memory.upkeep();
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
@@ -237,7 +328,9 @@ describe("an unexpected error", () => {
     async (part) => {
       const logger = recordingLogger();
       const quote = `Zaubertrank ${part.repeat(300_000)}`;
-      const model = taskModel({ fact_extraction: () => facts(candidate("The user brews potions.", quote)) });
+      const model = taskModel({
+        fact_extraction: () => facts(candidate("The user brews potions.", quote)),
+      });
       const config = configured({ maxFailures: 1, retryDelayMs: 0 });
       const { memory, thread } = openThread(db, { model, logger, config });
       await say(memory, thread, "I brew potions.");

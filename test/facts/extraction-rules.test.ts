@@ -3,10 +3,20 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
+import {
+  type Address,
+  eventsOf,
+  newAddress,
+  openThread,
+  say,
+  taskOf,
+  textsOf,
+} from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const configured = (memories: Record<string, number> = {}) => ({ memories: { extract: true, ...memories } });
+const configured = (memories: Record<string, number> = {}) => ({
+  memories: { extract: true, ...memories },
+});
 
 /** The answer of a model that knows, for each thing said, the facts in it. */
 const knowing = (answers: Record<string, ReturnType<typeof candidate>[]>) => (prompt: string) =>
@@ -19,9 +29,17 @@ const knowing = (answers: Record<string, ReturnType<typeof candidate>[]>) => (pr
   );
 /** A memory whose model knows `answers`. */
 const learning = (answers: Parameters<typeof knowing>[0], memories: Record<string, number> = {}) =>
-  db.memory({ model: taskModel({ fact_extraction: knowing(answers) }), config: configured(memories) });
+  db.memory({
+    model: taskModel({ fact_extraction: knowing(answers) }),
+    config: configured(memories),
+  });
 const named = (value: string, quote: string, confidence: number) =>
-  candidate(`The user's name is ${value}.`, quote, { category: "identity", key: "Name", value, confidence });
+  candidate(`The user's name is ${value}.`, quote, {
+    category: "identity",
+    key: "Name",
+    value,
+    confidence,
+  });
 
 /** What a user's slot holds, and what it held before, latest first. */
 async function nameOf(memory: Memory, { scope }: Address) {
@@ -35,7 +53,11 @@ describe("conflicts over a slot", () => {
     "Call me Al": [named("Al", "Call me Al", 0.6)],
     "My full name is Alexander": [named("Alexander", "My full name is Alexander", 0.95)],
   };
-  const turns: Record<number, string> = { 5: "My name is Alex.", 50: "Call me Al.", 80: "My full name is Alexander." };
+  const turns: Record<number, string> = {
+    5: "My name is Alex.",
+    50: "Call me Al.",
+    80: "My full name is Alexander.",
+  };
   /** The turns that say nothing at once, each of the others by itself. */
   const playTurns = async (memory: Memory, thread: Address, upTo: number, from = 1) => {
     let idle: BaseMessage[] = [];
@@ -61,12 +83,23 @@ describe("conflicts over a slot", () => {
     await playTurns(memory, thread, 80, 51);
     expect(await nameOf(memory, thread)).toEqual(["Alexander active", "Alex superseded"]);
 
-    const [alexander, alex] = await memory.memories.list({ scope: thread.scope, states: ["active", "superseded"] });
+    const [alexander, alex] = await memory.memories.list({
+      scope: thread.scope,
+      states: ["active", "superseded"],
+    });
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
       ["UPDATE", { supersededBy: alexander?.id, reason: "confidence" }],
-      ["UPDATE", { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" }],
+      [
+        "UPDATE",
+        {
+          refused: "The user's name is Al.",
+          confidence: 0.6,
+          origin: "user",
+          reason: "confidence",
+        },
+      ],
       ["CONSENT", expect.objectContaining({ via: "said", value: "Alex" })],
       ["ADD", expect.objectContaining({ value: "Alex" })],
     ]);
@@ -75,8 +108,14 @@ describe("conflicts over a slot", () => {
   it("end the same when the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
-    await playTurns(db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config }), thread, 80);
-    await db.pool.query(`update "${db.schema}".work set retry_at = now(), attempts = 0 where kind = 'facts'`);
+    await playTurns(
+      db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config }),
+      thread,
+      80,
+    );
+    await db.pool.query(
+      `update "${db.schema}".work set retry_at = now(), attempts = 0 where kind = 'facts'`,
+    );
     const model = taskModel({ fact_extraction: knowing(example) });
     const memory = db.memory({ model, config });
     await memory.upkeep();
@@ -129,7 +168,10 @@ describe("conflicts over a slot", () => {
     const thread = newAddress();
     await say(memory, thread, "I work as an engineer.");
     await say(memory, thread, "I am also a volunteer firefighter.");
-    const expected = ["The user works as an engineer.", "The user is also a volunteer firefighter."];
+    const expected = [
+      "The user works as an engineer.",
+      "The user is also a volunteer firefighter.",
+    ];
     expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
@@ -157,7 +199,10 @@ describe("conflicts over a slot", () => {
       await say(memory, thread, says);
     }
     const held = await memory.memories.list({ scope: thread.scope });
-    expect(held.map(({ key, value }) => `${key}: ${value}`)).toEqual(["dog_name: Rex", "home_town: Porto"]);
+    expect(held.map(({ key, value }) => `${key}: ${value}`)).toEqual([
+      "dog_name: Rex",
+      "home_town: Porto",
+    ]);
   });
 });
 
@@ -203,7 +248,11 @@ describe("caps", () => {
           ),
         ),
     });
-    const { memory, thread } = openThread(db, { model, config: configured({ writesPerDay: 2 }), clock: () => now });
+    const { memory, thread } = openThread(db, {
+      model,
+      config: configured({ writesPerDay: 2 }),
+      clock: () => now,
+    });
     const other = { ...thread, threadId: `${thread.threadId}-2` };
     await say(memory, thread, "I like tea.");
     now = new Date("2030-05-01T12:00:00Z");
@@ -213,12 +262,19 @@ describe("caps", () => {
     expect(model.calls).toHaveLength(2);
     expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
     const retry_at = new Date("2030-05-02T10:00:00Z");
-    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0, retry_at });
+    expect(await taskOf(db, thread, "facts")).toMatchObject({
+      done_until: 0,
+      attempts: 0,
+      retry_at,
+    });
 
     now = new Date("2030-05-02T10:00:01Z");
     expect(await memory.upkeep()).toBe(1);
     expect((await textsOf(memory, thread)).at(-1)).toBe("The user likes figs.");
     const clock = () => now;
-    expect(await db.memory({ clock }).stats({ scope: thread.scope })).toMatchObject({ written: 3, rejected: 0 });
+    expect(await db.memory({ clock }).stats({ scope: thread.scope })).toMatchObject({
+      written: 3,
+      rejected: 0,
+    });
   });
 });

@@ -8,7 +8,10 @@ import { type Address, newAddress, say, textsOf } from "../support/thread-facts.
 const db = useTestDatabase();
 const config = { memories: { extract: true, writesPerDay: 1_000 } };
 
-/** What a user says, and what a model makes of it; `of` is the text of the memory that the relation is to. */
+/**
+ * What a user says, and what a model makes of it; `of` is the text of the memory that the relation
+ * is to.
+ */
 type Turn = readonly [says: string, ...told: readonly Told[]];
 type Told = readonly [text: string, fields?: Record<string, unknown> & { of?: string }];
 
@@ -20,7 +23,10 @@ async function play(turns: readonly Turn[], address = newAddress()) {
       return facts(
         ...told.map(([text, { of, ...fields } = {}]) => {
           const quote = says.replace(/[.!?。]$/u, "");
-          return candidate(text, quote, { target: of === undefined ? null : numberOf(prompt, of), ...fields });
+          return candidate(text, quote, {
+            target: of === undefined ? null : numberOf(prompt, of),
+            ...fields,
+          });
         }),
       );
     },
@@ -38,7 +44,10 @@ function numberOf(prompt: string, text: string): number | null {
 
 const updates = (of: string, fields = {}) => ({ relation: "updates", of, ...fields });
 
-/** Rows of two turns: message | statement | second message | its statement | relation to the first | category. */
+/**
+ * Rows of two turns: message | statement | second message | its statement | relation to the first |
+ * category.
+ */
 const statements = `
 My budget is 8,000 euros. | The user's budget is 8,000 euros. | Make it 9,500 euros now. | The user's budget is 9,500 euros. | updates
 I love sushi. | The user loves sushi. | I can't stand sushi anymore. | The user cannot stand sushi. | updates
@@ -56,7 +65,12 @@ J'aime le thé. | L'utilisateur aime le thé. | J'aime aussi le café. | L'utili
 `;
 const keepsBoth = ["adds_to", "same_as"];
 
-const slot = (key: string, value: string, fields = {}) => ({ category: "profile", key, value, ...fields });
+const slot = (key: string, value: string, fields = {}) => ({
+  category: "profile",
+  key,
+  value,
+  ...fields,
+});
 const city = (value: string) => slot("city", value, { personal: "city" });
 const language = (value: string) => slot("language", value, { personal: "language" });
 const nurse: Turn = ["I work as a nurse.", ["The user works as a nurse.", slot("job", "nurse")]];
@@ -72,7 +86,10 @@ const slots: readonly (readonly [first: Turn, second: Turn, left: readonly strin
   ],
   [
     nurse,
-    ["I quit nursing.", ["The user no longer works as a nurse.", { relation: "ends", of: "nurse" }]],
+    [
+      "I quit nursing.",
+      ["The user no longer works as a nurse.", { relation: "ends", of: "nurse" }],
+    ],
     ["The user no longer works as a nurse."],
   ],
   [
@@ -92,7 +109,10 @@ const slots: readonly (readonly [first: Turn, second: Turn, left: readonly strin
   ],
   [
     ["Réponds en français.", ["L'utilisateur parle français.", language("français")]],
-    ["Je préfère l'anglais.", ["L'utilisateur préfère l'anglais.", updates("français", language("anglais"))]],
+    [
+      "Je préfère l'anglais.",
+      ["L'utilisateur préfère l'anglais.", updates("français", language("anglais"))],
+    ],
     ["L'utilisateur préfère l'anglais."],
   ],
   [
@@ -112,7 +132,9 @@ describe("a conversation", () => {
         [first, [before, { category }]],
         [second, [after, related]],
       ]);
-      expect(await textsOf(memory, thread)).toEqual(keepsBoth.includes(relation) ? [before, after] : [after]);
+      expect(await textsOf(memory, thread)).toEqual(
+        keepsBoth.includes(relation) ? [before, after] : [after],
+      );
     },
   );
 
@@ -125,11 +147,16 @@ describe("a conversation", () => {
     const text = (turn: number) => `The user's score is ${turn}.`;
     const turns = Array.from(
       { length: 60 },
-      (_, turn): Turn => [`My score is ${turn} now.`, [text(turn), turn === 0 ? {} : updates(text(turn - 1))]],
+      (_, turn): Turn => [
+        `My score is ${turn} now.`,
+        [text(turn), turn === 0 ? {} : updates(text(turn - 1))],
+      ],
     );
     const { memory, thread } = await play(turns);
     expect(await textsOf(memory, thread)).toEqual([text(59)]);
-    expect(await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 })).toHaveLength(59);
+    expect(
+      await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 }),
+    ).toHaveLength(59);
     expect((await memory.recall({ ...thread, query: "score" })).memories.relevant).toHaveLength(1);
   });
 });
@@ -139,12 +166,19 @@ describe("a model's relation to an existing memory", () => {
   const told = (fields: Record<string, unknown>, before = {}) =>
     play([
       ["I love sushi.", [sushi, before]],
-      ["No sushi for me.", ["The user eats no sushi.", { relation: "updates", of: sushi, ...fields }]],
+      [
+        "No sushi for me.",
+        ["The user eats no sushi.", { relation: "updates", of: sushi, ...fields }],
+      ],
     ]);
   it("closes it, and it can be restored", async () => {
     const { memory, thread } = await told({ since: "2020-03-01" });
     const [gone] = await memory.memories.list({ scope: thread.scope, states: ["superseded"] });
-    expect(gone).toMatchObject({ text: sushi, validTo: expect.any(Date), supersededBy: expect.any(String) });
+    expect(gone).toMatchObject({
+      text: sushi,
+      validTo: expect.any(Date),
+      supersededBy: expect.any(String),
+    });
     await memory.memories.restore(gone!.id, thread);
     expect(await textsOf(memory, thread)).toHaveLength(2);
   });
@@ -177,8 +211,13 @@ describe("a model's relation to an existing memory", () => {
   it("closes nothing pinned or of an operator", async () => {
     for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
       const thread = newAddress();
-      const [known] = await db.memory().memories.add({ text: sushi, ...change }, { scope: thread.scope });
-      const { memory } = await play([["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]], thread);
+      const [known] = await db
+        .memory()
+        .memories.add({ text: sushi, ...change }, { scope: thread.scope });
+      const { memory } = await play(
+        [["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]],
+        thread,
+      );
       expect((await memory.memories.get(known!.id!, thread))?.state).toBe("active");
     }
   });
@@ -195,7 +234,10 @@ describe("a model's relation to an existing memory", () => {
   it("is ignored without a quote of the user's message", async () => {
     const { memory, thread } = await play([
       ["I love sushi.", [sushi]],
-      ["What is for dinner?", ["The user eats no sushi.", updates(sushi, { quote: "no sushi for me" })]],
+      [
+        "What is for dinner?",
+        ["The user eats no sushi.", updates(sushi, { quote: "no sushi for me" })],
+      ],
     ]);
     expect(await textsOf(memory, thread)).toEqual([sushi]);
   });
@@ -204,7 +246,9 @@ describe("a model's relation to an existing memory", () => {
 describe("a personal field that a model reports", () => {
   const told = async (fields: Record<string, unknown>) => {
     const home = { category: "knowledge", key: "home", value: "Porto", ...fields };
-    const { memory, thread } = await play([["Porto is lovely.", ["The user lives in Porto.", home]]]);
+    const { memory, thread } = await play([
+      ["Porto is lovely.", ["The user lives in Porto.", home]],
+    ]);
     const waiting = await memory.consents.list({ scope: thread.scope });
     return [await textsOf(memory, thread), waiting.map(({ text }) => text)];
   };
@@ -234,7 +278,8 @@ it("the prompt and schema of extraction take no more than a third above 765 toke
   const categories = ["profile", "preferences"];
   await extractFacts(model, { messages, known: [], categories, candidatesPerTurn: 5 }, 1_000);
   const [call] = model.calls;
-  const tokens = estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
+  const tokens =
+    estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
   console.log(`Extraction's instructions and schema: ${tokens} tokens`);
   expect(tokens).toBeLessThanOrEqual(1_020);
 });

@@ -10,8 +10,13 @@ const db = useTestDatabase();
 const upkeep = { maxAttempts: 1, retryDelayMs: 0 };
 const config = { memories: { extract: true }, lifecycle: { purgeAfterMs: 0 }, upkeep };
 
-/** What each message says, by its words: as the model puts it, at its first and at its second reading. */
-type Readings = Readonly<Record<string, readonly [first: Record<string, unknown>, again?: Record<string, unknown>]>>;
+/**
+ * What each message says, by its words: as the model puts it, at its first and at its second
+ * reading.
+ */
+type Readings = Readonly<
+  Record<string, readonly [first: Record<string, unknown>, again?: Record<string, unknown>]>
+>;
 
 /** A memory whose model reads `readings`, and gives up the first message while `broken`. */
 function reading(readings: Readings, options: TestOptions = {}) {
@@ -41,7 +46,9 @@ async function remove(memory: Memory, { scope }: Address, text: string): Promise
 }
 
 async function retry(memory: Memory, { threadId }: Address): Promise<void> {
-  const letter = (await memory.jobs.list({ kind: "facts", state: "failed" })).find((job) => job.threadId === threadId);
+  const letter = (await memory.jobs.list({ kind: "facts", state: "failed" })).find(
+    (job) => job.threadId === threadId,
+  );
   expect(await memory.jobs.retry(letter?.id ?? "")).toEqual({ retried: 1 });
 }
 
@@ -67,7 +74,11 @@ describe("a fact that was removed", () => {
   it.each([
     ["in the same words", porto, porto],
     ["in other words", porto, { text: "Porto is where the user has a home." }],
-    ["of a slot, in other words", { ...city, ...porto }, { ...city, text: "The user's city is Porto." }],
+    [
+      "of a slot, in other words",
+      { ...city, ...porto },
+      { ...city, text: "The user's city is Porto." },
+    ],
   ])("is not learned again from its own message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I keep bees": [bees], "I live in Porto": [first, again] },
@@ -82,7 +93,11 @@ describe("a fact that was removed", () => {
 
   it.each([
     ["in the same words", porto, porto],
-    ["of a slot, in other words", { ...city, ...porto }, { ...city, text: "The user's city is Porto." }],
+    [
+      "of a slot, in other words",
+      { ...city, ...porto },
+      { ...city, text: "The user's city is Porto." },
+    ],
   ])("is not learned from another earlier message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I live in Porto": [first, again] },
@@ -98,7 +113,9 @@ describe("a fact that was removed", () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await runLifecycle(memory, { scope: thread.scope });
-    expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual([]);
+    expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual(
+      [],
+    );
     expect(id).not.toBe("");
     await retry(memory, thread);
     expect(await textsOf(memory, thread)).toEqual(["The user keeps bees."]);

@@ -20,7 +20,12 @@ beforeAll(async () => {
 /** Two threads of one user, each with a fact, an episode and a summary. */
 async function twoThreads(said: readonly [string, string]) {
   const summaryOf = (text: string) => {
-    return { structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` } };
+    return {
+      structured: {
+        reasoning: "",
+        summary: `A talk about ${said.find((each) => text.includes(each))}.`,
+      },
+    };
   };
   const model = taskModel({
     conversation_summary: summaryOf,
@@ -35,7 +40,8 @@ async function twoThreads(said: readonly [string, string]) {
   const first = newAddress();
   const second = { ...newAddress(), scope: first.scope };
   for (const [n, thread] of [first, second].entries()) {
-    for (let turn = 0; turn < 4; turn++) await say(memory, thread, `Turn ${turn} about ${said[n]}.`);
+    for (let turn = 0; turn < 4; turn++)
+      await say(memory, thread, `Turn ${turn} about ${said[n]}.`);
     await memory.idle();
   }
   return { memory, first, second };
@@ -64,7 +70,9 @@ describe("threads.delete", () => {
         () => 0,
         () => 1,
       );
-      const left = await memory.threads.delete({ ...first, dryRun: true }).catch(() => ({ total: 0 }));
+      const left = await memory.threads
+        .delete({ ...first, dryRun: true })
+        .catch(() => ({ total: 0 }));
       expect(left.total).toBeLessThan(before);
       before = left.total;
     }
@@ -88,7 +96,11 @@ describe("threads.delete", () => {
     expect(Object.keys(removed.removed)).toEqual(expect.arrayContaining(tables));
     expect(await threadIds(memory, first.scope)).toEqual([second.threadId]);
     // Only the fact, its terms and its history are left.
-    const [fact] = await memory.memories.list({ scope: first.scope, kinds: ["fact"], contains: sailing });
+    const [fact] = await memory.memories.list({
+      scope: first.scope,
+      kinds: ["fact"],
+      contains: sailing,
+    });
     expect(fact).toMatchObject({ text: `The user likes ${sailing}.`, source: null });
     const left = Object.keys(await findEverywhere(db, sailing));
     expect(left.sort()).toEqual(["change_log", "history", "memory", "memory_term"]);
@@ -105,7 +117,9 @@ describe("threads.delete", () => {
     await memory.remember({ ...second, messages: ["Hi."], shown: shownBy(recalled) });
     await memory.threads.delete({ ...first, memories: "remove" });
     expect(await findEverywhere(db, sailing)).toEqual({});
-    expect(await textsOf(memory, first)).toEqual(expect.arrayContaining([`The user likes ${chess}.`]));
+    expect(await textsOf(memory, first)).toEqual(
+      expect.arrayContaining([`The user likes ${chess}.`]),
+    );
     const { changes } = await memory.recall({ ...second, query: "hello" });
     const gone = { event: "deleted", line: "[Knowledge] (no longer kept)" };
     expect(changes.top).toContainEqual(expect.objectContaining(gone));
@@ -122,17 +136,27 @@ describe("threads.delete", () => {
     expect(Object.keys(removed)).toEqual(expect.arrayContaining(tables));
     const left = await findEverywhere(db, threadId);
     expect(Object.keys(left)).not.toEqual(expect.arrayContaining(["checkpoints"]));
-    expect(await memory.threads.list({ scope })).not.toContainEqual(expect.objectContaining({ threadId }));
+    expect(await memory.threads.list({ scope })).not.toContainEqual(
+      expect.objectContaining({ threadId }),
+    );
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
   it("is refused to everybody else, with the error for an unknown thread", async () => {
     const { memory, first } = await twoThreads([word(), word()]);
     const before = await countEverything(db);
-    for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
-      await expect(memory.threads.delete({ ...first, scope })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    for (const scope of [
+      { userId: "mallory" },
+      { ...first.scope, tenantId: "other" },
+      { appId: "app" },
+    ]) {
+      await expect(memory.threads.delete({ ...first, scope })).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
     }
-    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.threads.delete({ ...first, threadId: "none" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     const misspelt = { ...first, memory: "remove" };
     await expect(memory.threads.delete(misspelt)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     expect(await countEverything(db)).toEqual(before);
@@ -146,7 +170,11 @@ describe("threads.delete", () => {
         return facts(candidate("The user likes tea.", "I like tea")) as never;
       },
     });
-    const memory = db.memory({ model, config: { memories: { extract: true } }, jobs: "background" });
+    const memory = db.memory({
+      model,
+      config: { memories: { extract: true } },
+      jobs: "background",
+    });
     const thread = newAddress();
     await memory.memories.add({ text: "Lives in Porto." }, { scope: thread.scope });
     await say(memory, thread, "I like tea.");
@@ -155,7 +183,10 @@ describe("threads.delete", () => {
     gate.open();
     await memory.idle();
     expect(await textsOf(memory, thread)).toEqual(["Lives in Porto."]);
-    await memory.record({ ...thread, messages: [new HumanMessage("anew"), new AIMessage("hello")] });
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage("anew"), new AIMessage("hello")],
+    });
     expect(await memory.threads.list({ scope: thread.scope })).toMatchObject([{ messages: 2 }]);
   });
 });

@@ -40,19 +40,31 @@ describe("forget", () => {
     expect(preview.total).toBeGreaterThan(50);
     expect(Object.keys(await findEverywhere(db, ana))).toEqual(filled);
     const steps: { done: number; total: number }[] = [];
-    const forgotten = await memory.forget(scope, { batchSize: 3, onProgress: (step) => steps.push(step) });
+    const forgotten = await memory.forget(scope, {
+      batchSize: 3,
+      onProgress: (step) => steps.push(step),
+    });
     expect(forgotten).toEqual({ ...preview, complete: true });
-    expect(Object.keys(forgotten.removed).sort()).toEqual(expect.arrayContaining(["memory", "owner", "thread"]));
+    expect(Object.keys(forgotten.removed).sort()).toEqual(
+      expect.arrayContaining(["memory", "owner", "thread"]),
+    );
     expect(steps[0]).toEqual({ done: 0, total: preview.total });
     expect(steps.at(-1)?.total).toBe(preview.total);
 
     expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
     const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
-    expect(rows).toMatchObject([{ tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null }]);
+    expect(rows).toMatchObject([
+      { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
+    ]);
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
     expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
     expect(await findEverywhere(db, ben)).toEqual(empty);
-    expect(await memory.forget(scope)).toEqual({ removed: {}, total: 0, sharedThreads: [], complete: true });
+    expect(await memory.forget(scope)).toEqual({
+      removed: {},
+      total: 0,
+      sharedThreads: [],
+      complete: true,
+    });
     expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);
   });
 
@@ -64,8 +76,17 @@ describe("forget", () => {
     const scopes: Scope[] = [inApp, { userId: user, appId: other }, { userId: user }];
     for (const scope of scopes) {
       const name = scope.appId ?? "everywhere";
-      await memory.record({ scope, threadId: `t ${name}`, messages: [new HumanMessage(`hello from ${name}`)] });
-      const drafts = [{ text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" }];
+      await memory.record({
+        scope,
+        threadId: `t ${name}`,
+        messages: [new HumanMessage(`hello from ${name}`)],
+      });
+      const drafts = [
+        {
+          text: `Knows ${name} by heart.`,
+          category: scope.appId === undefined ? undefined : "in_app",
+        },
+      ];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
       await internalApi(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
@@ -74,10 +95,9 @@ describe("forget", () => {
     expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });
     expect(Object.keys(removed)).not.toContain("owner");
     expect(await findEverywhere(db, app)).toEqual({});
-    expect((await memory.memories.list({ scope: { userId: user } })).map(({ text }) => text)).toEqual([
-      "Knows everywhere by heart.",
-      `Knows ${other} by heart.`,
-    ]);
+    expect(
+      (await memory.memories.list({ scope: { userId: user } })).map(({ text }) => text),
+    ).toEqual(["Knows everywhere by heart.", `Knows ${other} by heart.`]);
     expect(await memory.threads.list({ scope: { userId: user } })).toHaveLength(2);
     const { rows } = await db.pool.query(
       `select o.memory_count::int, o.message_count::int, o.memory_length::int, o.message_length::int,
@@ -97,47 +117,69 @@ describe("forget", () => {
     const app = word();
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
-    await memory.memories.add({ text: `Users of ${app} like short answers.`, kind: "note" }, { scope: { appId: app } });
-    await memory.record({ scope: { appId: app }, threadId: word(), messages: [new HumanMessage("of the app")] });
-    await memory.record({ scope: user, threadId: word(), messages: [new HumanMessage("of a user")] });
+    await memory.memories.add(
+      { text: `Users of ${app} like short answers.`, kind: "note" },
+      { scope: { appId: app } },
+    );
+    await memory.record({
+      scope: { appId: app },
+      threadId: word(),
+      messages: [new HumanMessage("of the app")],
+    });
+    await memory.record({
+      scope: user,
+      threadId: word(),
+      messages: [new HumanMessage("of a user")],
+    });
     const { removed } = await memory.forget({ appId: app });
     expect(removed).toMatchObject({ memory: 1, thread: 1, owner: 1 });
     expect(await findEverywhere(db, app)).toEqual({ thread: 1 });
     expect(await memory.threads.list({ scope: user })).toHaveLength(1);
   });
 
-  it.each(["ana%", "an_", "ana:1", "ANA", "aná", "ana'; drop table x; --", "__proto__", "😀", "x".repeat(10_000)])(
-    "touches no scope with another id, be it %.20s",
-    async (odd) => {
-      const memory = db.memory();
-      const tenantId = word();
-      const scopes: Scope[] = [
-        { tenantId, userId: "ana" },
-        { tenantId, appId: "ana" },
-        { userId: "ana", tenantId: `${tenantId}:` },
-      ];
-      const marked = async (scope: Scope) => {
-        await memory.memories.add({ text: "Likes tea very much." }, { scope });
-        await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
-      };
-      const shape = async (scope: Scope) => [
-        (await memory.memories.list({ scope })).length,
-        (await memory.threads.list({ scope })).length,
-      ];
-      for (const scope of scopes) await marked(scope);
-      await marked({ tenantId, userId: odd });
-      expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({ memory: 1, thread: 1 });
-      expect(await shape({ tenantId, userId: odd })).toEqual([0, 0]);
-      for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
-    },
-  );
+  it.each([
+    "ana%",
+    "an_",
+    "ana:1",
+    "ANA",
+    "aná",
+    "ana'; drop table x; --",
+    "__proto__",
+    "😀",
+    "x".repeat(10_000),
+  ])("touches no scope with another id, be it %.20s", async (odd) => {
+    const memory = db.memory();
+    const tenantId = word();
+    const scopes: Scope[] = [
+      { tenantId, userId: "ana" },
+      { tenantId, appId: "ana" },
+      { userId: "ana", tenantId: `${tenantId}:` },
+    ];
+    const marked = async (scope: Scope) => {
+      await memory.memories.add({ text: "Likes tea very much." }, { scope });
+      await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
+    };
+    const shape = async (scope: Scope) => [
+      (await memory.memories.list({ scope })).length,
+      (await memory.threads.list({ scope })).length,
+    ];
+    for (const scope of scopes) await marked(scope);
+    await marked({ tenantId, userId: odd });
+    expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({
+      memory: 1,
+      thread: 1,
+    });
+    expect(await shape({ tenantId, userId: odd })).toEqual([0, 0]);
+    for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
+  });
 
   it("removes the checkpoints of a thread, but not those of another tenant with the same id", async () => {
     const [a, b] = [word(), word()];
     const shared = word();
     const first = await fillScope(db, { tenantId: a, userId: a }, a, shared);
     await fillScope(db, { tenantId: b, userId: b }, b, shared);
-    const checkpointed = async (needle: string) => (await findEverywhere(db, needle)).checkpoint_blobs ?? 0;
+    const checkpointed = async (needle: string) =>
+      (await findEverywhere(db, needle)).checkpoint_blobs ?? 0;
     expect(await checkpointed(a)).toBeGreaterThan(0);
     const forgotten = await first.forget({ tenantId: a, userId: a });
     expect(forgotten).toMatchObject({ sharedThreads: [], complete: true });
@@ -161,7 +203,11 @@ describe("forget", () => {
     for (const name of [a, b]) {
       const said = [new HumanMessage(name)];
       await graph.invoke({ messages: said }, { configurable: { thread_id: shared } });
-      await memory.record({ scope: { tenantId: name, userId: name }, threadId: shared, messages: said });
+      await memory.record({
+        scope: { tenantId: name, userId: name },
+        threadId: shared,
+        messages: said,
+      });
     }
     const forgotten = await memory.forget({ tenantId: a, userId: a });
     expect(forgotten.sharedThreads).toEqual([shared]);
@@ -183,7 +229,11 @@ describe("forget", () => {
         const text = `Fact ${name} ${round} of ${user}.`;
         await sleep(5);
         await memory.memories.add({ text }, { scope });
-        await memory.record({ scope, threadId: `${user} ${name}`, messages: [new HumanMessage(text)] });
+        await memory.record({
+          scope,
+          threadId: `${user} ${name}`,
+          messages: [new HumanMessage(text)],
+        });
       }
     };
     const writers = ["one", "two"].map(writer);
@@ -197,28 +247,32 @@ describe("forget", () => {
   });
 
   // The embedded database has one connection, so the item is written between two transactions.
-  it.skipIf(onServer())("forgets an item of the store that was written meanwhile (embedded only)", async () => {
-    const user = word();
-    const memory = db.memory();
-    const store = memory.store({ scope: { userId: user } });
-    await memory.memories.add({ text: `A fact of ${user}.` }, { scope: { userId: user } });
-    const late: Promise<void>[] = [];
-    // Before the last step, which deletes the owner.
-    const onProgress = ({ done, total }: { done: number; total: number }) => {
-      if (done < total) late.push(store.put(["items"], `${late.length}`, { text: user }));
-    };
-    await memory.forget({ userId: user }, { onProgress });
-    await Promise.all(late);
-    expect(late.length).toBeGreaterThan(0);
-    expect(await findEverywhere(db, user)).toEqual({});
-  });
+  it.skipIf(onServer())(
+    "forgets an item of the store that was written meanwhile (embedded only)",
+    async () => {
+      const user = word();
+      const memory = db.memory();
+      const store = memory.store({ scope: { userId: user } });
+      await memory.memories.add({ text: `A fact of ${user}.` }, { scope: { userId: user } });
+      const late: Promise<void>[] = [];
+      // Before the last step, which deletes the owner.
+      const onProgress = ({ done, total }: { done: number; total: number }) => {
+        if (done < total) late.push(store.put(["items"], `${late.length}`, { text: user }));
+      };
+      await memory.forget({ userId: user }, { onProgress });
+      await Promise.all(late);
+      expect(late.length).toBeGreaterThan(0);
+      expect(await findEverywhere(db, user)).toEqual({});
+    },
+  );
 
   it("stops between transactions by a signal, and is finished by another call", async () => {
     const user = word();
     const memory = await fillScope(db, { userId: user }, user);
     const controller = new AbortController();
     const { signal } = controller;
-    const onProgress = ({ done }: { done: number }) => done > 3 && controller.abort(new Error("enough"));
+    const onProgress = ({ done }: { done: number }) =>
+      done > 3 && controller.abort(new Error("enough"));
     const stopped = memory.forget({ userId: user }, { batchSize: 1, signal, onProgress });
     await expect(stopped).rejects.toThrow("enough");
     expect(await findEverywhere(db, user)).not.toEqual({});
@@ -230,23 +284,28 @@ describe("forget", () => {
     const memory = db.memory();
     await expect(memory.forget({ tenantId: "acme" })).rejects.toThrow(code("SCOPE_REQUIRED"));
     await expect(memory.forget({ userId: " " })).rejects.toThrow(code("SCOPE_REQUIRED"));
-    await expect(memory.forget({ userId: "ana" }, { batchSize: 0 })).rejects.toThrow(code("INVALID_INPUT"));
+    await expect(memory.forget({ userId: "ana" }, { batchSize: 0 })).rejects.toThrow(
+      code("INVALID_INPUT"),
+    );
   });
 
-  it.skipIf(!onServer())("killed in the middle, it is finished by the next run (server only)", async () => {
-    const user = word();
-    const memory = await fillScope(db, { userId: user }, user);
-    const { total } = await memory.forget({ userId: user }, { dryRun: true });
-    // Killed at different depths: among memories, checkpoints, messages, and records.
-    for (const depth of [5, Math.round(total / 3), Math.round(total / 2)]) {
-      const url = inject("databaseUrl") ?? "";
-      const child = start("forget-slowly", [url, db.schema, user, `${depth}`]);
-      await child.line("deep enough");
-      await child.kill();
-      expect(await findEverywhere(db, user)).not.toEqual({});
-    }
-    expect(await memory.forget({ userId: user })).toMatchObject({ complete: true });
-    expect(await findEverywhere(db, user)).toEqual({});
-    expect((await memory.forget({ userId: user })).total).toBe(0);
-  });
+  it.skipIf(!onServer())(
+    "killed in the middle, it is finished by the next run (server only)",
+    async () => {
+      const user = word();
+      const memory = await fillScope(db, { userId: user }, user);
+      const { total } = await memory.forget({ userId: user }, { dryRun: true });
+      // Killed at different depths: among memories, checkpoints, messages, and records.
+      for (const depth of [5, Math.round(total / 3), Math.round(total / 2)]) {
+        const url = inject("databaseUrl") ?? "";
+        const child = start("forget-slowly", [url, db.schema, user, `${depth}`]);
+        await child.line("deep enough");
+        await child.kill();
+        expect(await findEverywhere(db, user)).not.toEqual({});
+      }
+      expect(await memory.forget({ userId: user })).toMatchObject({ complete: true });
+      expect(await findEverywhere(db, user)).toEqual({});
+      expect((await memory.forget({ userId: user })).total).toBe(0);
+    },
+  );
 });

@@ -29,7 +29,9 @@ export function httpClients<Name extends string>(
   options: MemoryAppOptions = {},
 ) {
   const token = (name: string) => `token-of-${name}-000000000000`;
-  const tokens = Object.fromEntries(Object.entries(callers).map(([name, caller]) => [token(name), caller]));
+  const tokens = Object.fromEntries(
+    Object.entries(callers).map(([name, caller]) => [token(name), caller]),
+  );
   const app = createMemoryApp(memory, {
     logger: silentLogger,
     authenticate: bearerTokens(tokens as Record<string, Caller>),
@@ -49,7 +51,10 @@ export function httpClients<Name extends string>(
       });
       return checked(method, path, response);
     };
-  const by = Object.fromEntries(Object.keys(callers).map((name) => [name, callAs(name)])) as Record<Name, Call>;
+  const by = Object.fromEntries(Object.keys(callers).map((name) => [name, callAs(name)])) as Record<
+    Name,
+    Call
+  >;
   return { app, token, ...by };
 }
 
@@ -61,9 +66,16 @@ async function checked(method: string, path: string, response: Response): Promis
   const body: unknown = JSON.parse(text);
   if (status >= 400) {
     expect(type).toBe("application/problem+json");
-    expect(body).toMatchObject({ status, code: expect.stringMatching(/^[A-Z_]+$/), detail: expect.any(String) });
+    expect(body).toMatchObject({
+      status,
+      code: expect.stringMatching(/^[A-Z_]+$/),
+      detail: expect.any(String),
+    });
   } else {
-    expect(operationAt(method, path)?.answer.safeParse(body)?.error, `${method} ${path}`).toBeUndefined();
+    expect(
+      operationAt(method, path)?.answer.safeParse(body)?.error,
+      `${method} ${path}`,
+    ).toBeUndefined();
   }
   return { status, headers, body };
 }

@@ -18,9 +18,14 @@ const origin = "http://127.0.0.1:8123";
 /** A server with a session, like that of `mnemograph inspect`. */
 function inspected() {
   const session = createInspectorSession("joe");
-  const app = createMemoryApp(memory, { authenticate: session.authenticate, inspector: true, logger: silentLogger });
+  const app = createMemoryApp(memory, {
+    authenticate: session.authenticate,
+    inspector: true,
+    logger: silentLogger,
+  });
   const serve = session.before((request) => app.fetch(request));
-  const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
+  const ask = async (path: string, init: RequestInit = {}) =>
+    serve(new Request(origin + path, init));
   const exchange = (token: string, headers: Record<string, string> = {}, body?: ReadableStream) =>
     ask("/inspector/session", {
       method: "POST",
@@ -41,7 +46,9 @@ describe("the inspector's page", () => {
   it("is served under a policy that lets it run its own script and ask its own server, and nothing else", async () => {
     const { ask } = inspected();
     const answers = await Promise.all(
-      ["/inspector/", "/inspector/inspector.js", "/inspector/inspector.css"].map((path) => ask(path)),
+      ["/inspector/", "/inspector/inspector.js", "/inspector/inspector.css"].map((path) =>
+        ask(path),
+      ),
     );
     expect(answers.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual(
       ["html", "javascript", "css"].map((type) => [200, `text/${type}; charset=utf-8`]),
@@ -54,16 +61,25 @@ describe("the inspector's page", () => {
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("referrer-policy")).toBe("no-referrer");
     }
-    expect(await answers[0]?.text()).not.toMatch(/https?:|style=|<script(?! type="module" src="inspector\.js")/);
+    expect(await answers[0]?.text()).not.toMatch(
+      /https?:|style=|<script(?! type="module" src="inspector\.js")/,
+    );
   });
 
   it("redirects into its folder wherever it is mounted, and has no other files", async () => {
     const { ask } = inspected();
     expect((await ask("/inspector")).headers.get("location")).toBe("inspector/");
-    for (const name of ["package.json", "..%2f..%2fpackage.json", "inspector.js.map", "constructor"])
+    for (const name of [
+      "package.json",
+      "..%2f..%2fpackage.json",
+      "inspector.js.map",
+      "constructor",
+    ])
       expect((await ask(`/inspector/${name}`)).status).toBe(404);
     const tag = (await ask("/inspector/inspector.js")).headers.get("etag") ?? "";
-    expect((await ask("/inspector/inspector.js", { headers: { "if-none-match": tag } })).status).toBe(304);
+    expect(
+      (await ask("/inspector/inspector.js", { headers: { "if-none-match": tag } })).status,
+    ).toBe(304);
     expect((await createMemoryApp(memory).request("/inspector/")).status).toBe(404);
   });
 });
@@ -74,8 +90,11 @@ describe("the session of `mnemograph inspect`", () => {
     expect((await ask("/users")).status).toBe(401);
     expect((await exchange("a-guess")).status).toBe(401);
     const { set, cookie, authorization } = await opened();
-    expect(set).toMatch(/^mnemograph-inspector-8123=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/);
-    const status = async (headers: Record<string, string>) => (await ask("/users", { headers })).status;
+    expect(set).toMatch(
+      /^mnemograph-inspector-8123=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/,
+    );
+    const status = async (headers: Record<string, string>) =>
+      (await ask("/users", { headers })).status;
     expect(await status({ cookie, authorization })).toBe(200);
     expect((await exchange(session.token)).status).toBe(401);
     expect(await status({ cookie, authorization })).toBe(200);
@@ -95,7 +114,9 @@ describe("the session of `mnemograph inspect`", () => {
   it("attacks low: reads no body before the token is checked", async () => {
     const { exchange } = inspected();
     let sent = 0;
-    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(++sent)) });
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(++sent)),
+    });
     expect((await exchange("a-guess", {}, endless)).status).toBe(401);
     expect(sent).toBeLessThan(3);
   });
@@ -106,12 +127,16 @@ describe("the session of `mnemograph inspect`", () => {
       ...["cross-site", "same-site"].map((site) => ({ "sec-fetch-site": site })),
       ...["https://evil.example", "http://127.0.0.1:9999", "null"].map((origin) => ({ origin })),
     ];
-    for (const headers of foreign) expect((await exchange(session.token, headers)).status).toBe(403);
+    for (const headers of foreign)
+      expect((await exchange(session.token, headers)).status).toBe(403);
     const { cookie, authorization } = await opened({ origin, "sec-fetch-site": "same-origin" });
     for (const headers of foreign) {
       const sent = { method: "POST", headers: { ...headers, cookie, authorization } };
       const refused = await ask("/forget?userId=ana", sent);
-      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "FORBIDDEN"]);
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+        403,
+        "FORBIDDEN",
+      ]);
     }
     const own = { cookie, authorization, origin, "sec-fetch-site": "same-origin" };
     expect((await ask("/users", { headers: own })).status).toBe(200);

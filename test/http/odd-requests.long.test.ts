@@ -4,7 +4,13 @@ import { namedIds } from "../../src/operations/caller.js";
 import type { Operation } from "../../src/operations/operation.js";
 import { operationList } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { fillSample, namedFor, requestOf, type Sample, sampleOf } from "../support/sample-requests.js";
+import {
+  fillSample,
+  namedFor,
+  requestOf,
+  type Sample,
+  sampleOf,
+} from "../support/sample-requests.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
@@ -19,12 +25,24 @@ interface Schema {
 }
 interface Documented {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: { readonly content: { readonly "application/json"?: { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly content: { readonly "application/json"?: { readonly schema: Schema } };
+  };
 }
 
 const odd: readonly unknown[] = [
   ...[null, true, -1, 1.5, 1e300, 9e15, 2_147_483_648],
-  ...["", " ", "\u0000", "a\u0000b", "\ud800", "x".repeat(5_000), "%", "NaN", "'; drop table memory; --"],
+  ...[
+    "",
+    " ",
+    "\u0000",
+    "a\u0000b",
+    "\ud800",
+    "x".repeat(5_000),
+    "%",
+    "NaN",
+    "'; drop table memory; --",
+  ],
   ...["2026-13-45", "9999-12-31T23:59:59Z", "-000001-01-01T00:00:00Z"],
   "00000000-0000-0000-0000-000000000000",
   ...[[], {}, [null], { constructor: 1 }, ["\u0000"], Array(300).fill("x")],
@@ -36,7 +54,8 @@ let api: ReturnType<typeof clients>;
 let document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>> };
 let ids: Awaited<ReturnType<typeof fillSample>>;
 const scope = { userId: "ana", appId: "shop" };
-const clients = () => httpClients(memory, { ana: { role: "user", scope }, operator: { role: "operator" } });
+const clients = () =>
+  httpClients(memory, { ana: { role: "user", scope }, operator: { role: "operator" } });
 
 beforeAll(async () => {
   memory = db.memory({ model: new OfflineChatModel() });
@@ -49,7 +68,9 @@ function resolved(schema: Schema): Schema {
   const { $ref } = schema;
   if ($ref === undefined) return schema;
   const keys = $ref.split("/").slice(1);
-  return resolved(keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as Schema);
+  return resolved(
+    keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as Schema,
+  );
 }
 
 /** The paths within a value of the schema. */
@@ -60,7 +81,9 @@ function placesIn(given: Schema, place: readonly string[] = []): (readonly strin
   return [
     place,
     ...either.flatMap((each) => placesIn(each, place).slice(1)),
-    ...Object.entries(schema.properties ?? {}).flatMap(([key, value]) => placesIn(value, [...place, key])),
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, value]) =>
+      placesIn(value, [...place, key]),
+    ),
     ...(schema.items ? placesIn(schema.items, [...place, "0"]) : []),
   ];
 }
@@ -87,7 +110,11 @@ function* oddRequests(
       const one = { [name]: textOf(value) };
       const isNamed = name in namedIds.shape && !(name in operation.input.shape);
       const input = isNamed ? sample.input : { ...sample.input, ...one };
-      const request = requestOf(operation, { ...sample, input }, isNamed ? { ...named, ...one } : named);
+      const request = requestOf(
+        operation,
+        { ...sample, input },
+        isNamed ? { ...named, ...one } : named,
+      );
       yield { ...request, label: `${path} ?${name}` };
     }
   }
@@ -102,19 +129,31 @@ function* oddRequests(
 
 /** A value as text for a URL. */
 const textOf = (value: unknown): string =>
-  (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(/[\ud800-\udfff]/g, "?");
+  (typeof value === "object" ? JSON.stringify(value) : String(value)).replace(
+    /[\ud800-\udfff]/g,
+    "?",
+  );
 
-it.each(["ana", "operator"] as const)("odd requests of %s never fail, in any field of any route", async (who) => {
-  const failed = new Set<string>();
-  let requests = 0;
-  for (const [name, operation] of operationList) {
-    const documented = document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
-    for (const { label, method, path, body } of oddRequests(who, operation, documented, sampleOf(name, ids))) {
-      requests++;
-      const { status } = await api[who](method, path, body);
-      if (status >= 500) failed.add(`${method} ${label} ${status}`);
+it.each(["ana", "operator"] as const)(
+  "odd requests of %s never fail, in any field of any route",
+  async (who) => {
+    const failed = new Set<string>();
+    let requests = 0;
+    for (const [name, operation] of operationList) {
+      const documented =
+        document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
+      for (const { label, method, path, body } of oddRequests(
+        who,
+        operation,
+        documented,
+        sampleOf(name, ids),
+      )) {
+        requests++;
+        const { status } = await api[who](method, path, body);
+        if (status >= 500) failed.add(`${method} ${label} ${status}`);
+      }
     }
-  }
-  expect([...failed]).toEqual([]);
-  expect(requests).toBeGreaterThan(3_000);
-});
+    expect([...failed]).toEqual([]);
+    expect(requests).toBeGreaterThan(3_000);
+  },
+);

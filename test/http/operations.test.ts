@@ -31,21 +31,34 @@ beforeAll(async () => {
 });
 
 describe.each(operationList)("%s", (name, operation) => {
-  const isForOperators = operation.operators || operation.reach === "tenant" || operation.reach === "everything";
+  const isForOperators =
+    operation.operators || operation.reach === "tenant" || operation.reach === "everything";
 
   it("answers an operator as it is described", async () => {
     const own = { userId: randomUUID(), appId: randomUUID() };
     const sample = sampleOf(name, await fillSample(memory, own));
     // The file of an import names the scope.
-    const { method, path, body } = requestOf(operation, sample, name === "import" ? {} : namedFor(operation, own));
+    const { method, path, body } = requestOf(
+      operation,
+      sample,
+      name === "import" ? {} : namedFor(operation, own),
+    );
     const answer = await api.operator(method, path, body);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
   });
 
   it("answers 401 without a known token", async () => {
-    for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
+    for (const authorization of [
+      null,
+      "Bearer token-of-nobody-000000000",
+      "Basic dG9rZW4=",
+      "Bearer ",
+    ]) {
       const headers: Record<string, string> = authorization === null ? {} : { authorization };
-      const response = await api.app.request(operation.path, { method: operation.method.toUpperCase(), headers });
+      const response = await api.app.request(operation.path, {
+        method: operation.method.toUpperCase(),
+        headers,
+      });
       expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
       expect(await response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
     }
@@ -81,24 +94,45 @@ describe("the API", () => {
       { role: "user", content: "My boat is called Wind.", id: "u1" },
       { role: "assistant", content: "I see.", id: "a1" },
     ];
-    const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown: recalled.body.shown });
+    const remembered = await api.ana("POST", "/remember", {
+      threadId: "t1",
+      messages,
+      shown: recalled.body.shown,
+    });
     expect(remembered).toMatchObject({ status: 200, body: { recorded: 2 } });
-    expect((await api.ana("POST", "/record", { threadId: "t1", messages })).body).toEqual({ recorded: 0, lastSeq: 1 });
-    const { body } = await api.ana("POST", "/recall", { threadId: "t1", query: "What is it called?" });
-    expect([...body.recent, ...body.gap].at(-1)).toMatchObject({ role: "assistant", content: "I see.", id: "a1" });
+    expect((await api.ana("POST", "/record", { threadId: "t1", messages })).body).toEqual({
+      recorded: 0,
+      lastSeq: 1,
+    });
+    const { body } = await api.ana("POST", "/recall", {
+      threadId: "t1",
+      query: "What is it called?",
+    });
+    expect([...body.recent, ...body.gap].at(-1)).toMatchObject({
+      role: "assistant",
+      content: "I see.",
+      id: "a1",
+    });
     const next = `/threads?cursor=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
     expect((await api.ana("GET", next)).body).toEqual({ threads: [], nextCursor: null });
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
-    const content = [{ type: "image_url", image_url: { url: "https://example.org/boat.png?signature=secret" } }];
-    await api.ana("POST", "/record", { threadId: "pictures", messages: [{ role: "user", content }] });
+    const content = [
+      { type: "image_url", image_url: { url: "https://example.org/boat.png?signature=secret" } },
+    ];
+    await api.ana("POST", "/record", {
+      threadId: "pictures",
+      messages: [{ role: "user", content }],
+    });
     const [kept] = await memory.threads.messages({ scope, threadId: "pictures" });
     expect(kept?.text).toBe("[image: https://example.org/boat.png]");
   });
 
   it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {
-    const reader = httpClients(memory, { ann: { role: "user", scope: { userId: randomUUID() } } }).ann;
+    const reader = httpClients(memory, {
+      ann: { role: "user", scope: { userId: randomUUID() } },
+    }).ann;
     const memories = Array.from({ length: 5 }, (_, index) => ({ text: `Ann has ${index} boats.` }));
     await reader("POST", "/memories", { memories });
     const read: number[] = [];
@@ -114,8 +148,12 @@ describe("the API", () => {
     const { body } = await reader("GET", "/openapi.json");
     const { parameters, summary } = body.paths["/changes"].get;
     expect(summary).toContain("nextCursor");
-    const described = (parameters as { name: string; description?: string }[]).filter((each) => each.description);
-    expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(["since", "limit", "cursor"]));
+    const described = (parameters as { name: string; description?: string }[]).filter(
+      (each) => each.description,
+    );
+    expect(described.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["since", "limit", "cursor"]),
+    );
   });
 
   it("users rejected adds: answers with a sentence that says why a memory is rejected", async () => {
@@ -128,33 +166,43 @@ describe("the API", () => {
   });
 
   it("exports a scope, forgets it, and imports it for an operator", async () => {
-    await api.zoe("POST", "/memories", { memories: [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }] });
+    await api.zoe("POST", "/memories", {
+      memories: [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }],
+    });
     const exported = await api.zoe("GET", "/export");
     expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
     const lines = exported.body.trimEnd().split("\n");
     expect(JSON.parse(lines.at(-1))).toEqual({ type: "end", lines: lines.length - 1 });
     const cut = await api.operator("POST", "/import?userId=zoe", lines.slice(0, -1).join("\n"));
-    expect(cut).toMatchObject({ status: 400, body: { detail: expect.stringContaining("cut off") } });
+    expect(cut).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("cut off") },
+    });
     const taken = await api.operator("POST", "/import?userId=zoe", exported.body);
     expect(taken).toMatchObject({ status: 409, body: { code: "WRONG_STATE" } });
     expect((await api.zoe("POST", "/forget")).body).toMatchObject({ complete: true });
     expect((await api.zoe("GET", "/memories")).body.memories).toEqual([]);
-    expect((await api.operator("POST", "/import?userId=zoe", exported.body)).body.total).toBeGreaterThan(2);
+    expect(
+      (await api.operator("POST", "/import?userId=zoe", exported.body)).body.total,
+    ).toBeGreaterThan(2);
     expect((await api.zoe("GET", "/memories")).body.memories).toHaveLength(2);
   });
 
-  it.each([{}, { return: "bullets" }, { return: "full" }])("counts what a query shows as used: %j", async (form) => {
-    let now = new Date("2026-01-05T10:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const scope = { userId: randomUUID() };
-    const { finn } = httpClients(memory, { finn: { role: "user", scope } });
-    const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
-    now = new Date("2026-02-05T10:00:00Z");
-    await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
-    expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
-    const events = await memory.events.list({ scope, op: "search" });
-    expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
-  });
+  it.each([{}, { return: "bullets" }, { return: "full" }])(
+    "counts what a query shows as used: %j",
+    async (form) => {
+      let now = new Date("2026-01-05T10:00:00Z");
+      const memory = db.memory({ clock: () => now });
+      const scope = { userId: randomUUID() };
+      const { finn } = httpClients(memory, { finn: { role: "user", scope } });
+      const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
+      now = new Date("2026-02-05T10:00:00Z");
+      await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
+      expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
+      const events = await memory.events.list({ scope, op: "search" });
+      expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
+    },
+  );
 
   it("answers health and readiness probes", async () => {
     expect(await (await api.app.request("/healthz")).json()).toEqual({ status: "ok" });
@@ -175,8 +223,12 @@ describe("its OpenAPI document", () => {
     const { paths, components } = JSON.parse(text);
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect([errors ?? [], valid]).toEqual([[], true]);
-    const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap(Object.values);
-    expect(documented.flatMap(({ operationId }) => operationId ?? []).sort()).toEqual(Object.keys(operations).sort());
+    const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap(
+      Object.values,
+    );
+    expect(documented.flatMap(({ operationId }) => operationId ?? []).sort()).toEqual(
+      Object.keys(operations).sort(),
+    );
     expect(text).not.toContain("#/$defs");
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(referred));
@@ -203,22 +255,31 @@ describe("its OpenAPI document", () => {
   it("has its paths in docs/http.md", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
     const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);
-    expect([...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page))).toEqual([]);
+    expect([...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page))).toEqual(
+      [],
+    );
   });
 
   it("has the types of a Hono client", async () => {
     const client = hc<MemoryApp>("http://memory.test", {
-      fetch: (input: string | URL | Request, init?: RequestInit) => api.app.request(input as string, init),
+      fetch: (input: string | URL | Request, init?: RequestInit) =>
+        api.app.request(input as string, init),
       headers: { authorization: `Bearer ${api.token("zoe")}` },
     });
-    const added = await client.memories.$post({ json: { memories: [{ text: "Zoe paints doors." }] } });
+    const added = await client.memories.$post({
+      json: { memories: [{ text: "Zoe paints doors." }] },
+    });
     const { outcomes } = await added.json();
     expectTypeOf(outcomes[0]?.outcome).toExtend<string | undefined>();
-    const found = await (await client.memories[":id"].$get({ param: { id: outcomes[0]?.id as string } })).json();
+    const found = await (
+      await client.memories[":id"].$get({ param: { id: outcomes[0]?.id as string } })
+    ).json();
     expectTypeOf(found.createdAt).toEqualTypeOf<string>();
     expectTypeOf(found.revision).toEqualTypeOf<number>();
     expect(found.text).toBe("Zoe paints doors.");
-    const page = await (await client.memories.$get({ query: { limit: "1", kinds: ["fact"] } })).json();
+    const page = await (
+      await client.memories.$get({ query: { limit: "1", kinds: ["fact"] } })
+    ).json();
     expect(page.memories).toHaveLength(1);
     // @ts-expect-error There is no such body.
     await client.recall.$post({ json: { thread: "t" } });

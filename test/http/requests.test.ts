@@ -8,7 +8,10 @@ import { httpClients } from "./http-client.js";
 
 const db = useTestDatabase();
 let memory: Memory;
-const callers = { ana: { role: "user", scope: { userId: "ana" } }, operator: { role: "operator" } } as const;
+const callers = {
+  ana: { role: "user", scope: { userId: "ana" } },
+  operator: { role: "operator" },
+} as const;
 let api: ReturnType<typeof clients>;
 const clients = () => httpClients(memory, callers);
 beforeAll(() => {
@@ -33,11 +36,15 @@ describe("a change of a memory", () => {
     expect(lost).toMatchObject({ status: 412, body: { code: "STALE_REVISION" } });
     expect(lost.body.current.text).toBe("Ana lives near the old harbour.");
     expect(lost.headers.get("etag")).toBe(first.headers.get("etag"));
-    expect((await change("Ana lives near the station.", `W/${lost.headers.get("etag")}`)).status).toBe(200);
+    expect(
+      (await change("Ana lives near the station.", `W/${lost.headers.get("etag")}`)).status,
+    ).toBe(200);
     expect((await change("Ana lives near the park.", "*")).status).toBe(200);
     for (const wrong of ['"1", "2"', "3", '"abc"', '"0"', '"-1"'])
       expect((await change("Ana lives nowhere.", wrong)).status, wrong).toBe(400);
-    expect((await api.ana("DELETE", `/memories/${id}`, undefined, { "if-match": tag })).status).toBe(412);
+    expect(
+      (await api.ana("DELETE", `/memories/${id}`, undefined, { "if-match": tag })).status,
+    ).toBe(412);
   });
 
   it("by a decision on a consent is refused with the current request when its ETag is stale", async () => {
@@ -47,12 +54,21 @@ describe("a change of a memory", () => {
     const decide = (headers = {}) => api.ana("POST", place, { decision: "approve" }, headers);
     const current = { id: proposed?.consentId };
     expect(await decide({ "if-match": '"99"' })).toMatchObject({ status: 412, body: { current } });
-    expect((await decide()).body).toMatchObject({ status: "approved", decidedVia: "http", decidedBy: "user" });
+    expect((await decide()).body).toMatchObject({
+      status: "approved",
+      decidedVia: "http",
+      decidedBy: "user",
+    });
     expect(await decide()).toMatchObject({ status: 409, body: { current } });
   });
 
   it("is refused If-Match where nothing has a revision", async () => {
-    const refused = await api.ana("POST", "/memories", { memories: [{ text: "Ana rows." }] }, { "if-match": '"3"' });
+    const refused = await api.ana(
+      "POST",
+      "/memories",
+      { memories: [{ text: "Ana rows." }] },
+      { "if-match": '"3"' },
+    );
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
   });
 
@@ -68,11 +84,29 @@ describe("a change of a memory", () => {
 
 describe("an invalid request", () => {
   type Wrong = ["GET" | "POST" | "DELETE", string, unknown?];
-  const wrongLists = ["limit=0", "limit=ten", "limit=1e3", "lmit=10", "limit=1&limit=2", "kinds=facts"];
-  const wrongQueries = ["[]", "null", '{"query":', '{"__proto__":{"query":"x"}}', '"text"', undefined];
+  const wrongLists = [
+    "limit=0",
+    "limit=ten",
+    "limit=1e3",
+    "lmit=10",
+    "limit=1&limit=2",
+    "kinds=facts",
+  ];
+  const wrongQueries = [
+    "[]",
+    "null",
+    '{"query":',
+    '{"__proto__":{"query":"x"}}',
+    '"text"',
+    undefined,
+  ];
   it.each<Wrong>([
-    ...[...wrongLists, "cursor=nothing-there", "__proto__=1"].map((query): Wrong => ["GET", `/memories?${query}`]),
-    ...["/events/count", "/events?cursor=", "/changes?since=-1"].map((path): Wrong => ["GET", path]),
+    ...[...wrongLists, "cursor=nothing-there", "__proto__=1"].map(
+      (query): Wrong => ["GET", `/memories?${query}`],
+    ),
+    ...["/events/count", "/events?cursor=", "/changes?since=-1"].map(
+      (path): Wrong => ["GET", path],
+    ),
     ["POST", "/forget?dryRun=true"],
     ["DELETE", "/threads/t", { dryRun: true }],
     ["DELETE", "/threads/t?dryRun=yes"],
@@ -95,7 +129,10 @@ describe("an invalid request", () => {
   it("is refused with the key that was probably meant", async () => {
     const { body } = await api.ana("POST", "/query", { query: "bees", top_K: 3 });
     expect(body.detail).toMatch(/unknown key "top_K" \(did you mean "topK"\?\)/);
-    expect(await api.ana("GET", "/nothing")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await api.ana("GET", "/nothing")).toMatchObject({
+      status: 404,
+      body: { code: "NOT_FOUND" },
+    });
   });
 
   it.each([
@@ -104,19 +141,29 @@ describe("an invalid request", () => {
     ["PATCH", "/memories/one", "GET, DELETE"],
     ["POST", "/healthz", "GET"],
     ["DELETE", "/openapi.json", "GET"],
-  ] as const)("operators low: with a wrong method answers 405: %s %s, allowed: %s", async (method, path, allowed) => {
-    const wrong = method === "PATCH" ? "PUT" : method;
-    const answer = await createMemoryApp(memory).request(path, { method: wrong });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(allowed.split(", ")));
-    expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
-  });
+  ] as const)(
+    "operators low: with a wrong method answers 405: %s %s, allowed: %s",
+    async (method, path, allowed) => {
+      const wrong = method === "PATCH" ? "PUT" : method;
+      const answer = await createMemoryApp(memory).request(path, { method: wrong });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")?.split(", ")).toEqual(
+        expect.arrayContaining(allowed.split(", ")),
+      );
+      expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+    },
+  );
 
   it("is refused when its body is not JSON or too long", async () => {
     const { app, token } = httpClients(memory, callers, { maxBodyBytes: 1_000 });
     const headers = { authorization: `Bearer ${token("ana")}` };
     const status = async (body: unknown, type = "application/json") => {
-      const init = { method: "POST", body, headers: { ...headers, "content-type": type }, duplex: "half" };
+      const init = {
+        method: "POST",
+        body,
+        headers: { ...headers, "content-type": type },
+        duplex: "half",
+      };
       return (await app.request("/query", init as RequestInit)).status;
     };
     expect(await status('{"query":"x"}', "text/plain")).toBe(415);
@@ -150,26 +197,40 @@ describe("an invalid request", () => {
   });
 
   it("attacks S7: is refused with more than 500 memories of a user, none written; operators may send more", async () => {
-    const memories = Array.from({ length: 501 }, (_, n) => ({ text: `Ana saw plant ${n}.`, kind: "fact" }));
+    const memories = Array.from({ length: 501 }, (_, n) => ({
+      text: `Ana saw plant ${n}.`,
+      kind: "fact",
+    }));
     const refused = await api.ana("POST", "/memories", { memories });
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
     expect(refused.body.detail).toMatch(/500.*501/);
     expect((await api.ana("GET", "/memories?contains=saw%20plant")).body.memories).toEqual([]);
-    expect((await api.ana("POST", "/memories", { memories: memories.slice(0, 500) })).body.outcomes).toHaveLength(500);
+    expect(
+      (await api.ana("POST", "/memories", { memories: memories.slice(0, 500) })).body.outcomes,
+    ).toHaveLength(500);
     expect((await api.operator("POST", "/memories?userId=bob", { memories })).status).toBe(200);
   });
 
   it("attacks low: is refused a million levels deep, or with 200,000 message ids; answers are not sniffed", async () => {
     const begun = performance.now();
     const refused = (detail: string) => {
-      return { status: 400, body: { code: "INVALID_INPUT", detail: expect.stringContaining(detail) } };
+      return {
+        status: 400,
+        body: { code: "INVALID_INPUT", detail: expect.stringContaining(detail) },
+      };
     };
     const deep = await api.ana("POST", "/query", "[".repeat(2_000_000));
     expect(deep).toMatchObject(refused("500 levels"));
     expect(performance.now() - begun).toBeLessThan(500);
     const messageIds = Array.from({ length: 200_000 }, (_, n) => `m${n}`);
-    expect(await api.ana("POST", "/recall", { threadId: "t", messageIds })).toMatchObject(refused("10000"));
-    for (const { headers } of [deep, await api.ana("GET", "/memories"), await api.ana("GET", "/nothing")])
+    expect(await api.ana("POST", "/recall", { threadId: "t", messageIds })).toMatchObject(
+      refused("10000"),
+    );
+    for (const { headers } of [
+      deep,
+      await api.ana("GET", "/memories"),
+      await api.ana("GET", "/nothing"),
+    ])
       expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
@@ -177,7 +238,12 @@ describe("an invalid request", () => {
     const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
     const body: unknown = new ReadableStream({ pull: () => new Promise(() => {}) });
     const headers = { authorization: `Bearer ${token("ana")}`, "content-type": "application/json" };
-    const response = await app.request("/query", { method: "POST", body, duplex: "half", headers } as RequestInit);
+    const response = await app.request("/query", {
+      method: "POST",
+      body,
+      duplex: "half",
+      headers,
+    } as RequestInit);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: "REQUEST_TIMEOUT" });
   });
@@ -185,7 +251,9 @@ describe("an invalid request", () => {
 
 it("a failure has a status for each code, and reveals nothing internal", () => {
   for (const [code, status] of Object.entries(statusOf)) {
-    const { problem } = problemOf(new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"));
+    const { problem } = problemOf(
+      new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"),
+    );
     expect(problem.status).toBe(status);
     expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
     // HTTP has its own messages for these codes.
@@ -193,7 +261,10 @@ it("a failure has a status for each code, and reveals nothing internal", () => {
     if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
     else expect(problem.detail).toContain("select");
   }
-  expect(problemOf(new TypeError("secret")).problem).toMatchObject({ status: 500, code: "INTERNAL" });
+  expect(problemOf(new TypeError("secret")).problem).toMatchObject({
+    status: 500,
+    code: "INTERNAL",
+  });
   expect(JSON.stringify(problemOf(new TypeError("secret")))).not.toContain("secret");
   const paused = new MemoryError("DATABASE_UNAVAILABLE", "…", { details: { retryInMs: 1_500 } });
   expect(problemOf(paused).headers).toMatchObject({ "retry-after": "2" });

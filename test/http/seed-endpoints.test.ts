@@ -42,20 +42,27 @@ describe("an app's memories", () => {
     });
     const removed = await api.operator("DELETE", `/apps/calendar/memories/${id}?reason=outdated`);
     expect(removed.body).toEqual({ success: true });
-    const [deleted] = (await api.operator("GET", `/memory/${id}/history?appId=calendar`)).body.events;
+    const [deleted] = (await api.operator("GET", `/memory/${id}/history?appId=calendar`)).body
+      .events;
     expect(deleted).toMatchObject({ event: "DELETE", actor: "admin", new: { reason: "outdated" } });
-    expect((await api.operator("DELETE", "/apps/calendar/memories")).body).toEqual({ success: true, deletedCount: 1 });
+    expect((await api.operator("DELETE", "/apps/calendar/memories")).body).toEqual({
+      success: true,
+      deletedCount: 1,
+    });
     expect((await api.operator("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
   });
 
   it("come in pages that the header Link names", async () => {
-    for (const day of ["Monday", "Tuesday", "Friday"]) await addNote("a/b ü", `Meetings were moved to ${day}.`);
+    for (const day of ["Monday", "Tuesday", "Friday"])
+      await addNote("a/b ü", `Meetings were moved to ${day}.`);
     const place = `/apps/${encodeURIComponent("a/b ü")}/memories`;
     const first = await api.operator("GET", `${place}?limit=2`);
     expect(first.body.memories).toHaveLength(2);
     const [, next = ""] = /^<([^>]+)>; rel="next"$/.exec(first.headers.get("link") ?? "") ?? [];
     const second = await api.operator("GET", `${place}${next}`);
-    expect(second.body.memories).toEqual([expect.objectContaining({ content: "Meetings were moved to Monday." })]);
+    expect(second.body.memories).toEqual([
+      expect.objectContaining({ content: "Meetings were moved to Monday." }),
+    ]);
     expect(second.headers.get("link")).toBeNull();
   });
 
@@ -73,8 +80,13 @@ describe("an app's memories", () => {
     }
     // The operator's own tenant has another app of that name.
     expect((await api.acme("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
-    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({ success: true, deletedCount: 0 });
-    expect(await api.acme("GET", "/apps/calendar/memories?tenantId=other")).toMatchObject({ status: 404 });
+    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({
+      success: true,
+      deletedCount: 0,
+    });
+    expect(await api.acme("GET", "/apps/calendar/memories?tenantId=other")).toMatchObject({
+      status: 404,
+    });
     expect(await api.mail("DELETE", `/apps/mail/memories/${id}`)).toMatchObject({ status: 404 });
     expect(await memory.notes.count({ scope: { appId: "calendar" } })).toBe(1);
   });
@@ -85,7 +97,9 @@ describe("an app's memories", () => {
     const found = await api.operator("POST", "/query?appId=shop", asked);
     expect(found.body.hits[0].memory.text).toContain("five days");
     expect((await api.operator("GET", "/apps/shop/memories/count")).body).toEqual({ count: 1 });
-    expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain("Refunds take");
+    expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain(
+      "Refunds take",
+    );
     const exported = await api.operator("GET", "/export?appId=shop");
     const lines = JSON.parse(`[${exported.body.trimEnd().replaceAll("\n", ",")}]`);
     expect(lines[0]).toMatchObject({ scope: { appId: "shop" } });
@@ -101,9 +115,14 @@ describe("a memory's history", () => {
     const added = await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
     const { id } = added.body.outcomes[0];
     const { body } = await api.ana("GET", `/memory/${id}/history`);
-    expect(body.events).toMatchObject([{ event: "ADD", actor: "user", new: { text: "Ana keeps bees." } }]);
+    expect(body.events).toMatchObject([
+      { event: "ADD", actor: "user", new: { text: "Ana keeps bees." } },
+    ]);
     for (const path of [`/memory/${id}/history`, "/memory/nothing/history"]) {
-      expect(await api.mail("GET", path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+      expect(await api.mail("GET", path)).toMatchObject({
+        status: 404,
+        body: { code: "NOT_FOUND" },
+      });
     }
   });
 });

@@ -1,19 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseInsights, type InsightCandidate, type InsightSource } from "../../src/insights/choose-insights.rule.js";
+import {
+  chooseInsights,
+  type InsightCandidate,
+  type InsightSource,
+} from "../../src/insights/choose-insights.rule.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { isStorable } from "../../src/text/storable-text.js";
 
-const sources: InsightSource[] = ["The user drinks tea.", "They spoke of a trip.", "The user runs."].map(
-  (text, index) => ({
-    id: `m${index + 1}`,
-    kind: index === 1 ? "episode" : "fact",
-    category: "knowledge",
-    text,
-    saidAt: new Date(0),
-    threadId: null,
-  }),
-);
+const sources: InsightSource[] = [
+  "The user drinks tea.",
+  "They spoke of a trip.",
+  "The user runs.",
+].map((text, index) => ({
+  id: `m${index + 1}`,
+  kind: index === 1 ? "episode" : "fact",
+  category: "knowledge",
+  text,
+  saidAt: new Date(0),
+  threadId: null,
+}));
 const insight = (summary: string, fields: Partial<InsightCandidate> = {}): InsightCandidate => ({
   summary,
   tags: ["trust"],
@@ -28,9 +34,13 @@ const choose = (...candidates: InsightCandidate[]) =>
 
 describe("an insight that a model proposes", () => {
   it("is kept with the memories it names", () => {
-    const { chosen, rejected } = choose(insight("The user plans with care.", { evidence: [3, 1, 3] }));
+    const { chosen, rejected } = choose(
+      insight("The user plans with care.", { evidence: [3, 1, 3] }),
+    );
     expect(rejected).toEqual([]);
-    expect(chosen).toMatchObject([{ text: "The user plans with care.", importance: 2, tags: ["trust"] }]);
+    expect(chosen).toMatchObject([
+      { text: "The user plans with care.", importance: 2, tags: ["trust"] },
+    ]);
     expect(chosen[0]?.evidence.map(({ id }) => id)).toEqual(["m3", "m1"]);
   });
 
@@ -82,9 +92,17 @@ describe("an insight that a model proposes", () => {
 
   it("is valid to write and has shown evidence, for any proposal", () => {
     const text = fc.oneof(
-      fc.constantFrom("The user is calm.", "The user\u0000 is\ud800 calm.", "I like you.", "<b>", "a. b. c."),
+      fc.constantFrom(
+        "The user is calm.",
+        "The user\u0000 is\ud800 calm.",
+        "I like you.",
+        "<b>",
+        "a. b. c.",
+      ),
       fc.string({ unit: "binary", maxLength: 400 }),
-      fc.array(fc.constantFrom("The user", "trusts", "me", "it.", "Always"), { maxLength: 60 }).map((w) => w.join(" ")),
+      fc
+        .array(fc.constantFrom("The user", "trusts", "me", "it.", "Always"), { maxLength: 60 })
+        .map((w) => w.join(" ")),
     );
     const number = fc.oneof(fc.integer({ min: -1, max: 5 }), fc.double());
     const candidate = fc.record({
@@ -96,22 +114,30 @@ describe("an insight that a model proposes", () => {
       evidence: fc.array(number, { maxLength: 5 }),
     });
     fc.assert(
-      fc.property(fc.array(candidate, { maxLength: 6 }), fc.integer({ min: 1, max: 3 }), (candidates, most) => {
-        const { chosen, rejected } = chooseInsights(candidates, { sources, most, categories: ["tone"] });
-        expect(chosen.length + rejected.length).toBe(candidates.length);
-        expect(chosen.length).toBeLessThanOrEqual(most);
-        for (const { text, tags, importance, confidence, category, evidence } of chosen) {
-          expect([null, "tone"]).toContain(category);
-          expect(confidence >= 0 && confidence <= 1).toBe(true);
-          expect(writingProblems("insight", text)).toEqual([]);
-          expect(text.length).toBeLessThanOrEqual(280);
-          expect([text, ...tags].every(isStorable)).toBe(true);
-          expect(tags.length <= 5 && tags.every((tag) => tag.length <= 40)).toBe(true);
-          expect(importance >= 1 && importance <= 5).toBe(true);
-          expect(evidence.length).toBeGreaterThan(0);
-          for (const source of evidence) expect(sources).toContain(source);
-        }
-      }),
+      fc.property(
+        fc.array(candidate, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 3 }),
+        (candidates, most) => {
+          const { chosen, rejected } = chooseInsights(candidates, {
+            sources,
+            most,
+            categories: ["tone"],
+          });
+          expect(chosen.length + rejected.length).toBe(candidates.length);
+          expect(chosen.length).toBeLessThanOrEqual(most);
+          for (const { text, tags, importance, confidence, category, evidence } of chosen) {
+            expect([null, "tone"]).toContain(category);
+            expect(confidence >= 0 && confidence <= 1).toBe(true);
+            expect(writingProblems("insight", text)).toEqual([]);
+            expect(text.length).toBeLessThanOrEqual(280);
+            expect([text, ...tags].every(isStorable)).toBe(true);
+            expect(tags.length <= 5 && tags.every((tag) => tag.length <= 40)).toBe(true);
+            expect(importance >= 1 && importance <= 5).toBe(true);
+            expect(evidence.length).toBeGreaterThan(0);
+            for (const source of evidence) expect(sources).toContain(source);
+          }
+        },
+      ),
     );
   });
 });

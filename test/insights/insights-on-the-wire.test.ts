@@ -31,7 +31,9 @@ async function run(options: Parameters<typeof openai.model>[1], ...script: StubB
 }
 
 const listed = async (found: Promise<MemoryItem[]>) => (await found).map(({ text }) => text);
-const good = { insights: [{ summary: "The user is calm.", tags: ["calm"], importance: 2, evidence: [1] }] };
+const good = {
+  insights: [{ summary: "The user is calm.", tags: ["calm"], importance: 2, evidence: [1] }],
+};
 
 describe("insights from an OpenAI endpoint", () => {
   describe.each([false, true])("streaming: %s", (streaming) => {
@@ -46,7 +48,9 @@ describe("insights from an OpenAI endpoint", () => {
         expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
         expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
         const [request] = openai.requests;
-        expect(JSON.stringify([request?.body.response_format, request?.body.tools])).toContain("user_insights");
+        expect(JSON.stringify([request?.body.response_format, request?.body.tools])).toContain(
+          "user_insights",
+        );
         expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
         expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
         expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
@@ -55,9 +59,13 @@ describe("insights from an OpenAI endpoint", () => {
 
     it("cut by the limit fail, and are then requested one at a time", async () => {
       const cut = { written: JSON.stringify(good), finish: "length" };
-      const { status, error, memory, scope, insights } = await run({ streaming }, cut, { structured: good });
+      const { status, error, memory, scope, insights } = await run({ streaming }, cut, {
+        structured: good,
+      });
       expect([status, error?.code, insights]).toEqual(["failed", "MODEL_FAILED", []]);
-      expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "completed" });
+      expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({
+        status: "completed",
+      });
       const systems = openai.requests.map(({ body }) => JSON.stringify(body.messages[0]));
       expect(systems[0]).toContain("one to 3 insights");
       expect(systems[1]).toContain("Give one insight,");
@@ -72,7 +80,9 @@ describe("insights from an OpenAI endpoint", () => {
   });
 
   it("are requested without limits if the endpoint refuses them, as for reasoning models", async () => {
-    expect((await run({ model: "o4-mini" }, { status: 400 }, { structured: good })).status).toBe("completed");
+    expect((await run({ model: "o4-mini" }, { status: 400 }, { structured: good })).status).toBe(
+      "completed",
+    );
     const [limited, plain] = limitsSent();
     expect(limited).toMatchObject({ max_completion_tokens: 220 });
     expect([plain?.temperature, plain?.max_tokens, plain?.max_completion_tokens]).toEqual([
@@ -83,5 +93,8 @@ describe("insights from an OpenAI endpoint", () => {
   });
 
   it("are not requested again immediately after another endpoint error", async () =>
-    expect([(await run({}, { status: 500 })).status, openai.requests.length]).toEqual(["failed", 1]));
+    expect([(await run({}, { status: 500 })).status, openai.requests.length]).toEqual([
+      "failed",
+      1,
+    ]));
 });

@@ -14,18 +14,24 @@ const runs = "The user runs each morning.";
 const careful = "The user is careful with health.";
 const active = "The user likes to be outside.";
 
-/** A memory that learns what is said word for word, has two insights, and removes `coffee` when it is asked to. */
+/**
+ * A memory that learns what is said word for word, has two insights, and removes `coffee` when it
+ * is asked to.
+ */
 function understanding(): Memory {
   const model = taskModel({
     fact_extraction: (prompt) => {
       const [, said = ""] = /<message number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
       if (said.startsWith("The user")) return facts(candidate(said, said));
-      const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${coffee}`).exec(prompt)?.[1] ?? 0);
+      const number = Number(
+        new RegExp(`<memory number="(\\d+)"[^>]*>${coffee}`).exec(prompt)?.[1] ?? 0,
+      );
       const forget = number > 0 ? [{ memory: number, message: 1, quote: said }] : [];
       return { structured: { reasoning: "", facts: [], forget } } as never;
     },
     user_insights: (prompt) => {
-      const numberOf = (text: string) => Number(new RegExp(`number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1]);
+      const numberOf = (text: string) =>
+        Number(new RegExp(`number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1]);
       const insights = [
         { summary: careful, evidence: [numberOf(coffee), numberOf(runs)] },
         { summary: active, evidence: [numberOf(runs)] },
@@ -58,8 +64,14 @@ async function idOf(memory: Memory, { scope }: Address, text: string): Promise<s
 
 describe("an insight", () => {
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
-    ["somebody removes", async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread)],
-    ["the user asks to forget", (memory, thread) => say(memory, thread, "Please forget that I drink no coffee.")],
+    [
+      "somebody removes",
+      async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread),
+    ],
+    [
+      "the user asks to forget",
+      (memory, thread) => say(memory, thread, "Please forget that I drink no coffee."),
+    ],
   ])("is hidden with its evidence, which %s", async (_, remove) => {
     const memory = understanding();
     const { first } = await understood(memory);
@@ -75,7 +87,9 @@ describe("an insight", () => {
       new: { state: "soft_deleted", restedOn: await idOf(memory, first, coffee) },
     });
     const { changes } = await memory.changes.since(before.revision, { scope: first.scope });
-    expect(changes.filter(({ memoryId }) => memoryId === id)).toMatchObject([{ event: "soft_deleted" }]);
+    expect(changes.filter(({ memoryId }) => memoryId === id)).toMatchObject([
+      { event: "soft_deleted" },
+    ]);
     expect(await brokenInvariants(db)).toEqual([]);
     await memory.memories.restore(id, first);
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
@@ -87,12 +101,18 @@ describe("an insight", () => {
     const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
     const into = other?.id ?? "";
     // As consolidation does it.
-    const gone = { id: await idOf(memory, first, coffee), state: "merged", supersededBy: into } as const;
-    await createDatabase(db.pool, { schemaName: db.schema }, async () => {}).transaction(async (tx) => {
-      const { ref: ownerRef } = await lockOwner(tx, first.scope);
-      const changes = [{ ...gone, validTo: null, purgeAfterMs: null }];
-      await deactivateMemories(tx, { ownerRef, changes, vectors: false });
-    });
+    const gone = {
+      id: await idOf(memory, first, coffee),
+      state: "merged",
+      supersededBy: into,
+    } as const;
+    await createDatabase(db.pool, { schemaName: db.schema }, async () => {}).transaction(
+      async (tx) => {
+        const { ref: ownerRef } = await lockOwner(tx, first.scope);
+        const changes = [{ ...gone, validTo: null, purgeAfterMs: null }];
+        await deactivateMemories(tx, { ownerRef, changes, vectors: false });
+      },
+    );
     await memory.memories.remove(into, first);
     expect(await insightsOf(memory, first)).toEqual([active]);
   });

@@ -10,7 +10,9 @@ import { ana, fillInspectorSample, hostile, sampleModel } from "../support/inspe
 import { useTestDatabase } from "../support/test-database.js";
 
 if (!hasChromium)
-  console.log("There is no Chromium here, so the inspector's page is not tested: run scripts/chromium.sh");
+  console.log(
+    "There is no Chromium here, so the inspector's page is not tested: run scripts/chromium.sh",
+  );
 
 const db = useTestDatabase();
 let memory: Memory;
@@ -135,9 +137,13 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("link", { name: "I moved to Porto in spring." }).waitFor();
     expect(await page.locator(".thread .last").first().textContent()).not.toBe("");
     await page.getByLabel("State").selectOption("failed");
-    await expect.poll(() => titles.allTextContents()).toEqual(["I want to run a half marathon in October."]);
+    await expect
+      .poll(() => titles.allTextContents())
+      .toEqual(["I want to run a half marathon in October."]);
     await open("threads?app=lessons");
-    await expect.poll(() => titles.allTextContents()).toEqual(["I practise the guitar for twenty minutes a day."]);
+    await expect
+      .poll(() => titles.allTextContents())
+      .toEqual(["I practise the guitar for twenty minutes a day."]);
     await open("threads?since=2001-01-01&until=2001-02-01");
     await page.getByText("No conversation is like that.").waitFor();
     await open("thread?user=ana&thread=no-such");
@@ -191,7 +197,10 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
 
   it("shows a conversation's summaries as steps over its messages, and what changed in each", async () => {
     await open("thread?user=ana&thread=sailing");
-    const [first, second, ...more] = await memory.summaries.list({ scope: ana, threadId: "sailing" });
+    const [first, second, ...more] = await memory.summaries.list({
+      scope: ana,
+      threadId: "sailing",
+    });
     await page.getByRole("button", { name: `Version ${second?.id},` }).click();
     await page.getByText(`What changed since version ${first?.id}`).waitFor();
     expect(await page.locator(".difference ins").count()).toBeGreaterThan(0);
@@ -206,7 +215,9 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.keyboard.type("sails");
     await page.keyboard.press("Enter");
     const rows = page.locator("a.row");
-    await expect.poll(async () => (await rows.allTextContents()).every((text) => /sails/i.test(text))).toBe(true);
+    await expect
+      .poll(async () => (await rows.allTextContents()).every((text) => /sails/i.test(text)))
+      .toBe(true);
     await page.locator("a.row").first().focus();
     await page.keyboard.press("j");
     await page.keyboard.press("ArrowDown");
@@ -229,10 +240,18 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("button", { name: "Revert to this" }).last().click();
     await page.getByRole("dialog").getByLabel("Reason").fill("as it was at first");
     await page.getByRole("dialog").getByRole("button", { name: "Revert" }).click();
-    await page.getByRole("heading", { name: "Has a sister called Inês who visits in June." }).waitFor();
+    await page
+      .getByRole("heading", { name: "Has a sister called Inês who visits in June." })
+      .waitFor();
     const events = await memory.memories.history(id, { scope: ana });
     const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
-    const reasons = ["as it was at first", "it was a try", "just a try", "it matters", "a misprint"];
+    const reasons = [
+      "as it was at first",
+      "it was a try",
+      "just a try",
+      "it matters",
+      "a misprint",
+    ];
     expect(told.slice(0, 5)).toEqual(reasons.map((reason) => ["joe", reason]));
   });
 
@@ -259,7 +278,9 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("No request waits").waitFor();
     const names = await memory.memories.list({ scope: ana, keys: ["preferred_name"] });
     expect(names.map(({ value }) => value)).toEqual(["Anita"]);
-    expect(await memory.memories.list({ scope: { userId: "miguel" }, keys: ["preferred_name"] })).toHaveLength(1);
+    expect(
+      await memory.memories.list({ scope: { userId: "miguel" }, keys: ["preferred_name"] }),
+    ).toHaveLength(1);
     await act("Reject", "an attack");
     await page.getByText("Nothing reads as instructions").waitFor();
     expect(await memory.memories.list({ scope: ana, states: ["quarantined"] })).toEqual([]);
@@ -301,9 +322,13 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     let accepted = "the-first-token-of-all";
     const own = db.memory();
     const other = await openInspected(own, ({ headers }) =>
-      headers.get("authorization") === `Bearer ${accepted}` ? { role: "operator" as const, actor: "joe" } : null,
+      headers.get("authorization") === `Bearer ${accepted}`
+        ? { role: "operator" as const, actor: "joe" }
+        : null,
     );
-    await page.goto(`${other.origin}/inspector/#/memory?user=ana&id=${await idOf("Sails the green")}`);
+    await page.goto(
+      `${other.origin}/inspector/#/memory?user=ana&id=${await idOf("Sails the green")}`,
+    );
     const token = page.getByLabel(/Bearer token/);
     await token.fill("a-foreign-token-here");
     await page.getByRole("button", { name: "Go on" }).click();

@@ -6,7 +6,8 @@ import { openInspected } from "../support/inspected.js";
 import { fillLargeSample, nina } from "../support/large-sample.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
-if (!onServer()) console.log("DATABASE_URL is not set: the inspector's tasks on 50,000 memories are skipped.");
+if (!onServer())
+  console.log("DATABASE_URL is not set: the inspector's tasks on 50,000 memories are skipped.");
 
 const db = useTestDatabase();
 let memory: Memory;
@@ -51,7 +52,9 @@ describe.skipIf(!hasChromium || !onServer())(
       it(task, async () => {
         const begun = performance.now();
         await act();
-        console.log(`${task}: ${clicks} clicks and fields, ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+        console.log(
+          `${task}: ${clicks} clicks and fields, ${((performance.now() - begun) / 1_000).toFixed(1)} s`,
+        );
       });
     const findNuts = async () => {
       await click("Conversations");
@@ -100,24 +103,39 @@ describe.skipIf(!hasChromium || !onServer())(
       await page.getByText("5 jobs are due again.").waitFor();
       await expect.poll(() => page.getByText("due again", { exact: true }).count()).toBe(5);
       const jobs = await memory.jobs.list({ state: "failed" });
-      expect(jobs.map(({ dueAt }) => dueAt !== null && dueAt.getTime() <= Date.now() + 1_000)).toEqual(
-        Array(5).fill(true),
-      );
+      expect(
+        jobs.map(({ dueAt }) => dueAt !== null && dueAt.getTime() <= Date.now() + 1_000),
+      ).toEqual(Array(5).fill(true));
     });
 
     it("shows each view, and prints how long it takes to the first paint and what its slowest request is", async () => {
       const [of] = await memory.memories.list({ scope: nina, contains: "allergic" });
       const views = {
-        ...{ overview: "overview", conversations: "threads", said: "threads?said=nuts", waiting: "waiting" },
-        ...{ conversation: "thread?user=user-77&thread=baking", memories: "memories", ofOne: "memories?user=user-77" },
-        ...{ memory: `memory?user=user-77&id=${of?.id}`, changes: "changes?user=user-77", erase: "erase?user=user-77" },
+        ...{
+          overview: "overview",
+          conversations: "threads",
+          said: "threads?said=nuts",
+          waiting: "waiting",
+        },
+        ...{
+          conversation: "thread?user=user-77&thread=baking",
+          memories: "memories",
+          ofOne: "memories?user=user-77",
+        },
+        ...{
+          memory: `memory?user=user-77&id=${of?.id}`,
+          changes: "changes?user=user-77",
+          erase: "erase?user=user-77",
+        },
         ...{ retrieval: "question?user=user-77&question=Which+dish+in+town%3F", whose: "changes" },
       };
       for (const [name, place] of Object.entries(views)) {
         const requests: string[] = [];
         const finished = (request: Request) => {
           const { responseEnd } = request.timing();
-          requests.push(`${responseEnd.toFixed(0).padStart(5)} ms ${new URL(request.url()).pathname}`);
+          requests.push(
+            `${responseEnd.toFixed(0).padStart(5)} ms ${new URL(request.url()).pathname}`,
+          );
         };
         await page.goto("about:blank");
         page.on("requestfinished", finished);

@@ -25,7 +25,10 @@ describe("work in the background", () => {
     const { gate, model } = gated();
     const config = { jobs: { concurrency: 8 } };
     const memory = summaryMemory(db, { database: pool, model, jobs: "background", config });
-    const threads = Array.from({ length: 5 }, (_, index) => ({ scope, threadId: `thinking ${index}` }));
+    const threads = Array.from({ length: 5 }, (_, index) => ({
+      scope,
+      threadId: `thinking ${index}`,
+    }));
     for (const thread of threads) await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(() => gate.waiting).toBe(5);
 
@@ -59,7 +62,9 @@ describe("work in the background", () => {
     gate.open();
     await Promise.all([idling, closing]);
     expect((await db.memory().recall(thread)).summary?.text).toBe("made");
-    await expect(memory.recall(thread)).rejects.toThrow(expect.objectContaining({ code: "CLOSED" }));
+    await expect(memory.recall(thread)).rejects.toThrow(
+      expect.objectContaining({ code: "CLOSED" }),
+    );
   });
 
   it("resumes what a dead process left behind, at the first turn", async () => {
@@ -87,13 +92,21 @@ describe("work in the background", () => {
     const clock = () => new Date(now);
     const { gate, model } = gated();
     gate.open();
-    const memory = summaryMemory(db, { model, jobs: "background", clock, config: { jobs: { sweepIntervalMs: 20 } } });
+    const memory = summaryMemory(db, {
+      model,
+      jobs: "background",
+      clock,
+      config: { jobs: { sweepIntervalMs: 20 } },
+    });
     await memory.remember({ scope, threadId: "sweeper", messages: round("1") });
     await memory.idle();
 
     const broken = new ScriptedChatModel({ replies: [new Error("overloaded")] });
     const thread = { scope, threadId: "swept" };
-    await summaryMemory(db, { model: broken, clock }).remember({ ...thread, messages: threeRounds });
+    await summaryMemory(db, { model: broken, clock }).remember({
+      ...thread,
+      messages: threeRounds,
+    });
     now += 3_600_000;
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("made");
     await memory.close();
@@ -115,7 +128,9 @@ it("two memories of one process are independent: each has its own work, logger, 
 
   expect(otherLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for second's/);
   expect(otherLog.lines.join("\n")).not.toMatch(/first's/);
-  expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([{ status: "processing" }]);
+  expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([
+    { status: "processing" },
+  ]);
   one.gate.open();
   await first.close();
   expect(oneLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for first's/);
@@ -134,7 +149,10 @@ describe("the summarization graph, invoked by the program", () => {
     const listed = await memory.threads.list({ scope, limit: 1000 });
     expect(listed.map(({ threadId }) => threadId)).not.toContain("by hand");
     await memory.record({ ...thread, messages: threeRounds });
-    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "completed", summary: "made" });
+    expect(await graph.invoke({ ...thread })).toMatchObject({
+      status: "completed",
+      summary: "made",
+    });
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
     const claim = { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 };
     expect(await graph.invoke({ claim })).toMatchObject({ status: "lost" });

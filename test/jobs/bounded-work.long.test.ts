@@ -8,13 +8,22 @@ import { summaryPrompt } from "../support/summary-prompt.js";
 import { summaryTable } from "../support/summary-table.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
+import {
+  type Address,
+  eventsOf,
+  newAddress,
+  openThread,
+  say,
+  taskOf,
+  textsOf,
+} from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
 
 /** A megabyte of numbered words. */
-const long = (name: string) => Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
+const long = (name: string) =>
+  Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
 const omitted = /\[… [\d,]+ characters left out …\]/;
 const shortened = "create skipped middle_left_out";
 
@@ -32,12 +41,19 @@ describe("a message of a megabyte", () => {
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const paste = new HumanMessage({ id: "paste", content: long("w") });
-    await memory.remember({ ...thread, messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")] });
+    await memory.remember({
+      ...thread,
+      messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")],
+    });
     expect(model.calls.length).toBeLessThanOrEqual(3);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const part of [/>w0 w1 w2 /, / w89998 w89999</, omitted]) expect(seen).toMatch(part);
-    expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
-    expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 5, null, "completed"]]);
+    expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(
+      new Set([0, 1, 2, 3, 4, 5]),
+    );
+    expect(await summaryTable(memory, thread)).toEqual([
+      [expect.any(Number), 0, 5, null, "completed"],
+    ]);
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
   });
 
@@ -50,20 +66,32 @@ describe("a message of a megabyte", () => {
             .map((words) => candidate(`The user said: ${words}.`, words)),
         ),
     });
-    const { memory, thread } = openThread(db, { model, config: { memories: { extract: true }, upkeep: bounds } });
+    const { memory, thread } = openThread(db, {
+      model,
+      config: { memories: { extract: true }, upkeep: bounds },
+    });
     await say(memory, thread, `I live in Porto. ${long("w")} I am a baker.`);
     expect(model.prompts("fact_extraction").length).toBeLessThanOrEqual(3);
-    expect(await textsOf(memory, thread)).toEqual(["The user said: I live in Porto.", "The user said: I am a baker."]);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user said: I live in Porto.",
+      "The user said: I am a baker.",
+    ]);
     expect(await eventsOf(db, thread, "extract")).toContain(shortened);
   });
 
   it("is shown to a procedure and an episode, head and tail, within the allowed calls", async () => {
     const model = taskModel({
-      procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
+      procedure_steps: () => ({
+        structured: { reasoning: "", title: "Paste", steps: ["Paste it."] },
+      }),
     });
-    const config = { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 }, upkeep: bounds };
+    const config = {
+      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 },
+      upkeep: bounds,
+    };
     const { memory, thread } = openThread(db, { model, config });
-    for (const name of ["a", "b", "c", "d"]) await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
+    for (const name of ["a", "b", "c", "d"])
+      await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
     await memory.procedures.write(thread);
     for (const [task, names] of [
       ["episode_summary", ["a", "b", "c"]],
@@ -74,7 +102,8 @@ describe("a message of a megabyte", () => {
       for (const name of names) expect(prompts.join()).toContain(`first-${name} ${name}0`);
       for (const name of names) expect(prompts.join()).toContain(`last-${name}`);
     }
-    for (const step of ["compress", "procedure"]) expect(await eventsOf(db, thread, step)).toContain(shortened);
+    for (const step of ["compress", "procedure"])
+      expect(await eventsOf(db, thread, step)).toContain(shortened);
   });
 });
 
@@ -82,7 +111,10 @@ describe("many messages", () => {
   it("have their facts extracted in further pieces of work, none omitted", async () => {
     const model = taskModel({});
     const thread = newAddress();
-    const texts = Array.from({ length: 10 }, (_, index) => `start${index} ${"word ".repeat(700)}end${index}`);
+    const texts = Array.from(
+      { length: 10 },
+      (_, index) => `start${index} ${"word ".repeat(700)}end${index}`,
+    );
     const messages = texts.map((text) => new HumanMessage(text));
     const memory = db.memory({ model, config: { memories: { extract: true }, upkeep: bounds } });
     await memory.remember({ ...thread, messages });
@@ -102,7 +134,10 @@ describe("many messages", () => {
 
   it("are left to the next summaries, turn by turn, and are shown to the agent until then", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, { model, config: { upkeep: bounds, summaries: { windowMessages: 14 } } });
+    const memory = summaryMemory(db, {
+      model,
+      config: { upkeep: bounds, summaries: { windowMessages: 14 } },
+    });
     const thread = newAddress();
     const names = ["a", "b", "c", "d", "e", "f"];
     await memory.remember({ ...thread, messages: names.flatMap(longTurn) });
@@ -113,7 +148,8 @@ describe("many messages", () => {
     const gap = await gapOf(memory, thread);
     expect(gap).toHaveLength(11 - (end ?? 0));
     expect(gap[0]).toMatch(/-q$/);
-    for (let more = 0; more < 6; more++) await memory.remember({ ...thread, messages: round(`more${more}`) });
+    for (let more = 0; more < 6; more++)
+      await memory.remember({ ...thread, messages: round(`more${more}`) });
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const name of names) expect(seen).toContain(`end-${name}`);
     expect(seen).not.toMatch(omitted);
@@ -128,15 +164,29 @@ describe("many messages", () => {
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const steps = Array.from({ length: 300 }, (_, step): BaseMessage[] => [
-      new AIMessage({ id: `c${step}`, content: "", tool_calls: [{ id: `t${step}`, name: "look", args: { step } }] }),
-      new ToolMessage({ id: `r${step}`, tool_call_id: `t${step}`, content: `result ${step} `.repeat(20) }),
+      new AIMessage({
+        id: `c${step}`,
+        content: "",
+        tool_calls: [{ id: `t${step}`, name: "look", args: { step } }],
+      }),
+      new ToolMessage({
+        id: `r${step}`,
+        tool_call_id: `t${step}`,
+        content: `result ${step} `.repeat(20),
+      }),
     ]).flat();
     const question = new HumanMessage({ id: "q", content: "Look at all of it." });
-    await memory.remember({ ...thread, messages: [question, ...steps, new AIMessage({ id: "a", content: "Done." })] });
+    await memory.remember({
+      ...thread,
+      messages: [question, ...steps, new AIMessage({ id: "a", content: "Done." })],
+    });
     expect(model.calls.length).toBeLessThanOrEqual(3);
-    expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 601, null, "completed"]]);
+    expect(await summaryTable(memory, thread)).toEqual([
+      [expect.any(Number), 0, 601, null, "completed"],
+    ]);
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
-    for (const part of ["Look at all of it.", "Done.", " messages left out …]"]) expect(seen).toContain(part);
+    for (const part of ["Look at all of it.", "Done.", " messages left out …]"])
+      expect(seen).toContain(part);
   });
 });

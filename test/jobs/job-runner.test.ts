@@ -12,7 +12,11 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 /** A runner whose only work is `run`. */
-function runnerOf(how: "background" | "inline", run: (ref: number) => Promise<void>, concurrency = 3) {
+function runnerOf(
+  how: "background" | "inline",
+  run: (ref: number) => Promise<void>,
+  concurrency = 3,
+) {
   const logger = recordingLogger();
   const works = [defineWork({ kind: "lifecycle", due: async () => [], run })];
   const deps = { db: db.database, logger, works, concurrency, sweepIntervalMs: 60_000 };
@@ -57,7 +61,9 @@ describe.each(["background", "inline"] as const)("%s jobs", (how) => {
     });
     await runner.idle();
     expect(logger.lines).toEqual([
-      expect.stringMatching(/^error: Work "lifecycle" of 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/),
+      expect.stringMatching(
+        /^error: Work "lifecycle" of 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/,
+      ),
     ]);
     expect(seen).toEqual([undefined]);
   });
@@ -67,13 +73,18 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
   const remember = async (memory: Memory, tenantId: string, threads: number) => {
     for (let thread = 1; thread <= threads; thread++) {
       const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-      await memory.remember({ scope: { tenantId, userId: "u" }, threadId: `${tenantId} ${thread}`, messages });
+      await memory.remember({
+        scope: { tenantId, userId: "u" },
+        threadId: `${tenantId} ${thread}`,
+        messages,
+      });
     }
   };
   const memoryWith = (jobs: "background" | "inline") => {
     const gate = createGate();
     const model = taskModel({ fact_extraction: () => gate.wait().then(() => facts()) });
-    const order = () => model.prompts("fact_extraction").map((prompt) => /dog of (\w+)/.exec(prompt)?.[1] ?? "");
+    const order = () =>
+      model.prompts("fact_extraction").map((prompt) => /dog of (\w+)/.exec(prompt)?.[1] ?? "");
     const memories = { ...dueJobsConfig.memories, episodes: false, extractAfterMessages: 1 };
     const config = { ...dueJobsConfig, jobs: { concurrency: 2 }, memories };
     return { gate, order, memory: db.memory({ model, jobs, config }) };

@@ -62,27 +62,30 @@ describe("work whose worker hangs", () => {
     },
   );
 
-  it.for(workCases)("is given up when workers repeatedly die of it: $kind", async (each: WorkCase) => {
-    const now = new Date();
-    const { talk, tenantId, gate, hung, begun, other } = await hanging(each, () => now);
-    await db.pool.query(
-      `update "${db.schema}".work set attempts = 20, lease_until = lease_until - interval '1 day'
+  it.for(workCases)(
+    "is given up when workers repeatedly die of it: $kind",
+    async (each: WorkCase) => {
+      const now = new Date();
+      const { talk, tenantId, gate, hung, begun, other } = await hanging(each, () => now);
+      await db.pool.query(
+        `update "${db.schema}".work set attempts = 20, lease_until = lease_until - interval '1 day'
        where kind = $1 and coalesce(
          (select tenant_id from "${db.schema}".thread t where t.id = thread_ref),
          (select tenant_id from "${db.schema}".owner o where o.id = owner_ref)
        ) = $2`,
-      [each.kind, tenantId],
-    );
-    expect(await other.upkeep({ kinds: [each.kind] })).toBe(1);
-    expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
-      { state: "failed", error: "The worker stopped before it was done.", dueAt: null },
-    ]);
-    expect(await each.effects(other, talk)).not.toEqual(each.done);
-    gate.open();
-    await Promise.all([begun, hung.idle()]);
-    expect(await each.effects(other, talk)).not.toEqual(each.done);
-    await hung.close();
-  });
+        [each.kind, tenantId],
+      );
+      expect(await other.upkeep({ kinds: [each.kind] })).toBe(1);
+      expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
+        { state: "failed", error: "The worker stopped before it was done.", dueAt: null },
+      ]);
+      expect(await each.effects(other, talk)).not.toEqual(each.done);
+      gate.open();
+      await Promise.all([begun, hung.idle()]);
+      expect(await each.effects(other, talk)).not.toEqual(each.done);
+      await hung.close();
+    },
+  );
 });
 
 describe.skipIf(!onServer())("work whose process was killed in the middle (server only)", () => {
@@ -101,10 +104,19 @@ describe.skipIf(!onServer())("work whose process was killed in the middle (serve
       await killed.kill();
       const memory = db.memory(optionsOf(each, each.reply));
       expect(await each.effects(memory, talk)).not.toEqual(each.done);
-      const left = { worker: `${hostname()}:${killed.pid}`, since: expect.any(Date), leaseUntil: expect.any(Date) };
-      expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toMatchObject([left]);
+      const left = {
+        worker: `${hostname()}:${killed.pid}`,
+        since: expect.any(Date),
+        leaseUntil: expect.any(Date),
+      };
+      expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toMatchObject([
+        left,
+      ]);
       await expect
-        .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })
+        .poll(() => memory.upkeep({ kinds: [each.kind] }), {
+          timeout: limitsMs.step,
+          interval: 100,
+        })
         .toBeGreaterThan(0);
       await expect.poll(() => each.effects(memory, talk)).toEqual(each.done);
       expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toEqual([]);

@@ -7,7 +7,10 @@ const db = useTestDatabase();
 
 describe("unfinished background work", () => {
   it("is listed by pages, retried, and not listed when it is done", async () => {
-    const memory = db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: dueJobsConfig });
+    const memory = db.memory({
+      model: new OfflineChatModel({ structured: instantAnswers }),
+      config: dueJobsConfig,
+    });
     expect(await memory.jobs.list()).toEqual([]);
     await makeDueJobs(db, 3);
     const all = await memory.jobs.list();
@@ -17,7 +20,11 @@ describe("unfinished background work", () => {
     expect(first).toEqual(all[0]);
     expect(await memory.jobs.list({ after: all[4]?.id ?? "" })).toEqual(all.slice(5));
     expect(await memory.jobs.list({ tenantId: "tenant 1", kind: "facts" })).toMatchObject([
-      { scope: { tenantId: "tenant 1", userId: "user 1" }, threadId: "thread of user 1", attempts: 0 },
+      {
+        scope: { tenantId: "tenant 1", userId: "user 1" },
+        threadId: "thread of user 1",
+        attempts: 0,
+      },
     ]);
 
     const table = `"${db.schema}".work`;
@@ -28,9 +35,13 @@ describe("unfinished background work", () => {
     expect(failed).toHaveLength(3);
     expect(failed[0]).toMatchObject({ kind: "facts", error: "no answer", attempts: 2 });
     const id = failed[0]?.id ?? "";
-    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
     await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
     expect(await memory.jobs.retry(id)).toEqual({ retried: 1 });
     expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
     expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });
@@ -52,7 +63,13 @@ describe("unfinished background work", () => {
     const content = "My name is Ana and I live in Lisbon.";
     await memory.remember({ scope, threadId: "letter", messages: [{ role: "user", content }] });
     const [letter] = await memory.jobs.list({ kind: "facts" });
-    expect(letter).toMatchObject({ state: "failed", attempts: null, dueAt: null, scope, threadId: "letter" });
+    expect(letter).toMatchObject({
+      state: "failed",
+      attempts: null,
+      dueAt: null,
+      scope,
+      threadId: "letter",
+    });
     expect(letter).toMatchObject({ worker: null, since: null, leaseUntil: null });
     expect(await memory.memories.list({ scope })).toEqual([]);
     broken = false;
@@ -61,7 +78,9 @@ describe("unfinished background work", () => {
       db.pool.query(`update ${table} set lease_until = ${until} where given_up_at is null and thread_ref = (
         select id from "${db.schema}".thread where thread_id = 'letter')`);
     await lease("now() + interval '1 minute'");
-    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });
+    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({
+      code: "WRONG_STATE",
+    });
     await lease("null");
     expect(await memory.jobs.retry(letter?.id ?? "")).toEqual({ retried: 1 });
     expect(await memory.memories.list({ scope })).toHaveLength(1);

@@ -5,7 +5,9 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const million = (part: string) => part.repeat(1_000_000 / part.length);
-const ideographs = Array.from({ length: 1_000_000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000)));
+const ideographs = Array.from({ length: 1_000_000 }, (_, at) =>
+  String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000)),
+);
 
 // The embedded database runs in the same process, and blocks it itself.
 describe.runIf(onServer())("attacks S10: a message of a megabyte", () => {
@@ -15,7 +17,9 @@ describe.runIf(onServer())("attacks S10: a message of a megabyte", () => {
     ["ligatures, after as many ideographs", million("\ufdfa")],
     ["one letter", million("a")],
   ])("of %s is recorded and worked on without a block that others feel", async (name, text) => {
-    const model = taskModel({ fact_extraction: () => facts(candidate("The user keeps bees.", "I keep bees")) });
+    const model = taskModel({
+      fact_extraction: () => facts(candidate("The user keeps bees.", "I keep bees")),
+    });
     const config = {
       summaries: { everyMessages: 2, afterSeq: 5 },
       memories: { extract: true, episodes: true, episodeEveryTurns: 4 },

@@ -56,7 +56,10 @@ const makers: readonly {
 const textsOf = async (memory: Memory, scope: object, kind: "episode" | "note" | "insight") =>
   (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
 
-/** A conversation in which `told` was learned and forgotten, by the user or by code; then `maker` is due. */
+/**
+ * A conversation in which `told` was learned and forgotten, by the user or by code; then `maker` is
+ * due.
+ */
 async function forgotten(
   { task, config, answer, end }: (typeof makers)[number],
   answers: (call: number) => string,
@@ -65,19 +68,29 @@ async function forgotten(
   const model = taskModel({
     [task]: (_, call) => ({ structured: answer(answers(call)) as never }),
     fact_extraction: (prompt) => {
-      const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${fact}`).exec(prompt)?.[1] ?? 0);
-      if (prompt.includes(`>${plan}<`)) return facts(candidate("The user plans a trip to Rome.", plan));
+      const number = Number(
+        new RegExp(`<memory number="(\\d+)"[^>]*>${fact}`).exec(prompt)?.[1] ?? 0,
+      );
+      if (prompt.includes(`>${plan}<`))
+        return facts(candidate("The user plans a trip to Rome.", plan));
       const forget = number > 0 ? [{ memory: number, message: 1, quote: request }] : [];
       return { structured: { reasoning: "", facts: [], forget } } as never;
     },
   });
   const upkeep = { retryDelayMs: 0, maxAttempts: 1 };
-  const memory = db.memory({ model, config: { ...config, upkeep, memories: { extract: true, ...config.memories } } });
+  const memory = db.memory({
+    model,
+    config: { ...config, upkeep, memories: { extract: true, ...config.memories } },
+  });
   const talk = newTalk();
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
   const [stored] = await memory.memories.add(
-    { text: fact, category: "knowledge", source: { threadId: talk.threadId, seqs: [0], quote: told } },
+    {
+      text: fact,
+      category: "knowledge",
+      source: { threadId: talk.threadId, seqs: [0], quote: told },
+    },
     { scope, consent: "given" },
   );
   await say(memory, talk, plan, echo);
@@ -93,7 +106,8 @@ describe("a forgotten memory", () => {
   it.each(makers.flatMap((maker) => [false, true].map((byCode) => ({ ...maker, byCode }))))(
     "users H1: is neither in the prompt of $task nor in its answer (by code: $byCode)",
     async ({ byCode, ...maker }) => {
-      const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
+      const leak = (call: number) =>
+        call === 0 ? "The user has had epilepsy since 2019." : harmless;
       const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
       expect(prompts).toHaveLength(2);
       expect(prompts.join()).not.toContain("epilepsy");
@@ -105,19 +119,28 @@ describe("a forgotten memory", () => {
   it.each(makers.filter(({ task }) => task !== "user_insights"))(
     "users H1: is named to $task where other messages say it, and an answer that repeats it is refused",
     async (maker) => {
-      const { memory, talk, prompts } = await forgotten(maker, () => "Rome suits people with epilepsy.", {
-        echo: "Rome is fine with epilepsy.",
-      });
+      const { memory, talk, prompts } = await forgotten(
+        maker,
+        () => "Rome suits people with epilepsy.",
+        {
+          echo: "Rome is fine with epilepsy.",
+        },
+      );
       expect(prompts[0]).toContain(`<forgotten>\n<memory>${fact}</memory>\n</forgotten>`);
-      expect((await maker.kept(memory, talk)).filter((text) => text?.includes("epilepsy"))).toEqual([]);
-      for (const { output } of await deadLettersOf(db, talk)) expect(output ?? "").not.toContain("epilepsy");
+      expect((await maker.kept(memory, talk)).filter((text) => text?.includes("epilepsy"))).toEqual(
+        [],
+      );
+      for (const { output } of await deadLettersOf(db, talk))
+        expect(output ?? "").not.toContain("epilepsy");
     },
   );
 
   it("users H1: excludes nothing else: words of others, or new words of the user", async () => {
     const [maker] = makers;
     const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
-    const { memory, talk } = await forgotten(maker!, () => again, { echo: "In 2019 haste was diagnosed there." });
+    const { memory, talk } = await forgotten(maker!, () => again, {
+      echo: "In 2019 haste was diagnosed there.",
+    });
     expect(await maker!.kept(memory, talk)).toEqual([again]);
   });
 });

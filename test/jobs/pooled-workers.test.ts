@@ -24,12 +24,15 @@ beforeAll(async () => {
   if (!runs) return;
   const owner = new URL(isolated.connectionString("owner")).username;
   bouncer = await startPgbouncer(inject("databaseUrl") ?? "", { [owner]: "" });
-  await db.pool.query(`grant create on database "${(new URL(bouncer.url()).pathname).slice(1)}" to ${owner}`);
+  await db.pool.query(
+    `grant create on database "${(new URL(bouncer.url()).pathname).slice(1)}" to ${owner}`,
+  );
 });
 afterAll(async () => {
   for (const memory of memories) await memory.close();
   if (!runs) return;
-  for (const schema of queueSchemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+  for (const schema of queueSchemas)
+    await db.pool.query(`drop schema if exists "${schema}" cascade`);
   await bouncer?.stop();
 });
 
@@ -92,7 +95,10 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
       scope: { tenantId: `tenant ${n % 3}`, userId: `${name} ${n}` },
       threadId: `${name} ${n}`,
     }));
-    const says = [new HumanMessage("My name is Ana and I live in Lisbon."), ...times(5).flatMap((n) => round(`${n}`))];
+    const says = [
+      new HumanMessage("My name is Ana and I live in Lisbon."),
+      ...times(5).flatMap((n) => round(`${n}`)),
+    ];
     const record = (some: typeof threads) =>
       Promise.all(some.map((thread) => web.remember({ ...thread, messages: says })));
     // Half of it is queued before there are workers, half while they work.

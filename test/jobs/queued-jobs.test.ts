@@ -28,7 +28,8 @@ function queueSchemaOf(name: string): string {
 }
 
 afterAll(async () => {
-  for (const schema of queueSchemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+  for (const schema of queueSchemas)
+    await db.pool.query(`drop schema if exists "${schema}" cascade`);
 });
 
 /** Runs a statement on tables in use; retries it after a deadlock. */
@@ -44,16 +45,25 @@ describe.runIf(!onServer())("queues without a server", () => {
     const memory = db.memory({ jobs: { pgBoss: {} } });
     const message = expect.stringContaining("need a PostgreSQL server");
     await expect(memory.work()).rejects.toMatchObject({ code: "INVALID_INPUT", message });
-    await expect(db.memory().work()).rejects.toMatchObject({ message: expect.stringContaining("no queues") });
+    await expect(db.memory().work()).rejects.toMatchObject({
+      message: expect.stringContaining("no queues"),
+    });
     expect(() => createMemory({ jobs: { boss: {} } as never })).toThrow("a started pg-boss");
   });
 });
 
 describe.runIf(onServer())("queued jobs", () => {
   const scope = { userId: "ana" };
-  const quick: TestConfig = { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } };
+  const quick: TestConfig = {
+    ...dueJobsConfig,
+    jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
+  };
   const memoryWith = (options: TestOptions): Memory =>
-    db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: quick, ...options });
+    db.memory({
+      model: new OfflineChatModel({ structured: instantAnswers }),
+      config: quick,
+      ...options,
+    });
 
   it("are queued in pg-boss by one process and done by another, with ids and no text in them", async () => {
     const queue = queueSchemaOf("given");
@@ -109,7 +119,9 @@ describe.runIf(onServer())("queued jobs", () => {
     expect((await web.remember({ ...thread, messages })).summary.started).toBe(true);
     await web.idle();
     const worker = await memoryWith({ jobs: { pgBoss: { schema: queue } }, config }).work();
-    await expect.poll(async () => (await web.summaries.list(thread))[0]?.status, wait).toBe("completed");
+    await expect
+      .poll(async () => (await web.summaries.list(thread))[0]?.status, wait)
+      .toBe("completed");
     expect(await web.summaries.list(thread)).toHaveLength(1);
     await worker.stop();
   });
@@ -130,13 +142,19 @@ describe.runIf(onServer())("queued jobs", () => {
       const web = db.memory({ jobs, config: { ...few, memories } });
       const remember = (tenantId: string, thread: number) => {
         const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-        return web.remember({ scope: { tenantId, userId: "u" }, threadId: `${found} ${tenantId} ${thread}`, messages });
+        return web.remember({
+          scope: { tenantId, userId: "u" },
+          threadId: `${found} ${tenantId} ${thread}`,
+          messages,
+        });
       };
       for (let thread = 0; thread < 300; thread++) await remember("flood", thread);
       await remember("small", 0);
       await web.idle();
       if (found) await db.pool.query(`truncate "${queue}".job`);
-      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({ kinds: ["facts"] });
+      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({
+        kinds: ["facts"],
+      });
       await expect.poll(() => order.includes("small"), wait).toBe(true);
       await worker.stop();
       expect(order.indexOf("small")).toBeLessThan(8);
@@ -180,7 +198,8 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
     { timeout: limitsMs.long },
     async ([isolation, threads]) => {
       const queue = queueSchemaOf(`three_${isolation}`);
-      const place = isolation === "rls" ? isolated : { pool: db.pool, schema: `${db.schema}_three` };
+      const place =
+        isolation === "rls" ? isolated : { pool: db.pool, schema: `${db.schema}_three` };
       const url = isolation === "rls" ? isolated.connectionString("owner") : server;
       if (isolation === "rls") {
         const { pathname } = new URL(server);
@@ -188,12 +207,18 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
         await db.pool.query(`grant create on database "${pathname.slice(1)}" to ${owner}`);
       } else {
         queueSchemas.push(place.schema);
-        const memory = createMemory({ database: server, schema: place.schema, logger: silentLogger });
+        const memory = createMemory({
+          database: server,
+          schema: place.schema,
+          logger: silentLogger,
+        });
         await memory.setup();
         await memory.close();
       }
       await makeDueJobs(place, threads);
-      const workers = [1, 2, 3].map(() => start("queue-worker", [url, place.schema, queue, isolation, "10", "3000"]));
+      const workers = [1, 2, 3].map(() =>
+        start("queue-worker", [url, place.schema, queue, isolation, "10", "3000"]),
+      );
       const [killed, ended, lasting] = workers;
       await killed?.line(/^done [1-9]/);
       await killed?.kill();
@@ -202,7 +227,10 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
       expect(await ended?.exitCode).toBe(0);
       expect(ended?.lines.at(-1)).toMatch(/^stopped \d+$/);
       await expect
-        .poll(async () => (await readEffects(place)).open, { timeout: limitsMs.test, interval: 1_000 })
+        .poll(async () => (await readEffects(place)).open, {
+          timeout: limitsMs.test,
+          interval: 1_000,
+        })
         .toBe(0);
       const effects = { open: 0, facts: threads, episodes: threads, lost: 0, duplicates: 0 };
       expect(await readEffects(place)).toEqual(effects);

@@ -33,7 +33,12 @@ const place: Place = {
 };
 
 /** Starts the work of `each`, which is given up. */
-async function giveUp(each: WorkCase, memory: Memory, talk: AppAddress, { schema }: Place): Promise<void> {
+async function giveUp(
+  each: WorkCase,
+  memory: Memory,
+  talk: AppAddress,
+  { schema }: Place,
+): Promise<void> {
   if (each.kind !== "compaction") return void (await each.begin(memory, talk));
   // Without a model's answer compaction removes the oldest note: only a database error fails it.
   await db.pool.query(`
@@ -78,7 +83,9 @@ async function runs(
   broken = false;
   const again = place.again(options);
   const id = job?.id ?? "";
-  await expect(again.jobs.retry(id, { tenantId: "another" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(again.jobs.retry(id, { tenantId: "another" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
   await retry(again, id, tenantId);
   expect(await effects(memory, talk)).toEqual(done);
   expect(await memory.jobs.list({ tenantId })).toEqual([]);
@@ -106,27 +113,37 @@ describe("work that was given up is done when it is retried", () => {
       });
       expect((await api.user("POST", `/jobs/${id}/retry`)).status).toBe(404);
       expect((await api.neighbour("POST", `/jobs/${id}/retry`)).status).toBe(404);
-      expect((await api.operator("GET", "/jobs?state=failed")).body.jobs).toMatchObject([{ id, kind: each.kind }]);
-      expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({ status: 200, body: { retried: 1 } });
+      expect((await api.operator("GET", "/jobs?state=failed")).body.jobs).toMatchObject([
+        { id, kind: each.kind },
+      ]);
+      expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({
+        status: 200,
+        body: { retried: 1 },
+      });
     }),
   );
 });
 
 describe("work that was given up is not done when later work of its thread is", () => {
-  it.each(cases.filter(({ kind }) => kind === "episodes" || kind === "notes"))("$kind", async (each) => {
-    const talk = newTalk();
-    let broken = true;
-    const memory = db.memory(brittle(each, () => broken));
-    await giveUp(each, memory, talk, place);
-    const [letter] = await memory.jobs.list({ kind: each.kind, state: "failed" });
-    broken = false;
-    await giveUp(each, memory, talk, place);
-    const later = await each.effects(memory, talk);
-    expect(later).toHaveLength(1);
-    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });
-    expect(await each.effects(memory, talk)).toEqual(later);
-    expect(await memory.jobs.list({ kind: each.kind })).toEqual([letter]);
-  });
+  it.each(cases.filter(({ kind }) => kind === "episodes" || kind === "notes"))(
+    "$kind",
+    async (each) => {
+      const talk = newTalk();
+      let broken = true;
+      const memory = db.memory(brittle(each, () => broken));
+      await giveUp(each, memory, talk, place);
+      const [letter] = await memory.jobs.list({ kind: each.kind, state: "failed" });
+      broken = false;
+      await giveUp(each, memory, talk, place);
+      const later = await each.effects(memory, talk);
+      expect(later).toHaveLength(1);
+      await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({
+        code: "WRONG_STATE",
+      });
+      expect(await each.effects(memory, talk)).toEqual(later);
+      expect(await memory.jobs.list({ kind: each.kind })).toEqual([letter]);
+    },
+  );
 });
 
 describe.runIf(onServer())(
@@ -143,10 +160,15 @@ describe.runIf(onServer())(
         open: db.memory,
         again({ model, config, ...options }) {
           const jobs = { pgBoss: { schema: queue } };
-          const working = { ...(config as TestConfig), jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 } };
+          const working = {
+            ...(config as TestConfig),
+            jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 },
+          };
           const web = db.memory({ ...options, jobs, config: working });
           atWork = async () => {
-            worker = await db.memory({ ...options, model, jobs, config: working } as TestOptions).work();
+            worker = await db
+              .memory({ ...options, model, jobs, config: working } as TestOptions)
+              .work();
           };
           return web;
         },
@@ -154,7 +176,9 @@ describe.runIf(onServer())(
       await runs(each, queued, async (web, id, tenantId) => {
         await atWork();
         await byId(web, id, tenantId);
-        await expect.poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 }).toEqual([]);
+        await expect
+          .poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 })
+          .toEqual([]);
       });
       expect(worker?.status()).toMatchObject({ failed: 0 });
       await worker?.stop();
@@ -170,7 +194,9 @@ describe.runIf(onServer())(
       open: (options) => isolated.memory({ role: "owner", ...options }),
       again: (options) => isolated.memory({ role, ...options }),
     });
-    it.for(cases)("$kind, by the role that sees all tenants", (each) => runs(each, placeOf("owner"), byId));
+    it.for(cases)("$kind, by the role that sees all tenants", (each) =>
+      runs(each, placeOf("owner"), byId),
+    );
     it.for(cases)("$kind, by one that sees its own", (each) => runs(each, placeOf("app"), byId));
   },
 );

@@ -8,7 +8,9 @@ import { linesOf, ofType } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
+const config = {
+  memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 },
+};
 
 /** A chat with memory. */
 function chat(agent?: string) {
@@ -17,7 +19,9 @@ function chat(agent?: string) {
     .addNode("model", async () => ({ messages: [{ role: "assistant", content: "I see." }] }))
     .addEdge(START, "model")
     .compile();
-  const graph = withMemory(inner, memory, { agent }).compile({ checkpointer: memory.checkpointer() });
+  const graph = withMemory(inner, memory, { agent }).compile({
+    checkpointer: memory.checkpointer(),
+  });
   const [userId, threadId] = [randomUUID(), randomUUID()];
   const say = (text: string, run: object) => {
     const configurable = { thread_id: threadId, user_id: userId, ...run };
@@ -41,7 +45,9 @@ describe("a memory learned in a run", () => {
     const found = async (filters: object) =>
       (await memory.query({ scope, query, filters })).map(({ memory: hit }) => hit.runId);
     expect(await found({ run_id: "run-1" })).toEqual(["run-1"]);
-    expect((await found({ agent_id: "travel", category: "interests" })).length).toBeLessThanOrEqual(2);
+    expect((await found({ agent_id: "travel", category: "interests" })).length).toBeLessThanOrEqual(
+      2,
+    );
     expect(await found({ agent_id: "stylist" })).toEqual([]);
     // An episode of several runs has no run, but an agent.
     const [episode] = await memory.memories.list({ scope, kinds: ["episode"] });
@@ -66,15 +72,23 @@ describe("a memory learned in a run", () => {
     const run = { configurable: { thread_id: threadId, run_id: "run-3" } };
     await memoryQueryTool(memory, { agent: "travel", scope }).invoke({ query: "boats" }, run);
     const ops = async (selection: object) =>
-      new Set((await memory.events.list({ scope, ...selection, limit: 1_000 })).map(({ step, op }) => `${step} ${op}`));
+      new Set(
+        (await memory.events.list({ scope, ...selection, limit: 1_000 })).map(
+          ({ step, op }) => `${step} ${op}`,
+        ),
+      );
     const first = await ops({ threadId, runId: "run-1" });
     for (const each of ["recall search", "extract search", "extract create", "extract classify"])
       expect(first).toContain(each);
     expect(await ops({ threadId, runId: "run-2" })).toContain("extract merge");
-    expect(await ops({ threadId, runId: "run-3", agentId: "travel" })).toEqual(new Set(["tool search"]));
+    expect(await ops({ threadId, runId: "run-3", agentId: "travel" })).toEqual(
+      new Set(["tool search"]),
+    );
     expect(await ops({ threadId: "another" })).toEqual(new Set());
     const counts = await memory.events.count({ scope, threadId, agentId: "travel", by: "op" });
-    expect(counts.map(({ op }) => op)).toEqual(expect.arrayContaining(["create", "search", "merge"]));
+    expect(counts.map(({ op }) => op)).toEqual(
+      expect.arrayContaining(["create", "search", "merge"]),
+    );
   });
 
   it("belongs to the conversation that the program names for its change", async () => {

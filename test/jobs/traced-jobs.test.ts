@@ -37,9 +37,15 @@ describe("background work", () => {
     const messages = [...round("one"), ...round("two"), ...round("three"), ...round("four")];
     await memory.remember({ scope, threadId: "traced", messages });
     await memory.idle();
-    expect(await memory.summaries.list({ scope, threadId: "traced" })).toMatchObject([{ status: "completed" }]);
-    await expect.poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step }).toMatch(/"name":"summarization"/);
-    await expect.poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step }).toMatch(/OfflineChatModel/);
+    expect(await memory.summaries.list({ scope, threadId: "traced" })).toMatchObject([
+      { status: "completed" },
+    ]);
+    await expect
+      .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
+      .toMatch(/"name":"summarization"/);
+    await expect
+      .poll(() => langsmith.bodies.join("\n"), { timeout: limitsMs.step })
+      .toMatch(/OfflineChatModel/);
     await memory.close();
     await langsmith.close();
   });

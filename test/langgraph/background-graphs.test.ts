@@ -26,17 +26,25 @@ describe.each([
     await expect(graph.invoke({ ...thread, scope: { userId: "bo" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
-    expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({ status: "skipped" });
-    await expect(db.memory().graphs()[name].invoke(thread)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({
+      status: "skipped",
+    });
+    await expect(db.memory().graphs()[name].invoke(thread)).rejects.toMatchObject({
+      code: "MODEL_REQUIRED",
+    });
   });
 });
 
 it("extracts the facts of a thread by hand, once", async () => {
   const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
-  await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
+  await memory.record({
+    ...thread,
+    messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")],
+  });
   const graph = memory.graphs().extraction;
   const steps: string[] = [];
-  for await (const update of await graph.stream(thread, { streamMode: "updates" })) steps.push(...Object.keys(update));
+  for await (const update of await graph.stream(thread, { streamMode: "updates" }))
+    steps.push(...Object.keys(update));
   expect(steps).toEqual(["load", "extract", "validate", "save"]);
   expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", candidates: [] });

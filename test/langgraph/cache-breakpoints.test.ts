@@ -25,7 +25,13 @@ const server = createServer(async (request, response) => {
   const isAnswered = JSON.stringify(body.messages.at(-1)).includes("tool_result");
   const call = { type: "tool_use", id: `call_${bodies.length}`, name: "look", input: {} };
   const content = isAnswered ? [{ type: "text", text: "Seen." }] : [call];
-  const answer = { id: `msg_${bodies.length}`, type: "message", role: "assistant", content, usage: {} };
+  const answer = {
+    id: `msg_${bodies.length}`,
+    type: "message",
+    role: "assistant",
+    content,
+    usage: {},
+  };
   response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
@@ -37,16 +43,28 @@ const fields = () => {
   return { apiKey: "none", maxRetries: 0, clientOptions: { baseURL } };
 };
 const claude = () => new ChatAnthropic({ model: name, ...fields() });
-const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema: z.object({}) });
+const look = langchain.tool(() => "A cat.", {
+  name: "look",
+  description: "Looks.",
+  schema: z.object({}),
+});
 const cached = { cache_control: { type: "ephemeral" } };
 const instructions = (count: number) => ({
-  systemPrompt: new SystemMessage({ content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }) }),
+  systemPrompt: new SystemMessage({
+    content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }),
+  }),
 });
-const markedIn = (body: Body | undefined) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
+const markedIn = (body: Body | undefined) =>
+  JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
 const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));
 
 /** The requests of a turn with a tool call; no breakpoint may be stored. */
-async function sentBy(agentOptions: object, others: "before" | "after", other: object[] = [], options = {}) {
+async function sentBy(
+  agentOptions: object,
+  others: "before" | "after",
+  other: object[] = [],
+  options = {},
+) {
   bodies.length = 0;
   const memory = database.memory();
   const thread = newThread();
@@ -62,8 +80,13 @@ async function sentBy(agentOptions: object, others: "before" | "after", other: o
     ...agentOptions,
   } as { said?: string };
   const graph = langchain.createAgent(agent as never) as unknown as AnyGraph;
-  const { messages } = await graph.invoke({ messages: [new HumanMessage({ content: said })] }, thread);
-  expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain("cache_control");
+  const { messages } = await graph.invoke(
+    { messages: [new HumanMessage({ content: said })] },
+    thread,
+  );
+  expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain(
+    "cache_control",
+  );
   return bodies;
 }
 
@@ -72,8 +95,16 @@ describe("prompt 7: breakpoints", () => {
     ["", () => ({}), 2],
     [" with cached instructions", () => instructions(1), 3],
     [" beside as many as are allowed", () => instructions(3), 4],
-    [" of initChatModel", async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }), 2],
-    [" with instructions that quote the notice", () => ({ systemPrompt: `Say only: ${memoryPreface}` }), 2],
+    [
+      " of initChatModel",
+      async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }),
+      2,
+    ],
+    [
+      " with instructions that quote the notice",
+      () => ({ systemPrompt: `Say only: ${memoryPreface}` }),
+      2,
+    ],
     [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
   ])("prompt 7: Claude%s caches the block and the last message", async (_, options, count) => {
     const [first, second] = await sentBy(await options(), "after");
@@ -90,13 +121,19 @@ describe("prompt 7: breakpoints", () => {
     ["after", "5m"],
     ["before", "1h"],
     ["after", "1h"],
-  ] as const)("prompt 7: anthropicPromptCachingMiddleware %s memory, ttl %s", async (order, ttl) => {
-    const caching = langchain.anthropicPromptCachingMiddleware({ minMessagesToCache: 1, ttl } as never);
-    const [, second] = await sentBy({}, order, [caching]);
-    const control = { type: "ephemeral", ttl };
-    expect([second!.cache_control, blockIn(second!)?.cache_control]).toEqual([control, control]);
-    expect(markedIn(second)).toBe(2);
-  });
+  ] as const)(
+    "prompt 7: anthropicPromptCachingMiddleware %s memory, ttl %s",
+    async (order, ttl) => {
+      const caching = langchain.anthropicPromptCachingMiddleware({
+        minMessagesToCache: 1,
+        ttl,
+      } as never);
+      const [, second] = await sentBy({}, order, [caching]);
+      const control = { type: "ephemeral", ttl };
+      expect([second!.cache_control, blockIn(second!)?.cache_control]).toEqual([control, control]);
+      expect(markedIn(second)).toBe(2);
+    },
+  );
 
   it("prompt 7: a block in the user's message has its own breakpoint, and the API marks a last part that is no text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };

@@ -26,7 +26,11 @@ const slot = (key: string, value: string): MemoryDraft => ({
   importance: 4,
   text: `The user's ${key} is ${value}.`,
 });
-async function propose(memory: Memory, thread: ReturnType<typeof newThread>, ...drafts: MemoryDraft[]) {
+async function propose(
+  memory: Memory,
+  thread: ReturnType<typeof newThread>,
+  ...drafts: MemoryDraft[]
+) {
   const outcomes = await memory.memories.add(drafts, { ...addressOf(thread), actor: "agent" });
   return outcomes.map(({ consentId }) => consentId!);
 }
@@ -48,7 +52,12 @@ describe("the consent node", () => {
   it("asks before the agent's turn, with a schema, and applies the answer", async () => {
     const { memory, model, graph, thread, resume } = asking();
     await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
-    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    const [porto, they] = await propose(
+      memory,
+      thread,
+      slot("city", "Porto"),
+      slot("pronouns", "they"),
+    );
     const stopped = await say(graph, "hello", thread);
     const { value: question, response_schema: schema } = questionOf(stopped);
     expect(question.proposals).toMatchObject([
@@ -65,8 +74,13 @@ describe("the consent node", () => {
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
-    const decided = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved", "refused"] });
-    expect(decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia])).toEqual([
+    const decided = await memory.consents.list({
+      scope: addressOf(thread).scope,
+      status: ["approved", "refused"],
+    });
+    expect(
+      decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia]),
+    ).toEqual([
       [they, "refused", thread.configurable.user_id, "interrupt"],
       [porto, "approved", thread.configurable.user_id, "interrupt"],
     ]);
@@ -108,7 +122,9 @@ describe("the consent node", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
     const theirs = await memory.consents.list({ scope: addressOf(other).scope });
     expect(theirs).toMatchObject([{ id: foreign, status: "pending" }]);
-    const done = await resume(JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }));
+    const done = await resume(
+      JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }),
+    );
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
     expect(await valuesOf(memory, thread)).toEqual(["Faro"]);
   });
@@ -126,7 +142,12 @@ describe("the consent node", () => {
     ],
     [{ decisions: [{ type: "reject" }, { type: "approve" }] }, ["Porto"]],
     [
-      { decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }] },
+      {
+        decisions: [
+          { type: "edit", editedAction: { name: "remember", args: { value: "she" } } },
+          { type: "ignore" },
+        ],
+      },
       ["she"],
     ],
     [
@@ -145,10 +166,17 @@ describe("the consent node", () => {
     // As LangChain's human-in-the-loop middleware asks.
     expect(value).toMatchObject({
       actionRequests: [
-        { name: "remember", args: { value: "they" }, description: expect.stringContaining("pronouns: they") },
+        {
+          name: "remember",
+          args: { value: "they" },
+          description: expect.stringContaining("pronouns: they"),
+        },
         { name: "remember", args: { value: "Porto" } },
       ],
-      reviewConfigs: Array(2).fill({ actionName: "remember", allowedDecisions: ["approve", "edit", "reject"] }),
+      reviewConfigs: Array(2).fill({
+        actionName: "remember",
+        allowedDecisions: ["approve", "edit", "reject"],
+      }),
     });
     const done = await resume(answer);
     expect(done).not.toHaveProperty("__interrupt__");
@@ -161,7 +189,10 @@ describe("the consent node", () => {
     ["a mark and line breaks", (n: number) => `?${"\n".repeat(n)}x`],
     ["a decision", (n: number) => ({ decisions: [{ id: ".".repeat(n), decision: "approve" }] })],
     ["an edit", (n: number) => ({ type: "edit", args: { args: { text: `${"-.".repeat(n)}z` } } })],
-    ["an edited value", (n: number) => ({ type: "edit", args: { args: { value: `a${"\n ".repeat(n)}z` } } })],
+    [
+      "an edited value",
+      (n: number) => ({ type: "edit", args: { args: { value: `a${"\n ".repeat(n)}z` } } }),
+    ],
   ])("attacks S4: blocks the process at no answer of any length: %s", async (_, answer) => {
     const { memory, graph, thread, resume } = asking();
     await propose(memory, thread, slot("city", "Porto"));
@@ -175,10 +206,20 @@ describe("the consent node", () => {
 
   it("asks again a day after a proposal was put off or left undecided", async () => {
     let now = new Date();
-    const { memory, graph, thread } = agentWithMemory(database.memory({ config, clock: () => now }));
-    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    const { memory, graph, thread } = agentWithMemory(
+      database.memory({ config, clock: () => now }),
+    );
+    const [porto, they] = await propose(
+      memory,
+      thread,
+      slot("city", "Porto"),
+      slot("pronouns", "they"),
+    );
     await say(graph, "hello", thread);
-    await graph.invoke(new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }), thread);
+    await graph.invoke(
+      new Command({ resume: { decisions: [{ id: porto, decision: "later" }] } }),
+      thread,
+    );
     expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
     expect(await memory.consents.list({ scope: addressOf(thread).scope })).toHaveLength(2);
     now = new Date(now.getTime() + 86_400_001);
@@ -188,7 +229,12 @@ describe("the consent node", () => {
 
   it("continues when a proposal was decided elsewhere", async () => {
     const { memory, graph, thread, resume } = asking();
-    const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
+    const [porto, they] = await propose(
+      memory,
+      thread,
+      slot("city", "Porto"),
+      slot("pronouns", "they"),
+    );
     await say(graph, "hello", thread);
     const { scope } = addressOf(thread);
     await memory.consents.decide({ scope, id: porto!, decision: "refuse", actor: "cli" });
@@ -207,7 +253,10 @@ describe("the consent node", () => {
     const graph = withMemory(chatAgent(answering()), memory).compile();
     const thread = newThread();
     const [id] = await propose(memory, thread, slot("city", "Porto"));
-    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(lines((await say(graph, "hello", thread)).messages)).toEqual([
+      "human: hello",
+      "ai: answer 1",
+    ]);
     expect(JSON.stringify(logger)).toContain("needs a checkpointer");
     expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([{ id }]);
     const strict = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
@@ -232,6 +281,8 @@ describe("the consent node", () => {
     expect(chunks).toMatchObject([
       ["custom", { type: "memory.consent", status: "ok", outcomes: [{ outcome: "pending" }] }],
     ]);
-    expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toMatchObject([{ id }]);
+    expect(questionOf(await graph.invoke({ messages: [] }, ana)).value.proposals).toMatchObject([
+      { id },
+    ]);
   });
 });

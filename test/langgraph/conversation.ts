@@ -11,13 +11,21 @@ import {
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
-import { type Memory, type MemoryDraft, type WithMemoryOptions, withMemory } from "../../src/index.js";
+import {
+  type Memory,
+  type MemoryDraft,
+  type WithMemoryOptions,
+  withMemory,
+} from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 
 /** What tests call on a compiled graph of any state. */
 export interface AnyGraph {
-  invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[]; [key: string]: unknown }>;
+  invoke(
+    input: unknown,
+    config: object,
+  ): Promise<{ messages: BaseMessage[]; [key: string]: unknown }>;
   stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
   getState(config: object, options?: { subgraphs: boolean }): Promise<StateSnapshot>;
   getStateHistory(config: object): AsyncIterable<StateSnapshot>;
@@ -66,7 +74,10 @@ export function lines(messages: readonly BaseMessage[]): string[] {
 }
 
 /** The recorded texts of a thread, in order. */
-export async function transcript({ pool, schema }: TestDatabase, { configurable }: ReturnType<typeof newThread>) {
+export async function transcript(
+  { pool, schema }: TestDatabase,
+  { configurable }: ReturnType<typeof newThread>,
+) {
   const { rows } = await pool.query<{ content: string }>(
     `select m.content from "${schema}".message m join "${schema}".thread t on t.id = m.thread_ref
      where t.thread_id = $1 and t.user_id = $2 order by m.seq`,
@@ -112,7 +123,10 @@ export const summaryAlone = { summaries: { keepRecentMessages: 0 } };
 type Chat = typeof MessagesAnnotation;
 
 /** A compiled agent of one node. */
-export function oneNode(name: string, node: (state: Chat["State"]) => Chat["Update"] | Promise<Chat["Update"]>) {
+export function oneNode(
+  name: string,
+  node: (state: Chat["State"]) => Chat["Update"] | Promise<Chat["Update"]>,
+) {
   return new StateGraph(MessagesAnnotation)
     .addNode(name, node)
     .addEdge(START, name as never)
@@ -124,7 +138,10 @@ export const chatAgent = (model: ScriptedChatModel) =>
   oneNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }));
 
 /** A compiled agent that calls its tools in a loop: nodes "chat" and "tools". */
-export function toolAgent(replies: readonly ScriptedReply[], tools: ConstructorParameters<typeof ToolNode>[0]) {
+export function toolAgent(
+  replies: readonly ScriptedReply[],
+  tools: ConstructorParameters<typeof ToolNode>[0],
+) {
   const model = new ScriptedChatModel({ replies });
   const bound = model.bindTools(tools as never);
   const agent = new StateGraph(MessagesAnnotation)
@@ -142,7 +159,8 @@ export const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 
 /** Their texts in the transcript. */
-export const recorded = (...numbers: number[]) => numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
+export const recorded = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
 
 /** `agent` with `memory`, whose checkpointer it uses unless another is given. */
 export function checkpointed(
@@ -150,15 +168,23 @@ export function checkpointed(
   memory: Memory,
   { checkpointer, ...options }: AgentOptions = {},
 ): AnyGraph {
-  const graph = withMemory(agent as ReturnType<typeof chatAgent>, memory, { injectAs: "system", ...options });
-  return graph.compile({ checkpointer: checkpointer ?? memory.checkpointer() }) as unknown as AnyGraph;
+  const graph = withMemory(agent as ReturnType<typeof chatAgent>, memory, {
+    injectAs: "system",
+    ...options,
+  });
+  return graph.compile({
+    checkpointer: checkpointer ?? memory.checkpointer(),
+  }) as unknown as AnyGraph;
 }
 type AgentOptions = WithMemoryOptions & { readonly checkpointer?: BaseCheckpointSaver };
 
 /** The agent "chat", or another, with `memory`, its model, and a new thread. */
 export function agentWithMemory(
   memory: Memory,
-  { build = chatAgent, ...options }: AgentOptions & { build?: (model: ScriptedChatModel) => unknown } = {},
+  {
+    build = chatAgent,
+    ...options
+  }: AgentOptions & { build?: (model: ScriptedChatModel) => unknown } = {},
 ) {
   const model = answering();
   return { memory, model, graph: checkpointed(build(model), memory, options), thread: newThread() };
@@ -175,9 +201,17 @@ export async function historyOf(graph: unknown, config: object): Promise<StateSn
 export async function toolAnswer(
   memory: Memory,
   called: StructuredToolInterface,
-  { thread, text, args, ...options }: { thread: object; text: string; args: object } & WithMemoryOptions,
+  {
+    thread,
+    text,
+    args,
+    ...options
+  }: { thread: object; text: string; args: object } & WithMemoryOptions,
 ) {
-  const { agent } = toolAgent([{ toolCalls: [{ name: called.name, args }] } as ScriptedReply, "ok"], [called]);
+  const { agent } = toolAgent(
+    [{ toolCalls: [{ name: called.name, args }] } as ScriptedReply, "ok"],
+    [called],
+  );
   const done = await say(withMemory(agent, memory, options).compile(), text, thread);
   return done.messages.findLast((message) => ToolMessage.isInstance(message))!.text;
 }

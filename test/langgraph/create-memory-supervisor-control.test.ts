@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { AIMessageChunk } from "@langchain/core/messages";
@@ -31,55 +39,87 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("a supervisor", () => {
-  test.each(["saver of the memory", "saver in memory"])("resumes an interrupt inside a subagent: %s", async (kind) => {
-    const memory = db.memory();
-    const { config, address } = newThread();
-    const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
-    const planner = scripted("the plan");
-    const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
-    const graph = await supervise({
-      memory,
-      model,
-      planner: { model: planner },
-      executor: { model: executor, tools: [plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`)] },
-      checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
-    });
+  test.each(["saver of the memory", "saver in memory"])(
+    "resumes an interrupt inside a subagent: %s",
+    async (kind) => {
+      const memory = db.memory();
+      const { config, address } = newThread();
+      const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
+      const planner = scripted("the plan");
+      const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
+      const graph = await supervise({
+        memory,
+        model,
+        planner: { model: planner },
+        executor: {
+          model: executor,
+          tools: [plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`)],
+        },
+        checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
+      });
 
-    await graph.invoke(says("Go."), config);
-    const { tasks } = await graph.getState(config);
-    expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual(["Deploy now?"]);
-    expect(await transcript(memory, address)).toEqual([]);
+      await graph.invoke(says("Go."), config);
+      const { tasks } = await graph.getState(config);
+      expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual([
+        "Deploy now?",
+      ]);
+      expect(await transcript(memory, address)).toEqual([]);
 
-    const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
-    expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
-    expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
-    expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
-    expect(await transcript(memory, address)).toEqual(told(messages));
-  });
+      const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
+      expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
+      expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
+      expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
+      expect(await transcript(memory, address)).toEqual(told(messages));
+    },
+  );
 
   test("streams the tokens of a subagent, under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
-    const graph = await supervise({ memory: db.memory(), model, executor: { model: scripted("I did it.") } });
+    const graph = await supervise({
+      memory: db.memory(),
+      model,
+      executor: { model: scripted("I did it.") },
+    });
     const tokens: Record<string, string[]> = { supervisor: [], executor: [] };
-    const options = { ...newThread().config, streamMode: "messages" as const, subgraphs: true as const };
+    const options = {
+      ...newThread().config,
+      streamMode: "messages" as const,
+      subgraphs: true as const,
+    };
     for await (const [namespace, [message]] of await graph.stream(says("Go."), options)) {
       if (!AIMessageChunk.isInstance(message) || message.text === "") continue;
-      tokens[namespace.some((part) => part.startsWith("executor:")) ? "executor" : "supervisor"]?.push(message.text);
+      tokens[
+        namespace.some((part) => part.startsWith("executor:")) ? "executor" : "supervisor"
+      ]?.push(message.text);
     }
-    expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
+    expect(tokens).toEqual({
+      executor: ["I", " did", " it."],
+      supervisor: ["All", " is", " done."],
+    });
   });
 
   test("lets a stateful subagent remember its own tasks", async () => {
     const { config } = newThread();
-    const [first, second] = [delegates(["planner", "first task"]), delegates(["planner", "second task"])];
+    const [first, second] = [
+      delegates(["planner", "first task"]),
+      delegates(["planner", "second task"]),
+    ];
     const planner = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
-      .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: told(messages).join("; ") }] }))
+      .addNode("plan", ({ messages }) => ({
+        messages: [{ role: "ai", content: told(messages).join("; ") }],
+      }))
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
-    const graph = await supervise({ memory: db.memory(), model: scripted(first, "One.", second, "Two."), planner });
+    const graph = await supervise({
+      memory: db.memory(),
+      model: scripted(first, "One.", second, "Two."),
+      planner,
+    });
     await graph.invoke(says("Go."), config);
     const { messages } = await graph.invoke(says("Go on."), config);
-    expect(told(messages).at(-2)).toBe("tool: human: first task; ai: human: first task; human: second task");
+    expect(told(messages).at(-2)).toBe(
+      "tool: human: first task; ai: human: first task; human: second task",
+    );
   });
 
   test("gets the error of a subagent that fails", async () => {
@@ -87,7 +127,10 @@ describe("a supervisor", () => {
     const executor = { model: scripted(new Error("no such host")) };
     const graph = await supervise({ memory: db.memory(), model, executor });
     const { messages } = await graph.invoke(says("Go."), newThread().config);
-    expect(told(messages).slice(-2)).toEqual([expect.stringContaining("no such host"), "ai: Sorry."]);
+    expect(told(messages).slice(-2)).toEqual([
+      expect.stringContaining("no such host"),
+      "ai: Sorry.",
+    ]);
   });
 
   test.each<[string, { name?: string; agent?: unknown }]>([
@@ -107,7 +150,9 @@ describe("a supervisor", () => {
     ],
   ])("refuses %s", async (_, { name = "other", agent = {} }) => {
     const agents = [{ name, description: "", agent: agent as Subagent }];
-    await expect(supervise({ memory: db.memory(), agents })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(supervise({ memory: db.memory(), agents })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
   });
 });
 

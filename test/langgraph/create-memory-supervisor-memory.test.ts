@@ -1,12 +1,23 @@
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Memory } from "../../src/index.js";
-import { delegates, newThread, plainTool, says, scripted, shown, supervise } from "../support/supervisor-fixture.js";
+import {
+  delegates,
+  newThread,
+  plainTool,
+  says,
+  scripted,
+  shown,
+  supervise,
+} from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });
-const allowlists = { supervisor: ["profile", "goals", "tasks"], planner: ["goals", "tasks", "projects"] };
+const allowlists = {
+  supervisor: ["profile", "goals", "tasks"],
+  planner: ["goals", "tasks", "projects"],
+};
 async function known(memory: Memory) {
   const { config, address } = newThread();
   await memory.memories.add(
@@ -21,42 +32,61 @@ async function known(memory: Memory) {
 }
 
 describe("memory of a supervisor", () => {
-  test.each(["configurable", "context"])("agents query by their own allowlists, for the user in %s", async (where) => {
-    const memory = db.memory({ config: { allowlists } });
-    const { configurable } = await known(memory);
-    await known(memory);
-    const model = scripted(query({ query: "release" }), delegates(["planner", "Plan the release."]), "Ok.");
-    const planner = scripted(
-      query({ query: "release", categories: ["preferences"] }),
-      query({ query: "release", user_id: "ben" }),
-      query({ query: "release" }),
-      "the plan",
-    );
-    const graph = await supervise({ memory, model, planner: { model: planner } });
-    const { thread_id, user_id: userId } = configurable;
-    const run = where === "context" ? { configurable: { thread_id }, context: { userId } } : { configurable };
-    await graph.invoke(says("Release it."), run as never);
+  test.each(["configurable", "context"])(
+    "agents query by their own allowlists, for the user in %s",
+    async (where) => {
+      const memory = db.memory({ config: { allowlists } });
+      const { configurable } = await known(memory);
+      await known(memory);
+      const model = scripted(
+        query({ query: "release" }),
+        delegates(["planner", "Plan the release."]),
+        "Ok.",
+      );
+      const planner = scripted(
+        query({ query: "release", categories: ["preferences"] }),
+        query({ query: "release", user_id: "ben" }),
+        query({ query: "release" }),
+        "the plan",
+      );
+      const graph = await supervise({ memory, model, planner: { model: planner } });
+      const { thread_id, user_id: userId } = configurable;
+      const run =
+        where === "context"
+          ? { configurable: { thread_id }, context: { userId } }
+          : { configurable };
+      await graph.invoke(says("Release it."), run as never);
 
-    const asked = shown(planner.calls[3]);
-    expect(asked[2]).toBe(
-      'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
-        "instructions, app_notes, procedural, relationship_dynamic.",
-    );
-    const hits = (text: string | undefined) =>
-      (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map((hit) => hit.text);
-    expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
-    expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
-    const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
-    expect(hits(supervisorAsked[0])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
-  });
+      const asked = shown(planner.calls[3]);
+      expect(asked[2]).toBe(
+        'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
+          "instructions, app_notes, procedural, relationship_dynamic.",
+      );
+      const hits = (text: string | undefined) =>
+        (JSON.parse(text?.replace(/^tool: /, "") ?? "") as { text: string }[]).map(
+          (hit) => hit.text,
+        );
+      expect(asked[4]).toMatch(/^tool: Refused: .*user_id/);
+      expect(hits(asked[6])).toEqual(["[tasks] The release of Phoenix is due on Friday."]);
+      const supervisorAsked = shown(model.calls[1]).filter((line) => line.startsWith("tool:"));
+      expect(hits(supervisorAsked[0])).toEqual([
+        "[tasks] The release of Phoenix is due on Friday.",
+      ]);
+    },
+  );
 
   test("users low: only the supervisor, not a subagent, is advised to ask the user", async () => {
     const { config } = newThread();
     const none = query({ query: "the weather on Mars" });
     const planner = scripted(none, "the plan");
     const model = scripted(none, delegates(["planner", "Plan."]), "Ok.");
-    await (await supervise({ memory: db.memory(), model, planner: { model: planner } })).invoke(says("Go."), config);
-    expect(shown(model.calls[1])).toContain("tool: No memory fits. Ask the user if you need to know.");
+    await (await supervise({ memory: db.memory(), model, planner: { model: planner } })).invoke(
+      says("Go."),
+      config,
+    );
+    expect(shown(model.calls[1])).toContain(
+      "tool: No memory fits. Ask the user if you need to know.",
+    );
     expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
   });
 
@@ -64,7 +94,10 @@ describe("memory of a supervisor", () => {
     const blockOf = async (memory: Memory) => {
       const config = await known(memory);
       const model = scripted("Ok.");
-      await (await supervise({ memory, model })).invoke(says("What about the release of Phoenix?"), config);
+      await (await supervise({ memory, model })).invoke(
+        says("What about the release of Phoenix?"),
+        config,
+      );
       return shown(model.calls[0]).join("\n");
     };
     const restricted = await blockOf(db.memory({ config: { allowlists } }));
@@ -81,7 +114,10 @@ describe("memory of a supervisor", () => {
       .addNode("read", () => ({ messages: [{ role: "ai", content: "read" }] }))
       .addEdge(START, "read")
       .compile();
-    const model = scripted(delegates(["planner", "Go."], ["executor", "Go."], ["reader", "Go."]), "Ok.");
+    const model = scripted(
+      delegates(["planner", "Go."], ["executor", "Go."], ["reader", "Go."]),
+      "Ok.",
+    );
     const graph = await supervise({
       memory: db.memory(),
       model,

@@ -38,7 +38,9 @@ describe("a supervisor", () => {
     });
     const { messages } = await graph.invoke(says("I am Ana. Build me a shop."), config);
 
-    expect(planner.calls.map(shown)).toEqual([["system: You plan.", "human: Plan a shop for Ana."]]);
+    expect(planner.calls.map(shown)).toEqual([
+      ["system: You plan.", "human: Plan a shop for Ana."],
+    ]);
     expect(shown(executor.calls[0])).toEqual(["human: Create the table."]);
     const round = [
       "human: I am Ana. Build me a shop.",
@@ -48,18 +50,31 @@ describe("a supervisor", () => {
       "tool: Table created.",
       "ai: The shop is ready.",
     ];
-    expect([told(messages), shown(model.calls[2])]).toEqual([round, ["system: Lead.", ...round.slice(0, -1)]]);
+    expect([told(messages), shown(model.calls[2])]).toEqual([
+      round,
+      ["system: Lead.", ...round.slice(0, -1)],
+    ]);
     // The transcript writes a call with its arguments; inside a subagent stays inside.
     expect(await transcript(memory, address)).toEqual(round);
     await graph.invoke(says("Thanks."), config);
     expect(shown(model.calls[3])).toEqual(["system: Lead.", ...round, "human: Thanks."]);
-    expect(await transcript(memory, address)).toEqual([...round, "human: Thanks.", "ai: You are welcome."]);
-    expect(JSON.stringify((await memory.recall(address)).gap)).not.toMatch(/private thought|secret rows/);
+    expect(await transcript(memory, address)).toEqual([
+      ...round,
+      "human: Thanks.",
+      "ai: You are welcome.",
+    ]);
+    expect(JSON.stringify((await memory.recall(address)).gap)).not.toMatch(
+      /private thought|secret rows/,
+    );
   });
 
   test("makes a default planner and executor from its model and tools", async () => {
     const model = scripted(
-      ...[delegates(["planner", "Plan a shop."]), "1. a table", delegates(["executor", "Create the table."])],
+      ...[
+        delegates(["planner", "Plan a shop."]),
+        "1. a table",
+        delegates(["executor", "Create the table."]),
+      ],
       ...[{ toolCalls: [{ name: "run_sql", args: {} }] }, "Table created.", "The shop is ready."],
     );
     const tools = [plainTool("run_sql", () => "done")];
@@ -77,7 +92,10 @@ describe("a supervisor", () => {
 
   test("is shown the summary and later messages; its subagents are not", async () => {
     const memory = db.memory({
-      model: scripted({ structured: { reasoning: "new", summary: "Ana wants a shop." } }, new Error("overloaded")),
+      model: scripted(
+        { structured: { reasoning: "new", summary: "Ana wants a shop." } },
+        new Error("overloaded"),
+      ),
       config: { summaries: { afterSeq: 3, keepRecentMessages: 0 } },
     });
     const { config } = newThread();
@@ -88,7 +106,8 @@ describe("a supervisor", () => {
     const executor = scripted("Done.");
     const subagents = { planner: { model: scripted("the plan") }, executor: { model: executor } };
     const graph = await supervise({ memory, model, ...subagents });
-    for (const text of ["A shop, please.", "In blue.", "Go on."]) await graph.invoke(says(text), config);
+    for (const text of ["A shop, please.", "In blue.", "Go on."])
+      await graph.invoke(says(text), config);
     expect(shown(model.calls[3])).toEqual([
       ...["system: Lead.", "human: In blue.", "ai: Blue it is."],
       "human: [Previous context: Ana wants a shop.]\n\nGo on.",
@@ -97,7 +116,11 @@ describe("a supervisor", () => {
   });
 
   test("answers every tool call of a message once", async () => {
-    const { toolCalls } = delegates(["planner", "Plan."], ["executor", "First."], ["executor", "Second."]);
+    const { toolCalls } = delegates(
+      ["planner", "Plan."],
+      ["executor", "First."],
+      ["executor", "Second."],
+    );
     const model = scripted({ toolCalls: [...toolCalls, { name: "clock", args: {} }] }, "All done.");
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
     const graph = await supervise({
@@ -124,7 +147,10 @@ describe("a supervisor", () => {
     const planner = scripted("the plan");
     const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
     const { messages } = await graph.invoke(says("Plan."), newThread().config);
-    expect([planner.calls.map(shown), (messages[2] as ToolMessage).status]).toEqual([[["human: Plan it."]], "error"]);
+    expect([planner.calls.map(shown), (messages[2] as ToolMessage).status]).toEqual([
+      [["human: Plan it."]],
+      "error",
+    ]);
     expect(told(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
   });
 
@@ -135,10 +161,15 @@ describe("a supervisor", () => {
       { ...delegates(["planner", "Plan."]), text: "One moment." },
       ...[delegates(["executor", "Do."]), "Here it is.", "Bye."],
     );
-    const subagents = { planner: { model: scripted("the plan") }, executor: { model: scripted("the work") } };
+    const subagents = {
+      planner: { model: scripted("the plan") },
+      executor: { model: scripted("the work") },
+    };
     const graph = await supervise({ memory, model, delegations: "hidden", ...subagents });
     await graph.invoke(says("Go."), config);
-    expect(shown(model.calls[2])).toEqual(expect.arrayContaining(["tool: the plan", "tool: the work"]));
+    expect(shown(model.calls[2])).toEqual(
+      expect.arrayContaining(["tool: the plan", "tool: the work"]),
+    );
     const { messages } = await graph.invoke(says("Thanks."), config);
 
     const conversation = ["human: Go.", "ai: Here it is.", "human: Thanks.", "ai: Bye."];
@@ -151,7 +182,9 @@ describe("a supervisor", () => {
     const names = ["planner", "executor", "Proof_reader-2"];
     const model = scripted(...names.map((name) => delegates([name, "a task"])), "Done.");
     const planner = new StateGraph(MessagesAnnotation)
-      .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }] }))
+      .addNode("plan", ({ messages }) => ({
+        messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }],
+      }))
       .addEdge(START, "plan")
       .compile();
     const executor = createAgent({ model: scripted("  executed it \n"), tools: [] });

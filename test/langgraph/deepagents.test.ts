@@ -3,14 +3,20 @@ import { getStore } from "@langchain/langgraph";
 import { CompositeBackend, createDeepAgent, StateBackend, StoreBackend } from "deepagents";
 import { describe, expect, it } from "vitest";
 import { fromRun, type Memory, memoryFilesTool, memoryMiddleware } from "../../src/index.js";
-import { OfflineChatModel, ScriptedChatModel, type ScriptedReplyFunction } from "../../src/testing/index.js";
+import {
+  OfflineChatModel,
+  ScriptedChatModel,
+  type ScriptedReplyFunction,
+} from "../../src/testing/index.js";
 import type { ScriptedReply } from "../../src/testing/scripted-reply.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, newThread, oneNode, say } from "./conversation.js";
 
 const db = useTestDatabase();
 const code = (code: string) => expect.objectContaining({ code });
-const call = (name: string, args: Record<string, unknown>): ScriptedReply => ({ toolCalls: [{ name, args }] });
+const call = (name: string, args: Record<string, unknown>): ScriptedReply => ({
+  toolCalls: [{ name, args }],
+});
 const file_path = "/memories/style.md";
 const writeFile = (content: string) => call("write_file", { file_path, content });
 const readFile = call("read_file", { file_path });
@@ -18,7 +24,11 @@ const readFile = call("read_file", { file_path });
 const repeat: ScriptedReplyFunction = (messages) => `said: ${messages.at(-1)?.text}`;
 const task = call("task", { description: "Read it.", subagent_type: "reader" });
 
-function deepAgent(memory: Memory, replies: readonly (ScriptedReply | ScriptedReplyFunction)[], options: object = {}) {
+function deepAgent(
+  memory: Memory,
+  replies: readonly (ScriptedReply | ScriptedReplyFunction)[],
+  options: object = {},
+) {
   const store = memory.store({ scope: fromRun });
   return createDeepAgent({
     model: new ScriptedChatModel({ replies }),
@@ -52,7 +62,9 @@ describe("a deep agent with a store of its runs", () => {
     expect(await read(ana)).toMatch(/not found/);
     expect(await read(ben)).toContain("long");
     // deepagents' own tool deletes in one batch.
-    expect(await answerOf(deepAgent(memory, [call("delete", { file_path }), repeat]), ben)).toContain("Deleted");
+    expect(
+      await answerOf(deepAgent(memory, [call("delete", { file_path }), repeat]), ben),
+    ).toContain("Deleted");
     expect(await read(ben)).toMatch(/not found/);
   });
 
@@ -71,7 +83,9 @@ describe("a deep agent with a store of its runs", () => {
     });
     const agent = deepAgent(memory, [], { model });
     for (let round = 0; round < 2; round++) {
-      const threads = users.map(({ configurable }) => ({ configurable: { ...configurable, thread_id: randomUUID() } }));
+      const threads = users.map(({ configurable }) => ({
+        configurable: { ...configurable, thread_id: randomUUID() },
+      }));
       const answers = await Promise.all(threads.map((thread) => say(agent, own(thread), thread)));
       for (const [index, { messages }] of answers.entries()) {
         expect(messages.at(-1)?.text).toContain(own(threads[index]!));
@@ -103,15 +117,21 @@ describe("a deep agent with a store of its runs", () => {
         middleware: [memoryMiddleware(memory, { agent: "reader" })],
       },
     ];
-    expect(await answerOf(deepAgent(memory, [task, repeat], { subagents }), thread)).toContain("short");
+    expect(await answerOf(deepAgent(memory, [task, repeat], { subagents }), thread)).toContain(
+      "short",
+    );
     const prompt = reader.calls[0]!.messages.map(({ text }) => text).join("\n");
     expect(prompt).toContain("quince");
     expect(prompt).not.toContain("Zenobia");
-    const { rows } = await db.pool.query(`select thread_id from "${db.schema}".thread where user_id = $1 order by 1`, [
-      scope.userId,
-    ]);
+    const { rows } = await db.pool.query(
+      `select thread_id from "${db.schema}".thread where user_id = $1 order by 1`,
+      [scope.userId],
+    );
     const threadId = thread.configurable.thread_id;
-    expect(rows.map(({ thread_id }) => thread_id)).toEqual([threadId, `${threadId}/mnemograph:delegated/reader`]);
+    expect(rows.map(({ thread_id }) => thread_id)).toEqual([
+      threadId,
+      `${threadId}/mnemograph:delegated/reader`,
+    ]);
   });
 
   it("has one set of files with memoryFilesTool", async () => {
@@ -122,7 +142,10 @@ describe("a deep agent with a store of its runs", () => {
     const edit = { command: "str_replace", path: file_path, old_str: "short", new_str: "brief" };
     expect(await files.invoke(edit, thread)).toMatch(/^Done/);
     expect(await answerOf(deepAgent(memory, [readFile, repeat]), thread)).toContain("brief");
-    await files.invoke({ command: "create", path: "/memories/notes/a.md", file_text: "mine" }, thread);
+    await files.invoke(
+      { command: "create", path: "/memories/notes/a.md", file_text: "mine" },
+      thread,
+    );
     const list = call("ls", { path: "/memories/notes" });
     expect(await answerOf(deepAgent(memory, [list, repeat]), thread)).toContain("a.md");
   });
@@ -131,7 +154,9 @@ describe("a deep agent with a store of its runs", () => {
 describe("a store with `scope: fromRun`", () => {
   it("is refused outside of a run, and in a run that names no user", async () => {
     const store = db.memory().store({ scope: fromRun });
-    await expect(store.get(["n"], "k")).rejects.toThrow(/SCOPE_REQUIRED|no run does\. Call it in a node or a tool/);
+    await expect(store.get(["n"], "k")).rejects.toThrow(
+      /SCOPE_REQUIRED|no run does\. Call it in a node or a tool/,
+    );
     const graph = oneNode("node", async () => {
       await store.put(["n"], "k", { text: "x" });
       return {};
@@ -157,10 +182,12 @@ describe("a store with `scope: fromRun`", () => {
     expect(await seen({})).toBe("/solo/");
     expect(await seen({ context: { userId: "ana", tenantId: "t" } })).toBe("t/ana/");
     expect(await seen({ configurable: { user_id: "ana", app_id: "shop" } })).toBe("/ana/shop");
-    expect(await seen({ configurable: { langgraph_auth_user: { identity: "eve" } } })).toBe("/eve/");
-    await expect(seen({ configurable: { user_id: "ana", langgraph_auth_user: { identity: "eve" } } })).rejects.toThrow(
-      code("SCOPE_REQUIRED"),
+    expect(await seen({ configurable: { langgraph_auth_user: { identity: "eve" } } })).toBe(
+      "/eve/",
     );
+    await expect(
+      seen({ configurable: { user_id: "ana", langgraph_auth_user: { identity: "eve" } } }),
+    ).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
   it("belongs to the inner run where a run of one user starts a run of another", async () => {
@@ -182,13 +209,20 @@ describe("a store with `scope: fromRun`", () => {
     expect([await textOf(ana), await textOf(ben)]).toEqual([{ text: "ana's" }, { text: "ben's" }]);
   });
 
-  // LangGraph's queue runs where the graph was started: in a node of another user's run, this would be that user.
+  // LangGraph's queue runs where the graph was started: in a node of another user's run, this would
+  // be that user.
   it("is refused as a graph's own store, also within another user's run; a store for one run is not", async () => {
     const memory = db.memory();
     const scoped = (store: unknown) =>
-      deepAgent(memory, [], { store, model: new ScriptedChatModel({ replies: () => "ok" }), middleware: [] });
+      deepAgent(memory, [], {
+        store,
+        model: new ScriptedChatModel({ replies: () => "ok" }),
+        middleware: [],
+      });
     const inner = scoped(memory.store({ scope: fromRun }));
-    await expect(say(inner, "x", newThread())).rejects.toThrow(/SCOPE_REQUIRED|cannot be a graph's own `store`/);
+    await expect(say(inner, "x", newThread())).rejects.toThrow(
+      /SCOPE_REQUIRED|cannot be a graph's own `store`/,
+    );
     const outer = oneNode("node", async () => {
       await say(inner, "x", newThread());
       return {};

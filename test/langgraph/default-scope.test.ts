@@ -35,7 +35,9 @@ it.each(["memory.checkpointer()", "a server's saver"])(
     expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
     expect(model.calls[1]?.messages.at(-1)?.text).toContain("zanzibar");
     expect((await graph.getState(config)).values.messages).toHaveLength(4);
-    expect((await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id })).gap).toHaveLength(4);
+    expect(
+      (await memory.recall({ scope: defaultScope, threadId: config.configurable.thread_id })).gap,
+    ).toHaveLength(4);
   },
 );
 
@@ -44,7 +46,10 @@ it("the default scope also applies to middleware", async () => {
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = new ScriptedChatModel({ replies: ["hello"] });
   const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
-  await agent.invoke({ messages: [new HumanMessage("hi")] }, { configurable: { thread_id: crypto.randomUUID() } });
+  await agent.invoke(
+    { messages: [new HumanMessage("hi")] },
+    { configurable: { thread_id: crypto.randomUUID() } },
+  );
   expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
 });
 
@@ -52,7 +57,9 @@ it("the default scope does not apply to a run with a user, a tenant or an authen
   const { memory, defaultScope } = withDefault({ userId: "owner" });
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = answering();
-  const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+  const graph = withMemory(chatAgent(model), memory).compile({
+    checkpointer: memory.checkpointer(),
+  });
   const ana = { thread_id: crypto.randomUUID(), user_id: crypto.randomUUID() };
   await say(graph, "What do I like?", { configurable: ana });
   expect(model.calls[0]?.messages.map(({ text }) => text)).toEqual(["What do I like?"]);
@@ -68,15 +75,27 @@ it("the default scope does not apply to a run with a user, a tenant or an authen
 
 it("an invalid default scope is refused, and any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });
-  for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"])
-    expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
-  expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(coded("INVALID_INPUT"));
+  for (const defaultScope of [
+    {},
+    { tenantId: "acme" },
+    { userId: " " },
+    { userId: undefined },
+    "ana",
+  ])
+    expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(
+      coded("SCOPE_REQUIRED"),
+    );
+  expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(
+    coded("INVALID_INPUT"),
+  );
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });
 
 it("the error of a run without a scope names defaultScope", async () => {
   const graph = withMemory(chatAgent(answering()), database.memory()).compile();
-  const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch((error: unknown) => error);
+  const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch(
+    (error: unknown) => error,
+  );
   expect(MemoryError.is(failed, "SCOPE_REQUIRED")).toBe(true);
   expect((failed as Error).message).toMatch(/configurable.*user_id.*context.*defaultScope/s);
   await expect(database.memory().memories.list({ scope: {} })).rejects.toThrow(/scope: \{ userId/);

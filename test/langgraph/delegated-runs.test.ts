@@ -39,7 +39,9 @@ function learning() {
 /** A tool that calls `agent` with its argument as a user message. */
 function askTool(agent: unknown) {
   const ask = async ({ task }: { task: string }) =>
-    (await (agent as AnyGraph).invoke({ messages: [{ role: "user", content: task }] }, {})).messages.at(-1)!.text;
+    (
+      await (agent as AnyGraph).invoke({ messages: [{ role: "user", content: task }] }, {})
+    ).messages.at(-1)!.text;
   return tool(ask, { name: "ask", description: "Asks.", schema: z.object({ task: z.string() }) });
 }
 
@@ -47,7 +49,9 @@ const asksFor = (words: string) => ({ toolCalls: [{ name: "ask", args: { task: w
 
 async function usersLines(memory: Memory, thread: ReturnType<typeof newThread>) {
   const messages = await memory.threads.messages(addressOf(thread));
-  return messages.flatMap(({ role, text }) => (role === "user" || role === "other" ? `${role}: ${text}` : []));
+  return messages.flatMap(({ role, text }) =>
+    role === "user" || role === "other" ? `${role}: ${text}` : [],
+  );
 }
 
 /** Every message of a user's delegated threads, as "role: text". */
@@ -62,37 +66,49 @@ async function delegated(thread: ReturnType<typeof newThread>) {
 }
 
 describe("users H3: an agent in a tool of an agent", () => {
-  it.each([...ways, "no memory"] as const)("users H3: recalls, and records no task as the user's (%s)", async (way) => {
-    const memory = learning();
-    const thread = await knownThread(memory);
-    const sub = new ScriptedChatModel({ replies: ["Place A.", "Place B."] });
-    const subagent = createAgent({ model: sub, tools: [], middleware: [memoryMiddleware(memory)] });
-    const model = new ScriptedChatModel({
-      replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
-    });
-    const tools = [askTool(subagent)];
-    const main = way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
-    for (const question of ["Restaurants in Lisbon please", "And another?"]) await say(main, question, thread);
+  it.each([...ways, "no memory"] as const)(
+    "users H3: recalls, and records no task as the user's (%s)",
+    async (way) => {
+      const memory = learning();
+      const thread = await knownThread(memory);
+      const sub = new ScriptedChatModel({ replies: ["Place A.", "Place B."] });
+      const subagent = createAgent({
+        model: sub,
+        tools: [],
+        middleware: [memoryMiddleware(memory)],
+      });
+      const model = new ScriptedChatModel({
+        replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
+      });
+      const tools = [askTool(subagent)];
+      const main =
+        way === "no memory"
+          ? createAgent({ model, tools })
+          : await agentIn(way, { memory, model, tools });
+      for (const question of ["Restaurants in Lisbon please", "And another?"])
+        await say(main, question, thread);
 
-    expect(sub.calls.map(({ messages }) => lines(messages))).toEqual([
-      [expect.stringContaining("zanzibar"), `human: ${task}`],
-      [expect.stringContaining("zanzibar"), "human: Another in Lisbon."],
-    ]);
-    for (const { messages } of model.calls) expect(lines(messages)).not.toContain(`human: ${task}`);
-    expect(await delegated(thread)).toEqual([
-      `other: ${task}`,
-      "assistant: Place A.",
-      "other: Another in Lisbon.",
-      "assistant: Place B.",
-    ]);
-    expect(await usersLines(memory, thread)).toEqual(
-      way === "no memory" ? [] : ["user: Restaurants in Lisbon please", "user: And another?"],
-    );
-    const { scope } = addressOf(thread);
-    expect((await memory.memories.list({ scope })).map(({ key }) => key)).toEqual(["dish"]);
-    const talks = (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
-    expect(talks).toEqual(way === "no memory" ? [] : [thread.configurable.thread_id]);
-  });
+      expect(sub.calls.map(({ messages }) => lines(messages))).toEqual([
+        [expect.stringContaining("zanzibar"), `human: ${task}`],
+        [expect.stringContaining("zanzibar"), "human: Another in Lisbon."],
+      ]);
+      for (const { messages } of model.calls)
+        expect(lines(messages)).not.toContain(`human: ${task}`);
+      expect(await delegated(thread)).toEqual([
+        `other: ${task}`,
+        "assistant: Place A.",
+        "other: Another in Lisbon.",
+        "assistant: Place B.",
+      ]);
+      expect(await usersLines(memory, thread)).toEqual(
+        way === "no memory" ? [] : ["user: Restaurants in Lisbon please", "user: And another?"],
+      );
+      const { scope } = addressOf(thread);
+      expect((await memory.memories.list({ scope })).map(({ key }) => key)).toEqual(["dish"]);
+      const talks = (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
+      expect(talks).toEqual(way === "no memory" ? [] : [thread.configurable.thread_id]);
+    },
+  );
 
   it("users H3: does not treat its task as the user's request, with memory's tool and no middleware", async () => {
     const memory = db.memory();
@@ -107,14 +123,20 @@ describe("users H3: an agent in a tool of an agent", () => {
     const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Restaurants please", thread);
     expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
-    expect(sub.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user's latest message does not say/);
+    expect(sub.calls[1]!.messages.at(-1)!.text).toMatch(
+      /^Refused: The user's latest message does not say/,
+    );
   });
 
   it("users H3: is deleted with the conversation, and exported with the user", async () => {
     const memory = learning();
     const thread = newThread();
     const word = randomUUID();
-    const subagent = createAgent({ model: answering(), tools: [], middleware: [memoryMiddleware(memory)] });
+    const subagent = createAgent({
+      model: answering(),
+      tools: [],
+      middleware: [memoryMiddleware(memory)],
+    });
     const model = new ScriptedChatModel({ replies: [asksFor(`Find ${word}.`), "Found."] });
     const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Find it", thread);
@@ -154,8 +176,11 @@ describe("users H3: a graph with memory in another's node", () => {
     const inner = withMemory(chatAgent(answering()), memory).compile();
     const shared = oneNode("inner", inner as never);
     const outer = withMemory(shared, memory).compile();
-    for (const graph of [outer, shared]) for (const n of [1, 2]) await say(graph, `question ${n}`, thread);
-    expect(await usersLines(memory, thread)).toEqual([1, 2, 1, 2].map((round) => `user: question ${round}`));
+    for (const graph of [outer, shared])
+      for (const n of [1, 2]) await say(graph, `question ${n}`, thread);
+    expect(await usersLines(memory, thread)).toEqual(
+      [1, 2, 1, 2].map((round) => `user: question ${round}`),
+    );
     expect(await delegated(thread)).toEqual([]);
   });
 });

@@ -32,7 +32,16 @@ import {
 } from "../../src/index.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, answering, knownThread, lines, newThread, say, streamed, transcript } from "./conversation.js";
+import {
+  type AnyGraph,
+  answering,
+  knownThread,
+  lines,
+  newThread,
+  say,
+  streamed,
+  transcript,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 async function start() {
@@ -53,7 +62,10 @@ const states = {
   Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
   StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
   "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
-  "MessagesZodState with fields of zod 3": MessagesZodState.extend({ ...memoryFields, topic: z3.string().optional() }),
+  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
+    ...memoryFields,
+    topic: z3.string().optional(),
+  }),
   "an object of zod 4": z.object({
     messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
     topic: z.string().optional(),
@@ -93,9 +105,14 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
 
   it("resumes after an interrupt without the recalled messages", async () => {
     const { memory, thread, model } = await start();
-    const graph = graphOf(state, memory, model, true).compile({ checkpointer: memory.checkpointer() });
+    const graph = graphOf(state, memory, model, true).compile({
+      checkpointer: memory.checkpointer(),
+    });
     await say(graph, "question 1", thread);
-    const { messages } = await (graph as unknown as AnyGraph).invoke(new Command({ resume: "go" }), thread);
+    const { messages } = await (graph as unknown as AnyGraph).invoke(
+      new Command({ resume: "go" }),
+      thread,
+    );
     expect(lines(messages)).toEqual(["human: question 1", "ai: answer 1"]);
     expect(lines(model.calls[0]!.messages)).toEqual(["human: question 1"]);
     expect(await transcript(database, thread)).toHaveLength(2);
@@ -115,7 +132,11 @@ describe("a state without memory's key", () => {
     const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
     expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
     const { message } = failed as Error;
-    for (const line of ["...memoryAnnotation.spec", "...memoryStateFields", "MessagesZodState.extend(memoryFields)"])
+    for (const line of [
+      "...memoryAnnotation.spec",
+      "...memoryStateFields",
+      "MessagesZodState.extend(memoryFields)",
+    ])
       expect(message).toContain(line);
     expect(model.calls).toEqual([]);
   });
@@ -123,7 +144,9 @@ describe("a state without memory's key", () => {
   it("does not compile", () => {
     const memory = database.memory();
     const recall = () => recallNode(memory);
-    const zod = z.object({ messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never) });
+    const zod = z.object({
+      messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+    });
     void (() => {
       // @ts-expect-error: the state lacks memory's key
       new StateGraph(MessagesAnnotation).addNode("recall", recall());
@@ -137,8 +160,9 @@ describe("a state without memory's key", () => {
       new StateGraph(zod).addNode("recall", recall());
       // @ts-expect-error: the state has no messages
       new StateGraph(memoryAnnotation).addNode("recall", recall());
+      const otherKey = recallNode(memory, { messagesKey: "talk" });
       // @ts-expect-error: the messages have another key
-      new StateGraph(states.Annotation).addNode("recall", recallNode(memory, { messagesKey: "talk" }));
+      new StateGraph(states.Annotation).addNode("recall", otherKey);
       // @ts-expect-error: the state has no messages
       new StateGraph(memoryAnnotation).addNode("remember", rememberNode(memory));
     });
@@ -147,11 +171,18 @@ describe("a state without memory's key", () => {
   it("compiles with the key, however the nodes are given", () => {
     const memory = database.memory();
     void (() => {
-      new StateGraph(states.Annotation).addNode({ recall: recallNode(memory), end: rememberNode(memory) });
-      new StateGraph(states.StateSchema).addNode([["recall", recallNode(memory, { onError: "throw" })]]);
+      new StateGraph(states.Annotation).addNode({
+        recall: recallNode(memory),
+        end: rememberNode(memory),
+      });
+      new StateGraph(states.StateSchema).addNode([
+        ["recall", recallNode(memory, { onError: "throw" })],
+      ]);
       new StateGraph(states["an object of zod 4"]).addNode("recall", recallNode(memory));
       // Who calls it has what it returns.
-      return recallNode(memory)({ messages: [] }, newThread()).then(({ mnemograph }) => mnemograph?.gap);
+      return recallNode(memory)({ messages: [] }, newThread()).then(
+        ({ mnemograph }) => mnemograph?.gap,
+      );
     });
   });
 
@@ -171,13 +202,17 @@ describe("a state without memory's key", () => {
 });
 
 describe("messages under another key", () => {
-  const talkSpec = { talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }) };
+  const talkSpec = {
+    talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
+  };
 
   it("are named to the nodes", async () => {
     const { memory, thread, model } = await start();
     const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
       .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
-      .addNode("chat", async ({ talk, mnemograph }) => ({ talk: [await model.invoke(modelView(talk, mnemograph))] }))
+      .addNode("chat", async ({ talk, mnemograph }) => ({
+        talk: [await model.invoke(modelView(talk, mnemograph))],
+      }))
       .addNode("remember", rememberNode(memory, { messagesKey: "talk" }))
       .addEdge(START, "recall")
       .addEdge("recall", "chat")
@@ -195,9 +230,14 @@ describe("messages under another key", () => {
       .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
       .addEdge(START, "chat")
       .compile();
-    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     for (const round of [1, 2]) {
-      const { talk } = await graph.invoke({ talk: [new HumanMessage(`question ${round}`)] }, thread);
+      const { talk } = await graph.invoke(
+        { talk: [new HumanMessage(`question ${round}`)] },
+        thread,
+      );
       expect(talk).toHaveLength(round * 2);
     }
     expect(lines(model.calls[1]!.messages).join()).toContain("zanzibar");

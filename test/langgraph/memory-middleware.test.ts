@@ -6,7 +6,15 @@ import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, lines, newThread, oneNode, say, summarizing } from "./conversation.js";
+import {
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  oneNode,
+  say,
+  summarizing,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -14,14 +22,23 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
   const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
   const memory = database.memory({ model: summarizing(), config });
   const model = answering();
-  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], ...options } as never);
+  const agent = createAgent({
+    model,
+    tools: [],
+    middleware: [memoryMiddleware(memory)],
+    ...options,
+  } as never);
   return { memory, model, agent };
 }
 
 describe("memoryMiddleware", () => {
   it("puts its block after the agent's system message, if any, and keeps its parts", async () => {
     const block = expect.stringContaining("# Recent Conversation");
-    const cached = { type: "text" as const, text: "Be kind.", cache_control: { type: "ephemeral" } };
+    const cached = {
+      type: "text" as const,
+      text: "Be kind.",
+      cache_control: { type: "ephemeral" },
+    };
     for (const [systemPrompt, shown] of [
       [undefined, block],
       [new SystemMessage({ content: [cached] }), [cached, { type: "text", text: block }]],
@@ -55,7 +72,10 @@ describe("memoryMiddleware", () => {
     const result = await agent.invoke({ messages: [new HumanMessage("question 2")] }, thread);
     expectTypeOf(result.rounds).toBeNumber();
     expectTypeOf(result).not.toHaveProperty("mnemograph");
-    expect([result.rounds, seen[1]]).toEqual([2, ["human: question 1", "ai: answer 1", "human: question 2"]]);
+    expect([result.rounds, seen[1]]).toEqual([
+      2,
+      ["human: question 1", "ai: answer 1", "human: question 2"],
+    ]);
   });
 
   it("is drawn as two nodes of the agent", async () =>
@@ -68,19 +88,28 @@ describe("memoryMiddleware", () => {
       const { _inputRuntimeDefinition, _outputRuntimeDefinition } = (
         agent.graph as never as { builder: Record<string, unknown> }
       ).builder;
-      const [input, output] = [_inputRuntimeDefinition, _outputRuntimeDefinition] as StateSchema<never>[];
+      const [input, output] = [
+        _inputRuntimeDefinition,
+        _outputRuntimeDefinition,
+      ] as StateSchema<never>[];
       return [input!.getInputJsonSchema(), output!.getJsonSchema()];
     });
     expect(descriptions[0]).toMatchObject(descriptions[1]!);
   });
 
   it.each(["in many runs", "within one run"])("keeps concurrent threads apart %s", async (how) => {
-    const model = new ScriptedChatModel({ replies: (messages) => `you said ${messages.at(-1)!.text}` });
+    const model = new ScriptedChatModel({
+      replies: (messages) => `you said ${messages.at(-1)!.text}`,
+    });
     const { agent, memory } = agentWith({ model });
-    const threads = Array.from({ length: 6 }, (_, index) => ({ name: `name-${index}`, thread: newThread() }));
+    const threads = Array.from({ length: 6 }, (_, index) => ({
+      name: `name-${index}`,
+      thread: newThread(),
+    }));
     await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
     const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
-    const again = () => Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
+    const again = () =>
+      Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
     if (how === "in many runs") await again();
     else {
       const talking = async () => {
@@ -91,9 +120,10 @@ describe("memoryMiddleware", () => {
       await all.invoke({ messages: [] });
     }
     for (const [index, { name }] of threads.entries())
-      expect(lines(model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`)!.messages)).toEqual([
-        expect.stringContaining(before[index]!.summary!.text),
-        `human: again ${name}`,
-      ]);
+      expect(
+        lines(
+          model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`)!.messages,
+        ),
+      ).toEqual([expect.stringContaining(before[index]!.summary!.text), `human: again ${name}`]);
   });
 });

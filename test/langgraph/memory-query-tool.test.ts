@@ -40,7 +40,11 @@ beforeAll(async () => {
   memory = db.memory({ config });
   await memory.memories.add(
     [
-      { category: "tasks", text: "The deployment plan for Phoenix is due on Friday.", agentId: "planner" },
+      {
+        category: "tasks",
+        text: "The deployment plan for Phoenix is due on Friday.",
+        agentId: "planner",
+      },
       { category: "preferences", text: "Ana prefers deployment plans as bullet points." },
       { category: "tasks", text: "The deployment server was rebooted by Ana.", importance: 1 },
     ],
@@ -66,7 +70,8 @@ it("users names: an agent without an allowlist is logged once, with the nearest 
     await memory.recall({ scope, threadId: "names", agent });
   }
   expect(warnings()).toEqual([]);
-  for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
+  for (let turn = 0; turn < 2; turn++)
+    await memory.recall({ scope, threadId: "names", agent: "planer" });
   expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
   memoryManageTool(memory, { agent: "clerk" });
   expect(warnings()).toEqual([
@@ -108,22 +113,32 @@ describe("memory.query", () => {
   });
 
   it.each<[string, Record<string, unknown>, RegExp]>([
-    ["a category in a filter that is not the agent's", { filters: { category: "preferences" } }, /Agent/],
+    [
+      "a category in a filter that is not the agent's",
+      { filters: { category: "preferences" } },
+      /Agent/,
+    ],
     ["a filter by user", { filters: { user_id: "ben" } }, /another user/],
     ["an unknown filter", { filters: { topic: "x" } }, /"topic" \(known: .*role/],
     ["an unknown category", { categories: ["taskz"] }, /There is no category "taskz"/],
     ["text that is no date", { filters: { updated_after: "next year" } }, /Invalid filters/],
-    ...["filter", "topk", "limit", "constructor"].map((name): [string, Record<string, unknown>, RegExp] => [
-      `the unknown argument ${name}`,
-      { [name]: 1 },
-      new RegExp(`"${name}" \\((did you mean|known: )`),
-    ]),
+    ...["filter", "topk", "limit", "constructor"].map(
+      (name): [string, Record<string, unknown>, RegExp] => [
+        `the unknown argument ${name}`,
+        { [name]: 1 },
+        new RegExp(`"${name}" \\((did you mean|known: )`),
+      ],
+    ),
     [
       "another agent",
       { agent: "stylist" },
       /`agent` is bound by the tool to "planner" and cannot be chosen here. Leave it out.$/,
     ],
-    ["another scope", { scope: { tenantId: "other", userId: "ana" } }, /`scope` is bound by the run/],
+    [
+      "another scope",
+      { scope: { tenantId: "other", userId: "ana" } },
+      /`scope` is bound by the run/,
+    ],
   ])("refuses %s instead of ignoring it", async (_, input, reason) => {
     const answer = await ask("planner", input);
     expect(answer).toMatch(/^Refused: /);
@@ -151,7 +166,9 @@ describe("memory.query", () => {
       return: "bullets",
       budget_tokens: 512,
     };
-    expect(JSON.parse(await ask("planner", request))).toMatchObject([{ text: expect.stringContaining("Phoenix") }]);
+    expect(JSON.parse(await ask("planner", request))).toMatchObject([
+      { text: expect.stringContaining("Phoenix") },
+    ]);
     const unset = { agent: null, categories: null, top_k: null, return: null, threshold: null };
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
@@ -173,11 +190,15 @@ describe("memory.query", () => {
 
   it("takes the scope from the run, never from the model, and never another tenant's", async () => {
     expect(await ask("planner", { top_k: 20 })).not.toContain("secret");
-    await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(/does not say whose memory/);
+    await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(
+      /does not say whose memory/,
+    );
   });
 
   it("refuses a tool name that providers refuse", () => {
-    expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(/cannot be a tool's name/);
+    expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(
+      /cannot be a tool's name/,
+    );
     expect(memoryQueryTool(memory).name).toBe("memory_query");
   });
 
@@ -210,7 +231,10 @@ describe("a token budget of", () => {
     ]),
   )("%i holds for %s: the first result is cut to fit", async (budget, how) => {
     const tool = memoryQueryTool(memory, { scope: wide });
-    const answer: string = await tool.invoke({ query: "robots", top_k: 5, return: how, budget_tokens: budget }, run);
+    const answer: string = await tool.invoke(
+      { query: "robots", top_k: 5, return: how, budget_tokens: budget },
+      run,
+    );
     expect(estimateTokens(answer)).toBeLessThanOrEqual(budget);
     expect(answer).not.toMatch(/\p{Surrogate}/u);
     const [first]: { text: string }[] = JSON.parse(answer);

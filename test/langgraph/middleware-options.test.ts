@@ -1,7 +1,13 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { type BaseStore, InMemoryStore, MemorySaver } from "@langchain/langgraph";
-import { type AgentMiddleware, createAgent, createMiddleware, type ToolRuntime, toolRetryMiddleware } from "langchain";
+import {
+  type AgentMiddleware,
+  createAgent,
+  createMiddleware,
+  type ToolRuntime,
+  toolRetryMiddleware,
+} from "langchain";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
@@ -37,9 +43,13 @@ it("an agent whose context names the user compiles and recalls; a wrong key or t
   await agent.invoke(said("What is my cat called?"), { ...thread, context: { userId } });
   expect(JSON.stringify(model.calls[0]!.messages)).toContain("Zerberus");
 
-  await expect(agent.invoke(said("Hello"), { ...thread, context: { userID: userId } })).rejects.toThrow(/whose memory/);
+  await expect(
+    agent.invoke(said("Hello"), { ...thread, context: { userID: userId } }),
+  ).rejects.toThrow(/whose memory/);
   // @ts-expect-error: a number.
-  await expect(agent.invoke(said("Hello"), { ...thread, context: { userId: 7 } })).rejects.toThrow(/userId/);
+  await expect(agent.invoke(said("Hello"), { ...thread, context: { userId: 7 } })).rejects.toThrow(
+    /userId/,
+  );
 });
 
 it("an agent's own context goes beside memory's", async () => {
@@ -47,7 +57,12 @@ it("an agent's own context goes beside memory's", async () => {
   const { userId, thread } = newRun();
   const contextSchema = z.object({ office: z.string() });
   const model = new ScriptedChatModel({ replies: () => "Hello!" });
-  const agent = createAgent({ model, tools: [], contextSchema, middleware: [memoryMiddleware(memory)] });
+  const agent = createAgent({
+    model,
+    tools: [],
+    contextSchema,
+    middleware: [memoryMiddleware(memory)],
+  });
   await agent.invoke(said("Hello"), { ...thread, context: { userId, office: "Porto" } });
   expect(await memory.threads.list({ scope: { userId } })).toHaveLength(1);
 });
@@ -57,13 +72,21 @@ it("the tools that the middleware brings are offered to the model and answer it"
   const { userId, thread } = newRun();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
   const model = calling("memory_query", { query: "cat" });
-  const middleware = memoryMiddleware(memory, { tools: ["query", "transcript", "manage", "query"] });
-  expect(middleware.tools.map(({ name }) => name)).toEqual(["memory_query", "transcript_search", "memory_manage"]);
+  const middleware = memoryMiddleware(memory, {
+    tools: ["query", "transcript", "manage", "query"],
+  });
+  expect(middleware.tools.map(({ name }) => name)).toEqual([
+    "memory_query",
+    "transcript_search",
+    "memory_manage",
+  ]);
   const agent = createAgent({ model, tools: [], middleware: [middleware] });
   const { messages } = await agent.invoke(said("Cat?"), { ...thread, context: { userId } });
   expect(messages.find((message) => message.getType() === "tool")!.text).toContain("Zerberus");
   expect(() => memoryMiddleware(memory, { tools: ["search"] as never })).toThrow(/tools/);
-  expect(() => memoryMiddleware(memory, { tools: true as never })).toThrow(/must be a list of these: "query", /);
+  expect(() => memoryMiddleware(memory, { tools: true as never })).toThrow(
+    /must be a list of these: "query", /,
+  );
 });
 
 it("store: true gives tools a store whose items belong to the run's user, and leaves an agent's own alone", async () => {
@@ -97,11 +120,20 @@ it("store: true gives tools a store whose items belong to the run's user, and le
   const diary = (userId: string) => memory.store({ scope: { userId } }).get(["diary"], "today");
   expect((await diary(ana.userId))?.value).toEqual({ note: "boat" });
   await memory.forget({ userId: ana.userId });
-  expect([await diary(ana.userId), (await diary(rui.userId))?.value]).toEqual([null, { note: "train" }]);
+  expect([await diary(ana.userId), (await diary(rui.userId))?.value]).toEqual([
+    null,
+    { note: "train" },
+  ]);
 
   const own = memory.store({ scope: { userId: "own" } });
-  await agentOf("own", { store: own }).invoke(said("Note it"), { ...ana.thread, context: { userId: ana.userId } });
-  expect([(await own.get(["diary"], "today"))?.value, await diary(ana.userId)]).toEqual([{ note: "own" }, null]);
+  await agentOf("own", { store: own }).invoke(said("Note it"), {
+    ...ana.thread,
+    context: { userId: ana.userId },
+  });
+  expect([(await own.get(["diary"], "today"))?.value, await diary(ana.userId)]).toEqual([
+    { note: "own" },
+    null,
+  ]);
 });
 
 it("with store: true a failed tool is answered as without it", async () => {
@@ -136,7 +168,10 @@ it("with store: true a middleware listed before it still tries a failed tool aga
     ],
   });
   const { messages } = await agent.invoke(said("Print"), { ...thread, context: { userId } });
-  expect([print.mock.calls.length, messages[2]!.text]).toEqual([3, expect.stringContaining("after 3 attempts")]);
+  expect([print.mock.calls.length, messages[2]!.text]).toEqual([
+    3,
+    expect.stringContaining("after 3 attempts"),
+  ]);
 });
 
 it.each([true, false])(
@@ -150,7 +185,11 @@ it.each([true, false])(
       afterAgent: ({ messages }) => {
         const answer = messages.at(-1)!;
         return {
-          messages: [Object.assign(Object.create(Object.getPrototypeOf(answer)), answer, { content: "Signed." })],
+          messages: [
+            Object.assign(Object.create(Object.getPrototypeOf(answer)), answer, {
+              content: "Signed.",
+            }),
+          ],
         };
       },
     });

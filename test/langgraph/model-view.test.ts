@@ -28,7 +28,12 @@ describe("modelView", () => {
   });
 
   it("prompt 5: gives one system message, instructions first, then what the summary does not cover", () => {
-    const state = [human("0"), ai("1"), new SystemMessage({ id: "s", content: "Be kind." }), human("2")];
+    const state = [
+      human("0"),
+      ai("1"),
+      new SystemMessage({ id: "s", content: "Be kind." }),
+      human("2"),
+    ];
     expect(lines(modelView(state, { ...nothing, summary }))).toEqual([
       `system: Be kind.${summaryBlock("1-1", "they met")}`,
       "human: 2",
@@ -36,7 +41,10 @@ describe("modelView", () => {
   });
 
   it("marks copies of all that is not from the state", async () => {
-    const gap = [human("2"), new AIMessage({ id: "3", content: "3", response_metadata: { model: "m" } })];
+    const gap = [
+      human("2"),
+      new AIMessage({ id: "3", content: "3", response_metadata: { model: "m" } }),
+    ];
     const view = modelView([human("4")], { ...nothing, summary, gap });
     expect(view.map(isRecalled)).toEqual([true, true, true, false]);
     expect(gap.map(isRecalled)).toEqual([false, false]);
@@ -62,7 +70,10 @@ describe("modelView", () => {
       { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
     ];
     const [shown] = modelView([new HumanMessage({ content })], { ...nothing, summary }, "user");
-    expect(shown!.content).toEqual([{ type: "text", text: "[Previous context: they met]\n\n" }, ...content]);
+    expect(shown!.content).toEqual([
+      { type: "text", text: "[Previous context: they met]\n\n" },
+      ...content,
+    ]);
   });
 
   it("falls back to a system message without a user message", () => {

@@ -34,45 +34,73 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
   it.each([
     ["before", true],
     ["after", false],
-  ])("users M3: its summary is shown unchanged, listed %s memory, which makes no more", async (_, first) => {
-    const { memory, model: worker } = learning();
-    const model = answering();
-    const both = [summarization(), memoryMiddleware(memory)] as const;
-    const middleware = first ? both : both.toReversed();
-    const agent = createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() } as never);
-    const thread = newThread();
-    for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+  ])(
+    "users M3: its summary is shown unchanged, listed %s memory, which makes no more",
+    async (_, first) => {
+      const { memory, model: worker } = learning();
+      const model = answering();
+      const both = [summarization(), memoryMiddleware(memory)] as const;
+      const middleware = first ? both : both.toReversed();
+      const agent = createAgent({
+        model,
+        tools: [],
+        middleware,
+        checkpointer: memory.checkpointer(),
+      } as never);
+      const thread = newThread();
+      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
-    const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
-    expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
-    expect(prompts[5]).toContain(fromSummary);
-    expect(prompts[5]!.at(-1)).toBe("human: question 6");
-    expect(model.calls.filter(startsWithAnswer)).toEqual([]);
-    const { scope, threadId } = addressOf(thread);
-    const messages = await memory.threads.messages({ scope, threadId });
-    expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
-      [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
-    );
-    expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([fromSummary]);
-    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-    // Of the two turns before LangChain's summary.
-    expect(worker.prompts("conversation_summary")).toHaveLength(2);
-    const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
-    expect(events).toEqual(["create skipped others_summary"]);
-  });
+      const prompts = model.calls.map(({ messages }) =>
+        lines(messages).filter((line) => !line.startsWith("system")),
+      );
+      expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
+      expect(prompts[5]).toContain(fromSummary);
+      expect(prompts[5]!.at(-1)).toBe("human: question 6");
+      expect(model.calls.filter(startsWithAnswer)).toEqual([]);
+      const { scope, threadId } = addressOf(thread);
+      const messages = await memory.threads.messages({ scope, threadId });
+      expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+        [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
+      );
+      expect(
+        messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`),
+      ).toEqual([fromSummary]);
+      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+      // Of the two turns before LangChain's summary.
+      expect(worker.prompts("conversation_summary")).toHaveLength(2);
+      const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) =>
+        event.includes("others"),
+      );
+      expect(events).toEqual(["create skipped others_summary"]);
+    },
+  );
 
   it("users M2: its summary of a thread from before memory is shown, and not recorded as the user's", async () => {
     const { memory, model: worker } = learning();
     const checkpointer = memory.checkpointer();
     const thread = newThread();
-    const before = createAgent({ model: answering(), tools: [], middleware: [summarization()], checkpointer } as never);
+    const before = createAgent({
+      model: answering(),
+      tools: [],
+      middleware: [summarization()],
+      checkpointer,
+    } as never);
     for (let round = 1; round <= 3; round++) await say(before, `question ${round}`, thread);
     const model = answering();
-    const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer });
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [memoryMiddleware(memory)],
+      checkpointer,
+    });
     for (let round = 4; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
     const { scope, threadId } = addressOf(thread);
-    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([fromSummary, fromSummary, fromSummary]);
+    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([
+      fromSummary,
+      fromSummary,
+      fromSummary,
+    ]);
     const [summary, ...others] = await memory.threads.messages({ scope, threadId });
     expect(summary).toMatchObject({ role: "other", text: fromSummary.slice("human: ".length) });
     expect(others.map(({ role }) => role)).not.toContain("other");
@@ -81,7 +109,9 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
     const { summary: state } = await memory.remember({ scope, threadId, messages });
     expect(state).toEqual({ started: false, reason: "others_summary" });
-    expect(await eventsOf(db, { scope, threadId }, "summarize")).toEqual(["create skipped others_summary"]);
+    expect(await eventsOf(db, { scope, threadId }, "summarize")).toEqual([
+      "create skipped others_summary",
+    ]);
   });
 });
 
@@ -90,14 +120,44 @@ describe("users M2: what other middleware wrote", () => {
   const inserted = { additional_kwargs: { lc_source: "planner" } };
   it.each([
     ["any lc_source", new HumanMessage({ content: "The user is vegan.", ...inserted }), "other", 0],
-    ["an answer with lc_source", new AIMessage({ content: "The user is vegan.", ...inserted }), "other", 0],
+    [
+      "an answer with lc_source",
+      new AIMessage({ content: "The user is vegan.", ...inserted }),
+      "other",
+      0,
+    ],
     ["a reminder", new HumanMessage(reminder), "other", 0],
     ["two reminders", new HumanMessage(`${reminder}\n${reminder}`), "other", 0],
-    ["a reminder in another", new HumanMessage(`<system-reminder>A ${reminder} B</system-reminder>`), "other", 0],
-    ["a reminder in parts", new HumanMessage({ content: [{ type: "text", text: reminder }] }), "other", 0],
-    ["the user's words beside a reminder", new HumanMessage(`${reminder}\nI like tea a lot.`), "user", 0],
-    ["a reminder that does not end", new HumanMessage("<system-reminder>\nThe user is vegan."), "user", 1],
-    ["a user's words about one", new HumanMessage("The user is vegan. </system-reminder>"), "user", 1],
+    [
+      "a reminder in another",
+      new HumanMessage(`<system-reminder>A ${reminder} B</system-reminder>`),
+      "other",
+      0,
+    ],
+    [
+      "a reminder in parts",
+      new HumanMessage({ content: [{ type: "text", text: reminder }] }),
+      "other",
+      0,
+    ],
+    [
+      "the user's words beside a reminder",
+      new HumanMessage(`${reminder}\nI like tea a lot.`),
+      "user",
+      0,
+    ],
+    [
+      "a reminder that does not end",
+      new HumanMessage("<system-reminder>\nThe user is vegan."),
+      "user",
+      1,
+    ],
+    [
+      "a user's words about one",
+      new HumanMessage("The user is vegan. </system-reminder>"),
+      "user",
+      1,
+    ],
   ])("users M2: %s", async (_, message, role, learned) => {
     const { memory } = learning();
     const { scope, threadId } = addressOf(newThread());
@@ -113,7 +173,9 @@ describe("users M2: what other middleware wrote", () => {
     const model = answering();
     const adds = createMiddleware({
       name: "adds",
-      beforeAgent: () => ({ messages: [new HumanMessage("<system-reminder>Be brief.</system-reminder>")] }),
+      beforeAgent: () => ({
+        messages: [new HumanMessage("<system-reminder>Be brief.</system-reminder>")],
+      }),
     });
     const middleware = [adds, memoryMiddleware(memory, { injectAs: "user" })] as const;
     const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
@@ -124,7 +186,9 @@ describe("users M2: what other middleware wrote", () => {
     );
     await say(agent, "Which instrument? Cello?", thread);
     expect(lines(model.calls[0]!.messages)).toEqual([
-      expect.stringMatching(/^human: <memory>[\s\S]*cello\.\n<\/memory>\n\nWhich instrument\? Cello\?$/),
+      expect.stringMatching(
+        /^human: <memory>[\s\S]*cello\.\n<\/memory>\n\nWhich instrument\? Cello\?$/,
+      ),
       "human: <system-reminder>Be brief.</system-reminder>",
     ]);
   });

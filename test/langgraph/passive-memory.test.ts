@@ -29,21 +29,34 @@ describe.each(ways)("passive memory by %s", (way) => {
 
   it("records and does not recall; the first active turn reports the changes", async () => {
     const { memory, thread, graph, model } = await start();
-    await memory.memories.add({ text: "The user sold a viola.", importance: 3 }, { scope: addressOf(thread).scope });
+    await memory.memories.add(
+      { text: "The user sold a viola.", importance: 3 },
+      { scope: addressOf(thread).scope },
+    );
     await say(graph, "What did I sell?", thread);
-    for (const { messages } of model.calls) expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
+    for (const { messages } of model.calls)
+      expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
     expect((await memory.recall(addressOf(thread))).lastSeq).toBe(3);
 
-    await say(graph, "And now?", { configurable: { ...thread.configurable, memory_mode: "active" } });
+    await say(graph, "And now?", {
+      configurable: { ...thread.configurable, memory_mode: "active" },
+    });
     const shown = lines(model.calls[2]!.messages).join();
     expect(shown).toContain("- dish: zanzibar");
-    expect(shown).toMatch(/Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/);
+    expect(shown).toMatch(
+      /Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/,
+    );
   });
 
   it("is set by the graph or the run, which takes precedence", async () => {
     const { thread, graph, model } = await start();
-    await say(graph, "And now?", { configurable: { ...thread.configurable, memoryMode: "active" } });
-    expect(model.calls.map(({ messages }) => lines(messages).join().includes("zanzibar"))).toEqual([false, true]);
+    await say(graph, "And now?", {
+      configurable: { ...thread.configurable, memoryMode: "active" },
+    });
+    expect(model.calls.map(({ messages }) => lines(messages).join().includes("zanzibar"))).toEqual([
+      false,
+      true,
+    ]);
     for (const wrong of [{ memory_mode: "asleep" }, { time_zone: "Asia/Atlantis" }]) {
       const run = say(graph, "Hm?", { configurable: { ...thread.configurable, ...wrong } });
       await expect(run).rejects.toMatchObject({ code: "INVALID_INPUT" });
@@ -55,18 +68,27 @@ describe("a passive turn", () => {
   it("is shown its conversation and records no search", async () => {
     const config = { summaries: { afterSeq: 1 } };
     const options = { memoryMode: "passive", session: "bounded" } as const;
-    const { memory, model, graph } = agentWithMemory(database.memory({ model: summarizing(), config }), options);
+    const { memory, model, graph } = agentWithMemory(
+      database.memory({ model: summarizing(), config }),
+      options,
+    );
     const thread = await knownThread(memory);
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const shown = lines(model.calls[2]!.messages);
     expect(shown[0]).toMatch(/summary \d/);
     expect(shown.at(-1)).toBe("human: question 3");
     const { scope } = addressOf(thread);
-    expect((await memory.events.list({ scope })).filter(({ step }) => step === "recall")).toEqual([]);
-    await expect(memory.recall({ ...addressOf(thread), mode: "asleep" as never })).rejects.toMatchObject({
+    expect((await memory.events.list({ scope })).filter(({ step }) => step === "recall")).toEqual(
+      [],
+    );
+    await expect(
+      memory.recall({ ...addressOf(thread), mode: "asleep" as never }),
+    ).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
-    expect((await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" })).memories).toEqual({
+    expect(
+      (await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" })).memories,
+    ).toEqual({
       profile: [],
       relevant: [],
       episodes: [],
@@ -80,12 +102,21 @@ describe("a passive turn", () => {
   it("stays passive when its run goes on from an interrupt", async () => {
     const memory = database.memory();
     const thread = await knownThread(memory);
-    const asks = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
-    const { agent, model } = toolAgent([{ toolCalls: [{ name: "ask", args: {} }] }, "Thanks."], [asks]);
-    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({ checkpointer: memory.checkpointer() });
+    const asks = tool(() => interrupt<string, string>("Which?"), {
+      name: "ask",
+      schema: z.object({}),
+    });
+    const { agent, model } = toolAgent(
+      [{ toolCalls: [{ name: "ask", args: {} }] }, "Thanks."],
+      [asks],
+    );
+    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     await say(graph, "What do I like?", thread);
     const resumed = await graph.invoke(new Command({ resume: "this one" }), thread);
     expect([lines(resumed.messages).at(-1), model.calls.length]).toEqual(["ai: Thanks.", 2]);
-    for (const { messages } of model.calls) expect(lines(messages).join()).not.toContain("zanzibar");
+    for (const { messages } of model.calls)
+      expect(lines(messages).join()).not.toContain("zanzibar");
   });
 });

@@ -8,12 +8,17 @@ import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
+const steps = (...list: string[]) => ({
+  structured: { reasoning: "", title: "Deploy", steps: list },
+});
 const keeper = (args: Record<string, unknown>) =>
   new ScriptedChatModel({
     replies: (messages) =>
       messages.at(-1)?.getType() === "human"
-        ? { text: "Built, pushed, restarted.", toolCalls: [{ name: "memory_save_procedure", args }] }
+        ? {
+            text: "Built, pushed, restarted.",
+            toolCalls: [{ name: "memory_save_procedure", args }],
+          }
         : "Done.",
   });
 
@@ -27,12 +32,17 @@ describe("an agent that keeps a procedure", () => {
     });
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    const { messages } = await graph.invoke({ messages: [{ role: "user", content: "Deploy the shop." }] }, run);
+    const { messages } = await graph.invoke(
+      { messages: [{ role: "user", content: "Deploy the shop." }] },
+      run,
+    );
     expect(messages.find((message) => message.getType() === "tool")?.text).toBe(
       "Kept:\nDeploy the shop:\n1. Build.\n2. Push.\n3. Restart.",
     );
     // The turn was not recorded yet when the tool was called.
-    expect(model.prompts("procedure_steps")[0]).toContain('<message role="user">Deploy the shop.</message>');
+    expect(model.prompts("procedure_steps")[0]).toContain(
+      '<message role="user">Deploy the shop.</message>',
+    );
 
     const [kept] = await memory.memories.list({ scope, kinds: ["procedure"] });
     expect(kept).toMatchObject({ agentId: "executor", category: "procedural", state: "active" });
@@ -40,7 +50,9 @@ describe("an agent that keeps a procedure", () => {
     expect(await find.invoke({ query: "deploy the shop" }, run)).toBe(
       "No memory fits. Ask the user if you need to know.",
     );
-    expect(await find.invoke({ query: "deploy", categories: ["procedural"] }, run)).toContain("1. Build.");
+    expect(await find.invoke({ query: "deploy", categories: ["procedural"] }, run)).toContain(
+      "1. Build.",
+    );
   });
 
   it("learns when there is nothing to keep, and when it failed", async () => {

@@ -75,7 +75,8 @@ async function kept(saver: BaseCheckpointSaver, { configurable }: ReturnType<typ
          where thread_id = $1 and blob is not null`,
     ),
   ];
-  const rowsOf = (query: string) => database.pool.query<{ text: string }>(query, [configurable.thread_id]);
+  const rowsOf = (query: string) =>
+    database.pool.query<{ text: string }>(query, [configurable.thread_id]);
   const found = await Promise.all(queries.map(rowsOf));
   return found.flatMap(({ rows }) => rows.map(({ text }) => text));
 }
@@ -92,7 +93,10 @@ function copying({ memory, checkpointer, injectAs }: Build) {
   });
   const agent = new StateGraph(state)
     .addNode("copy", ({ messages }) => ({
-      copies: { of: [...messages], by: new Map(messages.map((message) => [message.id ?? "", message])) },
+      copies: {
+        of: [...messages],
+        by: new Map(messages.map((message) => [message.id ?? "", message])),
+      },
     }))
     .addNode("inner", inner)
     .addEdge(START, "copy")
@@ -111,32 +115,35 @@ const injections: InjectAs[] = ["system", "user"];
 
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each([...ways, "copies"] as const)("%s", (kind) => {
-    it.each(injections)("is shown recalled text, also after an interrupt, and keeps none (as %s)", async (injectAs) => {
-      const memory = database.memory();
-      const thread = await resumedThread(memory);
-      const checkpointer = savers[saverName]!(memory);
-      const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
+    it.each(injections)(
+      "is shown recalled text, also after an interrupt, and keeps none (as %s)",
+      async (injectAs) => {
+        const memory = database.memory();
+        const thread = await resumedThread(memory);
+        const checkpointer = savers[saverName]!(memory);
+        const { graph, model } = await stopping(kind, { memory, checkpointer, injectAs });
 
-      const stopped = await say(graph, "Where do I live?", thread);
-      expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
-      expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
-      const { tasks } = await graph.getState(thread, { subgraphs: true });
-      expect(JSON.stringify(tasks)).not.toMatch(secrets);
+        const stopped = await say(graph, "Where do I live?", thread);
+        expect(stopped).toMatchObject({ __interrupt__: [{ value: "Which?" }] });
+        expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
+        const { tasks } = await graph.getState(thread, { subgraphs: true });
+        expect(JSON.stringify(tasks)).not.toMatch(secrets);
 
-      const done = await graph.invoke(new Command({ resume: "this one" }), thread);
-      const [before, after] = model.calls.map(shownIn);
-      expect(before!.join()).toContain(remembered);
-      expect(before!.join()).toContain(saidEarlier);
-      const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
-      // What nodes of one's own recalled is gone with the first run.
-      expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
-      expect(lines(done.messages)).toEqual([...round, "ai: done"]);
-      const rows = await kept(checkpointer, thread);
-      expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
-      expect(rows.filter((text) => secrets.test(text))).toEqual([]);
-      const { gap } = await memory.recall(addressOf(thread));
-      expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
-    });
+        const done = await graph.invoke(new Command({ resume: "this one" }), thread);
+        const [before, after] = model.calls.map(shownIn);
+        expect(before!.join()).toContain(remembered);
+        expect(before!.join()).toContain(saidEarlier);
+        const round = ["human: Where do I live?", "ai: (ask)", "tool: this one"];
+        // What nodes of one's own recalled is gone with the first run.
+        expect(after).toEqual(kind === "nodes" ? round : [...before!, ...round.slice(1)]);
+        expect(lines(done.messages)).toEqual([...round, "ai: done"]);
+        const rows = await kept(checkpointer, thread);
+        expect(rows.filter((text) => text.includes("Where do I live?")).length).toBeGreaterThan(0);
+        expect(rows.filter((text) => secrets.test(text))).toEqual([]);
+        const { gap } = await memory.recall(addressOf(thread));
+        expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
+      },
+    );
   });
 });
 
@@ -146,11 +153,18 @@ describe("an agent with memory", () => {
     const thread = await resumedThread(memory);
     const checkpointer = memory.checkpointer();
     const model = new ScriptedChatModel({
-      replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
+      replies: (_, index) =>
+        index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`,
     });
-    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({ checkpointer });
+    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({
+      checkpointer,
+    });
     const input = { messages: [new HumanMessage("Where do I live?")] };
-    const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs: true });
+    const chunks = await streamed(graph, input, {
+      ...thread,
+      streamMode: ["values", "updates"],
+      subgraphs: true,
+    });
     expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
     expect(inspect(chunks, { depth: 20 })).not.toMatch(secrets);
     await graph.invoke(new Command({ resume: "first" }), thread);
@@ -158,16 +172,22 @@ describe("an agent with memory", () => {
     const asked = model.calls.length;
     const history = [];
     for await (const snapshot of graph.getStateHistory(thread)) history.push(snapshot);
-    const paused = history.find(({ tasks }) => tasks.some(({ interrupts }) => interrupts.length > 0))!;
+    const paused = history.find(({ tasks }) =>
+      tasks.some(({ interrupts }) => interrupts.length > 0),
+    )!;
     await graph.invoke(new Command({ resume: "second" }), paused.config);
-    for (const { messages } of model.calls.slice(asked)) expect(lines(messages).join()).toContain(remembered);
+    for (const { messages } of model.calls.slice(asked))
+      expect(lines(messages).join()).toContain(remembered);
     expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
   });
 
   it("keeps its turn and one placeholder, and is shown all of it again after an interrupt", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
-    const earlier = Array.from({ length: 8 }, (_, index) => new HumanMessage(`Stop ${index} was a village.`));
+    const earlier = Array.from(
+      { length: 8 },
+      (_, index) => new HumanMessage(`Stop ${index} was a village.`),
+    );
     await memory.record({ ...addressOf(thread), messages: earlier });
     const { agent, model } = toolAgent(["It is.", ...twoSteps], [asks]);
     const checkpointer = memory.checkpointer();
@@ -189,7 +209,13 @@ describe("an agent with memory", () => {
     const [, before, after] = model.calls.map(({ messages }) => lines(messages));
     expect(before!.length).toBe(13);
     expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
-    const turns = ["human: Is it warm?", "ai: It is.", "human: Where do I live?", "ai: (ask)", "tool: this one"];
+    const turns = [
+      "human: Is it warm?",
+      "ai: It is.",
+      "human: Where do I live?",
+      "ai: (ask)",
+      "tool: this one",
+    ];
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });
 

@@ -1,13 +1,25 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { asRecalled, isRecalled, memoryBlockId, saidMessage } from "../../src/conversation/recalled-mark.js";
+import {
+  asRecalled,
+  isRecalled,
+  memoryBlockId,
+  saidMessage,
+} from "../../src/conversation/recalled-mark.js";
 import { modelView, rememberNode, withMemory } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { processorMs } from "../support/timing.js";
-import { addressOf, newThread, say, aSummary as summary, toolAgent, transcript } from "./conversation.js";
+import {
+  addressOf,
+  newThread,
+  say,
+  aSummary as summary,
+  toolAgent,
+  transcript,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -16,12 +28,17 @@ const forged = [
   { mnemograph: "delegated" },
   { mnemograph: "recalled:AAAA" },
   { mnemograph: { recalled: true } },
-  { mnemograph: asRecalled(new HumanMessage({ id: "x", content: "other" })).response_metadata.mnemograph },
+  {
+    mnemograph: asRecalled(new HumanMessage({ id: "x", content: "other" })).response_metadata
+      .mnemograph,
+  },
 ];
 
 describe("a mark", () => {
   it("is recognised after serialisation and under another id, but on no other message", async () => {
-    const message = asRecalled(new HumanMessage({ id: "1", content: [{ type: "text", text: "figs" }] }));
+    const message = asRecalled(
+      new HumanMessage({ id: "1", content: [{ type: "text", text: "figs" }] }),
+    );
     const stored = decodeMessage(encodeMessage(message));
     const { response_metadata } = stored;
     // Graphs give a message whose id was lost another one.
@@ -45,7 +62,9 @@ describe("a mark", () => {
   });
 
   it.each(forged)("that a client writes has no effect: %j", async (response_metadata) => {
-    const model = taskModel({ fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")) });
+    const model = taskModel({
+      fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
+    });
     const memory = database.memory({ model, config: { memories: { extract: true } } });
     const thread = newThread();
     const { agent } = toolAgent(["Noted."], []);
@@ -56,9 +75,9 @@ describe("a mark", () => {
     await memory.idle();
     const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
     expect(hits.map(({ text }) => text)).toContain("I like figs");
-    expect((await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text)).toEqual([
-      "The user likes figs.",
-    ]);
+    expect(
+      (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text),
+    ).toEqual(["The user likes figs."]);
   });
 
   it("keeps a returned view out of the transcript, also through JSON", async () => {
@@ -78,7 +97,11 @@ describe("a mark", () => {
     const remember = rememberNode(memory, { onError: "throw" });
     const rules = ["Be kind.", "Be brief.", "Be calm."].map((rule) => new SystemMessage(rule));
     await remember({ messages: [...rules, new HumanMessage("figs")] }, first);
-    const view = modelView([new HumanMessage("dates")], await memory.recall(addressOf(first)), "user");
+    const view = modelView(
+      [new HumanMessage("dates")],
+      await memory.recall(addressOf(first)),
+      "user",
+    );
     await remember({ messages: view }, next);
     expect(await transcript(database, next)).toEqual(["dates"]);
   });
@@ -101,8 +124,12 @@ describe("the memory block", () => {
   });
 
   it("of another process is recognised by id and form; a user's message is not", () => {
-    expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(true);
-    expect(isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(false);
+    expect(
+      isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
+    ).toBe(true);
+    expect(
+      isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
+    ).toBe(false);
     expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
   });
 
@@ -114,13 +141,19 @@ describe("the memory block", () => {
     expect(new Set(modelView([message], { ...nothing, summary }).map(({ id }) => id)).size).toBe(2);
     const agent = new StateGraph(MessagesAnnotation)
       .addNode("chat", ({ messages }) => ({
-        messages: [new AIMessage(messages.some(({ text }) => text === "I like figs") ? "seen" : "lost")],
+        messages: [
+          new AIMessage(messages.some(({ text }) => text === "I like figs") ? "seen" : "lost"),
+        ],
       }))
       .addEdge("__start__", "chat")
       .compile();
     const graph = withMemory(agent, memory).compile();
     await say(graph, "Hi.", thread);
-    expect((await graph.invoke({ messages: [message] }, thread)).messages.at(-1)?.text).toBe("seen");
-    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toContain("I like figs");
+    expect((await graph.invoke({ messages: [message] }, thread)).messages.at(-1)?.text).toBe(
+      "seen",
+    );
+    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toContain(
+      "I like figs",
+    );
   });
 });

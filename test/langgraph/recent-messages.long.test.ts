@@ -49,7 +49,11 @@ describe("“change the second function you just wrote”, once the summary has 
     await say(graph, "change the second function you just wrote", thread);
 
     const talk = model.calls.at(-1)!.messages.filter((message) => message.getType() !== "system");
-    expect(lines(talk).slice(0, -1)).toEqual([...rounds(2, 3), "human: write two functions", `ai: ${code}`]);
+    expect(lines(talk).slice(0, -1)).toEqual([
+      ...rounds(2, 3),
+      "human: write two functions",
+      `ai: ${code}`,
+    ]);
     expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
   });
 
@@ -68,9 +72,17 @@ describe("“change the second function you just wrote”, once the summary has 
 });
 
 describe("recent messages", () => {
-  async function lastPrompt(config: object, numbers: number[], options: Parameters<typeof agentWithMemory>[1] = {}) {
-    const conversation = agentWithMemory(database.memory({ model: summarizing(), config }), options);
-    for (const round of numbers) await say(conversation.graph, `question ${round}`, conversation.thread);
+  async function lastPrompt(
+    config: object,
+    numbers: number[],
+    options: Parameters<typeof agentWithMemory>[1] = {},
+  ) {
+    const conversation = agentWithMemory(
+      database.memory({ model: summarizing(), config }),
+      options,
+    );
+    for (const round of numbers)
+      await say(conversation.graph, `question ${round}`, conversation.thread);
     return { ...conversation, prompt: conversation.model.calls.at(-1)!.messages };
   }
   const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
@@ -89,11 +101,15 @@ describe("recent messages", () => {
   it("stay in the state of a bounded session, and nothing older", async () => {
     const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
     expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
-    expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(rounds(6, 7, 8, 9));
+    expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(
+      rounds(6, 7, 8, 9),
+    );
   });
 
   it("are as many in a long conversation as in a short one", async () => {
-    const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(({ messages }) => messages.length);
+    const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(
+      ({ messages }) => messages.length,
+    );
     // The memory block, three rounds, and the question.
     expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
   });
@@ -101,7 +117,9 @@ describe("recent messages", () => {
   it("have the text of an edited state", async () => {
     const { graph, thread, model } = await lastPrompt({}, upTo(6));
     const state = (await graph.getState(thread)).values.messages as BaseMessage[];
-    await graph.updateState(thread, { messages: [new AIMessage({ id: state.at(-1)!.id!, content: "better answer" })] });
+    await graph.updateState(thread, {
+      messages: [new AIMessage({ id: state.at(-1)!.id!, content: "better answer" })],
+    });
     await say(graph, "question 7", thread);
     expect(lines(model.calls.at(-1)!.messages).slice(-3)).toEqual([
       "human: question 6",
@@ -113,9 +131,16 @@ describe("recent messages", () => {
   it.each([{}, { session: "bounded" as const }])(
     "of another branch are not shown after time travel, nor later: %j",
     async (options) => {
-      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer: new MemorySaver() });
-      const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
-      await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
+      const { graph, thread, model } = await lastPrompt({}, upTo(6), {
+        ...options,
+        checkpointer: new MemorySaver(),
+      });
+      const ended = (await historyOf(graph, thread))
+        .toReversed()
+        .filter(({ next }) => next.length === 0);
+      await say(graph, "another way", {
+        configurable: { ...thread.configurable, ...ended[1]!.config.configurable },
+      });
       for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);
       for (const { messages } of model.calls.slice(6)) {
         expect(lines(messages).join()).not.toMatch(/question [3456]/);
@@ -131,11 +156,19 @@ describe("recent messages with tools", () => {
     description: "looks",
     schema: z.object({ what: z.string() }),
   });
-  const calls = (what: string): ScriptedReply => ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
+  const calls = (what: string): ScriptedReply =>
+    ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
 
   it("never part a call from its result, and stay within their tokens", async () => {
-    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentTokens: 700 } } });
-    const replies = [1, 2, 3, 4].flatMap((round) => [calls(`${round}a`), calls(`${round}b`), `answer ${round}`]);
+    const memory = database.memory({
+      model: summarizing(),
+      config: { summaries: { keepRecentTokens: 700 } },
+    });
+    const replies = [1, 2, 3, 4].flatMap((round) => [
+      calls(`${round}a`),
+      calls(`${round}b`),
+      `answer ${round}`,
+    ]);
     const { agent, model } = toolAgent([...replies, "last"], [look]);
     const graph = checkpointed(agent, memory);
     const thread = newThread();

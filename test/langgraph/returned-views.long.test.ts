@@ -7,7 +7,13 @@ import {
 } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { type Memory, memoryAnnotation, modelView, recallNode, rememberNode } from "../../src/index.js";
+import {
+  type Memory,
+  memoryAnnotation,
+  modelView,
+  recallNode,
+  rememberNode,
+} from "../../src/index.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -27,7 +33,11 @@ import {
 const database = useTestDatabase();
 const config = { summaries: { afterSeq: 5 } };
 
-const roles: Readonly<Record<string, string>> = { human: "user", ai: "assistant", system: "system" };
+const roles: Readonly<Record<string, string>> = {
+  human: "user",
+  ai: "assistant",
+  system: "system",
+};
 const plain = (message: BaseMessage, ...keys: ("content" | "id")[]) => ({
   role: roles[message.getType()],
   ...Object.fromEntries(keys.map((key) => [key, message[key]])),
@@ -39,9 +49,12 @@ const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
   "the block alone": (view) => view.slice(0, 1),
   backwards: (view) => view.toReversed(),
   "through JSON": (view) => mapStoredMessagesToChatMessages(mapChatMessagesToStoredMessages(view)),
-  "as plain objects, without marks": (view) => view.map((message) => plain(message, "content", "id")),
+  "as plain objects, without marks": (view) =>
+    view.map((message) => plain(message, "content", "id")),
   "the block as a plain object, without mark and id": (view) =>
-    view.filter((message) => message.getType() === "system").map((message) => plain(message, "content")),
+    view
+      .filter((message) => message.getType() === "system")
+      .map((message) => plain(message, "content")),
 };
 
 /** A hand-built graph whose node returns its view, or a part of it, with its answer. */
@@ -84,34 +97,38 @@ const cases = Object.keys(returns).flatMap((give) =>
 );
 
 describe("a node that returns its view", () => {
-  it.each(cases)("%s (as %s, %s) changes neither conversation nor next prompt", async (give, injectAs, where) => {
-    const memory = database.memory({ model: summarizing(), config });
-    const thread = await knownThread(memory);
-    // Said where no checkpoint holds it.
-    const earlier = [new HumanMessage("early"), new AIMessage("bird")];
-    await memory.record({ ...addressOf(thread), messages: earlier });
-    const make = where === "by hand" ? byHand : wrapped;
-    const { graph, model } = make(memory, returns[give]!, injectAs);
-    const said = ["early", "bird"];
-    for (const round of [1, 2, 3]) {
-      const { messages } = await say(graph, `question ${round}`, thread);
-      said.push(`question ${round}`, `answer ${2 * round - 1}`, `answer ${2 * round}`);
-      expect(lines(messages).join()).not.toMatch(/Long-term Memory|Previous context/);
-      expect(new Set(lines(messages)).size).toBe(messages.length);
-      expect(await transcript(database, thread)).toEqual(said);
-    }
-    const calls = model.calls.filter((_, index) => where === "by hand" || index % 2 === 0);
-    for (const { messages } of calls) {
-      const shown = lines(messages).join("\n");
-      expect(shown.match(/dish: zanzibar/g)).toHaveLength(1);
-      expect(shown.match(/Answer consistently/g)).toHaveLength(1);
-      for (const text of ["early", "question 1"]) expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
-    }
-    const last = lines(calls.at(-1)!.messages).at(-1);
-    expect(last).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);
-    const { values } = await (graph as unknown as AnyGraph).getState(thread);
-    expect(JSON.stringify(values)).not.toMatch(/zanzibar|early/);
-  });
+  it.each(cases)(
+    "%s (as %s, %s) changes neither conversation nor next prompt",
+    async (give, injectAs, where) => {
+      const memory = database.memory({ model: summarizing(), config });
+      const thread = await knownThread(memory);
+      // Said where no checkpoint holds it.
+      const earlier = [new HumanMessage("early"), new AIMessage("bird")];
+      await memory.record({ ...addressOf(thread), messages: earlier });
+      const make = where === "by hand" ? byHand : wrapped;
+      const { graph, model } = make(memory, returns[give]!, injectAs);
+      const said = ["early", "bird"];
+      for (const round of [1, 2, 3]) {
+        const { messages } = await say(graph, `question ${round}`, thread);
+        said.push(`question ${round}`, `answer ${2 * round - 1}`, `answer ${2 * round}`);
+        expect(lines(messages).join()).not.toMatch(/Long-term Memory|Previous context/);
+        expect(new Set(lines(messages)).size).toBe(messages.length);
+        expect(await transcript(database, thread)).toEqual(said);
+      }
+      const calls = model.calls.filter((_, index) => where === "by hand" || index % 2 === 0);
+      for (const { messages } of calls) {
+        const shown = lines(messages).join("\n");
+        expect(shown.match(/dish: zanzibar/g)).toHaveLength(1);
+        expect(shown.match(/Answer consistently/g)).toHaveLength(1);
+        for (const text of ["early", "question 1"])
+          expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
+      }
+      const last = lines(calls.at(-1)!.messages).at(-1);
+      expect(last).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);
+      const { values } = await (graph as unknown as AnyGraph).getState(thread);
+      expect(JSON.stringify(values)).not.toMatch(/zanzibar|early/);
+    },
+  );
 
   it("and passes it to `remember` has only the conversation recorded", async () => {
     for (const injectAs of ["system", "user"] as const) {

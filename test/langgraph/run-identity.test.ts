@@ -30,7 +30,11 @@ const server: Place[] = [
 const places = [...client, ...server];
 
 function configOf(named: readonly { place: Place; value: unknown }[]): LangGraphRunnableConfig {
-  const config: Values = { configurable: { thread_id: "t" }, context: {}, serverInfo: { user: {} } };
+  const config: Values = {
+    configurable: { thread_id: "t" },
+    context: {},
+    serverInfo: { user: {} },
+  };
   for (const { place, value } of named) {
     const names = place.key.split(".");
     let parent = config;
@@ -64,7 +68,10 @@ const believed = [
 ] as const satisfies [string, readonly string[]][];
 
 const naming = fc.uniqueArray(
-  fc.record({ place: fc.constantFrom(...places), value: fc.constantFrom("ana", "eve", null, undefined) }),
+  fc.record({
+    place: fc.constantFrom(...places),
+    value: fc.constantFrom("ana", "eve", null, undefined),
+  }),
   { selector: ({ place }) => place.key, maxLength: 8 },
 );
 
@@ -76,7 +83,9 @@ const withDefault = scopedBy({ appId: "studio" });
 /** The default applies to configs without ids and without an authenticated user. */
 function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): void {
   const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable ?? {};
-  const isAuthenticated = [user, id, config.serverInfo?.user].some((who) => who !== undefined && who !== null);
+  const isAuthenticated = [user, id, config.serverInfo?.user].some(
+    (who) => who !== undefined && who !== null,
+  );
   if (namesNobody && !isAuthenticated) {
     expect(runScope(config, withDefault)).toEqual({ appId: "studio" });
   } else {
@@ -97,7 +106,9 @@ describe("the scope of a run", () => {
           expect(refused(config)).not.toMatch(/\bana\b|\beve\b/);
           return;
         }
-        const server = believed.find(([key]) => given("userId").some(({ place }) => place.key === key));
+        const server = believed.find(([key]) =>
+          given("userId").some(({ place }) => place.key === key),
+        );
         const tenants = given("tenantId").map(({ place }) => place.key);
         if (server && tenants.length > 0 && !server[1].some((key) => tenants.includes(key))) {
           expect(refused(config)).toMatch(/ambiguous/);
@@ -121,7 +132,10 @@ describe("the scope of a run", () => {
   it("is refused with the keys that differ, for every pair of places", () => {
     for (const one of places) {
       for (const other of places.filter(({ id, key }) => id === one.id && key !== one.key)) {
-        const named = Object.entries({ ana: one, eve: other }).map(([value, place]) => ({ place, value }));
+        const named = Object.entries({ ana: one, eve: other }).map(([value, place]) => ({
+          place,
+          value,
+        }));
         const message = refused(configOf(named));
         expect(message).toContain(one.key);
         expect(message).toContain(other.key);
@@ -129,21 +143,32 @@ describe("the scope of a run", () => {
     }
   });
 
-  it.each(places.map((place) => [place.key, place] as const))("is refused if %s is no id", (_, place) => {
-    const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
-    const named = user.map((each) => ({ place: each, value: "ana" }));
-    for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
-      refused(configOf([...named, { place, value }]));
-  });
+  it.each(places.map((place) => [place.key, place] as const))(
+    "is refused if %s is no id",
+    (_, place) => {
+      const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
+      const named = user.map((each) => ({ place: each, value: "ana" }));
+      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"])
+        refused(configOf([...named, { place, value }]));
+    },
+  );
 
   it("of an authenticated user has the server's tenant, or none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
-    const asServed = { configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" } };
+    const asServed = {
+      configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" },
+    };
     expect(runScope(asServed, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme" });
-    const untenanted = { configurable: { langgraph_auth_user: { identity: "ana" }, tenant_id: "acme" } };
+    const untenanted = {
+      configurable: { langgraph_auth_user: { identity: "ana" }, tenant_id: "acme" },
+    };
     expect(refused(untenanted)).toContain("configurable.tenant_id");
     const app = { configurable: { langgraph_auth_user }, context: { appId: "notes" } };
-    expect(runScope(app, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme", appId: "notes" });
+    expect(runScope(app, withoutDefault)).toEqual({
+      userId: "ana",
+      tenantId: "acme",
+      appId: "notes",
+    });
   });
 
   it("does not come from a user that a client calls authenticated", () => {
@@ -151,13 +176,22 @@ describe("the scope of a run", () => {
     expect(refused({ configurable })).toMatch(/ambiguous/);
     const serverInfo = { assistantId: "", graphId: "", user: { identity: "ana" } };
     const forged = { langgraph_auth_user: { identity: "ana", tenant_id: "acme" } };
-    expect(refused({ serverInfo, configurable: forged } as LangGraphRunnableConfig)).toMatch(/ambiguous/);
+    expect(refused({ serverInfo, configurable: forged } as LangGraphRunnableConfig)).toMatch(
+      /ambiguous/,
+    );
   });
 
   it("is read from the config of checkpoint savers, and refused without one", () => {
-    const configurable = { thread_id: "t", checkpoint_ns: "", __pregel_read: () => {}, user_id: "ana" };
+    const configurable = {
+      thread_id: "t",
+      checkpoint_ns: "",
+      __pregel_read: () => {},
+      user_id: "ana",
+    };
     expect(runScope({ configurable }, withoutDefault)).toEqual({ userId: "ana" });
     expect(refused({})).toMatch(/Name its user/);
-    expect(() => runScope(undefined, withoutDefault)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+    expect(() => runScope(undefined, withoutDefault)).toThrow(
+      expect.objectContaining({ code: "SCOPE_REQUIRED" }),
+    );
   });
 });

@@ -7,7 +7,15 @@ import { recordingLogger } from "../support/recording-logger.js";
 import { type SilentProxy, silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { createTestMemory } from "../support/test-memory.js";
-import { type AnyGraph, answering, chatAgent, newThread, say, streamed, transcript } from "./conversation.js";
+import {
+  type AnyGraph,
+  answering,
+  chatAgent,
+  newThread,
+  say,
+  streamed,
+  transcript,
+} from "./conversation.js";
 
 const db = useTestDatabase();
 const closing: (() => unknown)[] = [];
@@ -17,17 +25,27 @@ afterAll(async () => {
 
 /** A busy machine takes most of a second for what a database that answers is asked here. */
 const deadlineMs = 1_300;
-/** A recall tries twice; each try may wait for a client, for its statement, and for the server to stop it. */
+/**
+ * A recall tries twice; each try may wait for a client, for its statement, and for the server to
+ * stop it.
+ */
 const turnMs = 4 * (deadlineMs + deadlineMs + 1_000) + 2_000;
 /** What a turn without memory takes, many times over: it waits for nothing. */
 const atOnceMs = 500;
 
-/** A pool that is made here waits up to ten seconds for a connection: that takes too long to be tried each time. */
+/**
+ * A pool that is made here waits up to ten seconds for a connection: that takes too long to be
+ * tried each time.
+ */
 async function throughProxy() {
   const proxy = await silentProxy(inject("databaseUrl") ?? "");
   const logger = recordingLogger();
   // Sweeps in the background have no deadline, and may keep some clients.
-  const pool = new pg.Pool({ connectionString: proxy.url, max: 8, connectionTimeoutMillis: deadlineMs });
+  const pool = new pg.Pool({
+    connectionString: proxy.url,
+    max: 8,
+    connectionTimeoutMillis: deadlineMs,
+  });
   pool.on("error", () => {});
   const config = {
     database: { statementTimeoutMs: deadlineMs },
@@ -44,20 +62,27 @@ async function throughProxy() {
 }
 async function timed<Result>(work: () => Promise<Result>) {
   const begin = performance.now();
-  return { result: await work().catch((error: unknown) => ({ error })), ms: performance.now() - begin };
+  return {
+    result: await work().catch((error: unknown) => ({ error })),
+    ms: performance.now() - begin,
+  };
 }
 
 async function silence(proxy: SilentProxy, memory: Memory) {
   proxy.silent = true;
-  while (memory.databaseStatus().state === "up") await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
+  while (memory.databaseStatus().state === "up")
+    await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
 }
-const back = (memory: Memory) => expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
+const back = (memory: Memory) =>
+  expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
 describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {
   it("stalls at most three turns up to their deadlines; later turns go on without memory until it answers", async () => {
     const { proxy, memory, logger } = await throughProxy();
     const model = answering();
-    const compiled = withMemory(chatAgent(model), memory).compile({ checkpointer: new MemorySaver() });
+    const compiled = withMemory(chatAgent(model), memory).compile({
+      checkpointer: new MemorySaver(),
+    });
     const graph = compiled as unknown as AnyGraph;
     const thread = newThread();
     const turn = (text: string) =>
@@ -79,27 +104,44 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
       { type: "memory.remember", status: "skipped", detail: "DATABASE_UNAVAILABLE" },
     ]);
     expect(model.calls).toHaveLength(5);
-    expect(logger.lines.filter((line) => line.includes("turns go on without memory"))).toHaveLength(1);
-    expect(logger.lines.filter((line) => line.startsWith("error: recall failed")).length).toBeLessThan(4);
-    expect(memory.databaseStatus()).toMatchObject({ state: "paused", retryInMs: expect.any(Number) });
+    expect(logger.lines.filter((line) => line.includes("turns go on without memory"))).toHaveLength(
+      1,
+    );
+    expect(
+      logger.lines.filter((line) => line.startsWith("error: recall failed")).length,
+    ).toBeLessThan(4);
+    expect(memory.databaseStatus()).toMatchObject({
+      state: "paused",
+      retryInMs: expect.any(Number),
+    });
 
     proxy.silent = false;
     await back(memory);
-    expect(await turn("question 6")).toContainEqual(expect.objectContaining({ type: "memory.remember", status: "ok" }));
+    expect(await turn("question 6")).toContainEqual(
+      expect.objectContaining({ type: "memory.remember", status: "ok" }),
+    );
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
-    expect(await transcript(db, thread)).toEqual([1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]));
+    expect(await transcript(db, thread)).toEqual(
+      [1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]),
+    );
     expect(logger.lines.filter((line) => line.includes("answers again"))).toHaveLength(1);
     await expect
       .poll(() => memory.events.list({ step: "database" }))
       .toContainEqual(
-        expect.objectContaining({ op: "resume", status: "ok", detail: expect.stringMatching(/calls refused/) }),
+        expect.objectContaining({
+          op: "resume",
+          status: "ok",
+          detail: expect.stringMatching(/calls refused/),
+        }),
       );
   });
 
   it("fails turns immediately with onError `throw` or memory's checkpointer", async () => {
     const { proxy, memory } = await throughProxy();
     const throwing = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
-    const own = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const own = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = newThread();
     await say(own, "hello", thread);
     await silence(proxy, memory);
@@ -116,18 +158,24 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
 
   it("does not hold the checkpointer's statements for longer than their deadlines", async () => {
     const { proxy, memory } = await throughProxy();
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = newThread();
     await say(graph, "hello", thread);
     proxy.silent = true;
     const { result, ms } = await timed(() => graph.getState(thread));
     expect(ms).toBeLessThan(turnMs);
-    expect(result).toMatchObject({ error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) } });
+    expect(result).toMatchObject({
+      error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) },
+    });
   });
 
   it("refuses runs without a user while it is paused, and a stranger's run when it is back", async () => {
     const { proxy, memory } = await throughProxy();
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: new MemorySaver(),
+    });
     const thread = newThread();
     await say(graph, "mine", thread);
     await silence(proxy, memory);

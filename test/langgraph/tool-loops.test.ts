@@ -20,22 +20,36 @@ const readPart = tool(({ part }) => resultOf(part), {
 });
 
 /** Asked to read, its agent calls its tool twenty times, `atOnce` in parallel. */
-function reader(middleware: readonly unknown[], memory: ReturnType<typeof database.memory>, atOnce = 1) {
+function reader(
+  middleware: readonly unknown[],
+  memory: ReturnType<typeof database.memory>,
+  atOnce = 1,
+) {
   const model = new ScriptedChatModel({
     replies: (messages) => {
       const asked = messages.findLastIndex((message) => message.getType() === "human");
       const read = tools(messages.slice(asked)).length;
       if (read === 20 || !messages[asked]!.text.endsWith("Read it.")) return "Done.";
-      const call = (_: unknown, place: number) => ({ name: "read_part", args: { part: read + place } });
+      const call = (_: unknown, place: number) => ({
+        name: "read_part",
+        args: { part: read + place },
+      });
       return { toolCalls: Array.from({ length: atOnce }, call) };
     },
   });
-  const agent = createAgent({ model, tools: [readPart], middleware, checkpointer: memory.checkpointer() } as never);
-  const ask = (text: string, thread: object) => say(agent, text, { ...thread, recursionLimit: 100 });
+  const agent = createAgent({
+    model,
+    tools: [readPart],
+    middleware,
+    checkpointer: memory.checkpointer(),
+  } as never);
+  const ask = (text: string, thread: object) =>
+    say(agent, text, { ...thread, recursionLimit: 100 });
   return { model, ask };
 }
 
-const tools = (messages: readonly BaseMessage[]) => messages.filter((message) => message.getType() === "tool");
+const tools = (messages: readonly BaseMessage[]) =>
+  messages.filter((message) => message.getType() === "tool");
 
 describe("prompt 6: tool loops", () => {
   it("prompt 6: a run of 20 results of 5,000 tokens ends with a small prompt, and records them whole", async () => {
@@ -51,7 +65,9 @@ describe("prompt 6: tool loops", () => {
     );
     expect(last.slice(18).map(({ text }) => text)).toEqual([resultOf(18), resultOf(19)]);
     expect(tools(messages).map(({ text }) => text)).toEqual(results);
-    expect((await transcript(database, thread)).filter((text) => text.startsWith("part"))).toEqual(results);
+    expect((await transcript(database, thread)).filter((text) => text.startsWith("part"))).toEqual(
+      results,
+    );
   });
 
   it.each([
@@ -69,12 +85,18 @@ describe("prompt 6: tool loops", () => {
       const { model, ask } = reader(order === "before" ? both : both.toReversed(), memory, atOnce);
       const thread = newThread();
       for (const text of ["Read it.", "Thank you."]) {
-        expect(tools((await ask(text, thread)).messages).map((result) => result.text)).toEqual(results);
-        expect(tools(model.calls.at(-1)!.messages).some((result) => result.text === "[cleared]")).toBe(true);
+        expect(tools((await ask(text, thread)).messages).map((result) => result.text)).toEqual(
+          results,
+        );
+        expect(
+          tools(model.calls.at(-1)!.messages).some((result) => result.text === "[cleared]"),
+        ).toBe(true);
       }
       const recorded = await transcript(database, thread);
       expect(recorded.filter((text) => text.startsWith("part"))).toEqual(results);
-      expect(recorded.filter((text) => text.includes('[calls read_part {"part"'))).toHaveLength(20 / atOnce);
+      expect(recorded.filter((text) => text.includes('[calls read_part {"part"'))).toHaveLength(
+        20 / atOnce,
+      );
       expect(recorded).toHaveLength(1 + 20 / atOnce + 20 + 1 + 2);
     },
   );
@@ -87,10 +109,16 @@ describe("prompt 6: tool loops", () => {
         const messages: BaseMessage[] = [new HumanMessage("Go.")];
         let before: string[] = [];
         for (const [call, group] of sizes.entries()) {
-          const called = group.map((_, place) => ({ id: `${call}.${place}`, name: "find", args: {} }));
+          const called = group.map((_, place) => ({
+            id: `${call}.${place}`,
+            name: "find",
+            args: {},
+          }));
           messages.push(new AIMessage({ content: "", tool_calls: called }));
           for (const [place, { id }] of called.entries())
-            messages.push(new ToolMessage({ content: "word".repeat(group[place]!), tool_call_id: id }));
+            messages.push(
+              new ToolMessage({ content: "word".repeat(group[place]!), tool_call_id: id }),
+            );
           const shown = withoutOldResults(messages, most).map(({ text }) => text);
           const isWhole = shown.map((text, place) => text === messages[place]!.text);
           const changed = before.flatMap((text, place) =>
@@ -99,7 +127,8 @@ describe("prompt 6: tool loops", () => {
           const lastTokens = group.reduce((sum, tokens) => sum + tokens, 0);
           const linesTokens = 40 * shown.length;
           // A step leaves half of the room for what comes.
-          const bound = changed.length > 0 ? most / 2 + lastTokens : Math.max(most, most / 2 + lastTokens);
+          const bound =
+            changed.length > 0 ? most / 2 + lastTokens : Math.max(most, most / 2 + lastTokens);
           expect(changed).not.toContain(false);
           expect(isWhole.slice(-group.length)).not.toContain(false);
           expect(shown.join("").length / 4).toBeLessThanOrEqual(bound + linesTokens);

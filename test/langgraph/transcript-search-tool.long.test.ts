@@ -11,7 +11,9 @@ import { checkpointed } from "./conversation.js";
 
 const db = useTestDatabase();
 
-const runOf = ({ scope, threadId }: Address) => ({ configurable: { user_id: scope.userId, thread_id: threadId } });
+const runOf = ({ scope, threadId }: Address) => ({
+  configurable: { user_id: scope.userId, thread_id: threadId },
+});
 const search = async (memory: Memory, thread: Address, args: object) => {
   const answer: string = await transcriptSearchTool(memory).invoke(args as never, runOf(thread));
   return answer.startsWith("[") ? (JSON.parse(answer) as Record<string, string>[]) : answer;
@@ -21,7 +23,9 @@ describe("the transcript search tool", () => {
   it("finds a message that is in no summary or episode, in a long conversation", async () => {
     const memory = db.memory({
       model: taskModel({
-        conversation_summary: () => ({ structured: { reasoning: "", summary: "The user asks of boats." } }),
+        conversation_summary: () => ({
+          structured: { reasoning: "", summary: "The user asks of boats." },
+        }),
       }),
       config: { memories: { extract: false } },
     });
@@ -32,12 +36,20 @@ describe("the transcript search tool", () => {
         if (last?.getType() === "tool") return `You said: ${last.text}`;
         if (!last?.text.startsWith("Which")) return "Noted.";
         asked.push(messages.map(({ text }) => text).join("\n"));
-        return { toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }] };
+        return {
+          toolCalls: [
+            { name: "transcript_search", args: { query: "mooring", this_conversation: true } },
+          ],
+        };
       },
     });
-    const graph = checkpointed(createAgent({ model, tools: [transcriptSearchTool(memory)] }), memory);
+    const graph = checkpointed(
+      createAgent({ model, tools: [transcriptSearchTool(memory)] }),
+      memory,
+    );
     const thread = newAddress();
-    const turn = (text: string) => graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
+    const turn = (text: string) =>
+      graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
     await turn("The mooring of the boat is number 4711.");
     for (const question of ["Which mooring was it?", "Which mooring was it, again?"]) {
       for (let count = 0; count < 10; count++) {
@@ -74,26 +86,36 @@ describe("the transcript search tool", () => {
     expect(found).toHaveLength(2);
     const alone = await search(memory, here, { query: "harbour fee", this_conversation: true });
     expect(alone).toMatchObject([{ text: "The harbour fee is 12 euros." }]);
-    expect(await search(memory, here, { query: "submarine" })).toMatch(/^Nothing that was said fits/);
+    expect(await search(memory, here, { query: "submarine" })).toMatch(
+      /^Nothing that was said fits/,
+    );
     expect(await search(memory, here, { query: "fee", thread_id: there.threadId })).toMatch(
       /^Refused: .*unknown key "thread_id"/,
     );
     const elsewhere = { configurable: { thread_id: "x" } };
     const bound = transcriptSearchTool(memory, { scope: here.scope, name: "said" });
     expect(await bound.invoke({ query: "harbour fee" }, elsewhere)).toContain("15 euros");
-    await expect(transcriptSearchTool(memory).invoke({ query: "fee" }, elsewhere)).rejects.toMatchObject({
+    await expect(
+      transcriptSearchTool(memory).invoke({ query: "fee" }, elsewhere),
+    ).rejects.toMatchObject({
       code: "SCOPE_REQUIRED",
     });
   });
 
   it("keeps to its budget, and cuts long messages", async () => {
     const { memory, thread } = openThread(db);
-    for (const day of ["Monday", "Tuesday"]) await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
+    for (const day of ["Monday", "Tuesday"])
+      await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
     for (const budget_tokens of [16, 100, 400, 1_024]) {
-      const answer: string = await transcriptSearchTool(memory).invoke({ query: "tide", budget_tokens }, runOf(thread));
+      const answer: string = await transcriptSearchTool(memory).invoke(
+        { query: "tide", budget_tokens },
+        runOf(thread),
+      );
       expect(estimateTokens(answer)).toBeLessThanOrEqual(budget_tokens);
     }
-    expect(await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 })).toMatchObject(
+    expect(
+      await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 }),
+    ).toMatchObject(
       ["Monday", "Tuesday"].map(() => ({ role: "user", text: expect.stringMatching(/^.{999}…$/) })),
     );
   });

@@ -6,12 +6,22 @@ import { z } from "zod";
 import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { answering, lines, newThread, say, streamed, summarizing, transcript } from "./conversation.js";
+import {
+  answering,
+  lines,
+  newThread,
+  say,
+  streamed,
+  summarizing,
+  transcript,
+} from "./conversation.js";
 import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
-const looks = (...places: string[]) => ({ toolCalls: places.map((at) => ({ name: "look", args: { at } })) });
+const looks = (...places: string[]) => ({
+  toolCalls: places.map((at) => ({ name: "look", args: { at } })),
+});
 
 const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
   full: {},
@@ -30,7 +40,10 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       const thread = newThread();
       for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
       const { messages, ...others } = await say(graph, "question 4", thread);
-      const earlier = [1, 2].flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
+      const earlier = [1, 2].flatMap((round) => [
+        `human: question ${round}`,
+        `ai: answer ${round}`,
+      ]);
       expect(shownIn(model.calls[2])).toEqual([...earlier, "human: question 3"]);
       const summary = expect.stringContaining("summary 1");
       expect(shownIn(model.calls[3])).toEqual([summary, "human: question 4"]);
@@ -55,7 +68,10 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       found.push(await checkpoints());
       return call === 1 ? looks("sea") : `answer ${call}`;
     };
-    const asking = tool(() => interrupt("sure?"), { name: "look", schema: z.object({ at: z.string() }) });
+    const asking = tool(() => interrupt("sure?"), {
+      name: "look",
+      schema: z.object({ at: z.string() }),
+    });
     const model = new ScriptedChatModel({ replies });
     // As in another process for each turn.
     const graph = () => agentIn(way, { memory: database.memory(), model, tools: [asking] });
@@ -72,30 +88,33 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     expect(await transcript(database, thread)).toEqual(all);
   });
 
-  it.each(["system", "user"] as const)("is shown one recall in all calls of a turn (as %s)", async (injectAs) => {
-    const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
-    const memory = database.memory({ model: summarizing(), config });
-    const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
-    const model = new ScriptedChatModel({ replies });
-    const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
-    const thread = newThread();
-    await say(graph, "question 1", thread);
-    const input = { messages: [new HumanMessage("question 2")] };
-    expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
-      { type: "memory.recall", status: "ok" },
-      { type: "memory.remember", status: "ok", recorded: 7 },
-    ]);
-    const round = [
-      ...(injectAs === "system"
-        ? [expect.stringContaining("summary 1"), "human: question 2"]
-        : ["human: [Previous context: summary 1]\n\nquestion 2"]),
-      ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
-    ];
-    expect(shownIn(model.calls[3])).toEqual(round);
-    expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
-    const { messages } = await say(graph, "question 3", thread);
-    expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
-    expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
-    expect(await transcript(database, thread)).toHaveLength(11);
-  });
+  it.each(["system", "user"] as const)(
+    "is shown one recall in all calls of a turn (as %s)",
+    async (injectAs) => {
+      const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
+      const memory = database.memory({ model: summarizing(), config });
+      const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
+      const model = new ScriptedChatModel({ replies });
+      const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
+      const thread = newThread();
+      await say(graph, "question 1", thread);
+      const input = { messages: [new HumanMessage("question 2")] };
+      expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
+        { type: "memory.recall", status: "ok" },
+        { type: "memory.remember", status: "ok", recorded: 7 },
+      ]);
+      const round = [
+        ...(injectAs === "system"
+          ? [expect.stringContaining("summary 1"), "human: question 2"]
+          : ["human: [Previous context: summary 1]\n\nquestion 2"]),
+        ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
+      ];
+      expect(shownIn(model.calls[3])).toEqual(round);
+      expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
+      const { messages } = await say(graph, "question 3", thread);
+      expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
+      expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
+      expect(await transcript(database, thread)).toHaveLength(11);
+    },
+  );
 });

@@ -1,5 +1,11 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import { type BaseCheckpointSaver, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import {
+  type BaseCheckpointSaver,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { createAgent } from "langchain";
 import {
@@ -42,10 +48,11 @@ function withNodes(build: Build) {
     .addNode("remember", rememberNode(memory, { session, onError }))
     .addEdge(START, "recall")
     .addEdge("recall", "chat")
-    .addConditionalEdges("chat", (now) => (toolsCondition(now) === "tools" ? "tools" : "remember"), [
-      "tools",
-      "remember",
-    ])
+    .addConditionalEdges(
+      "chat",
+      (now) => (toolsCondition(now) === "tools" ? "tools" : "remember"),
+      ["tools", "remember"],
+    )
     .addEdge("tools", "chat")
     .compile(saverOf(build));
 }
@@ -58,11 +65,21 @@ const builders = {
   nodes: withNodes,
   middleware(build: Build) {
     const { memory, model, tools = [], checkpointer: _, ...options } = build;
-    return createAgent({ model, tools, middleware: [memoryMiddleware(memory, options)], ...saverOf(build) });
+    return createAgent({
+      model,
+      tools,
+      middleware: [memoryMiddleware(memory, options)],
+      ...saverOf(build),
+    });
   },
   async supervisor(build: Build) {
     const { checkpointer: _, ...options } = build;
-    const supervisor = await createMemorySupervisor({ planner: {}, executor: {}, prompt: "Lead.", ...options });
+    const supervisor = await createMemorySupervisor({
+      planner: {},
+      executor: {},
+      prompt: "Lead.",
+      ...options,
+    });
     return supervisor.compile(saverOf(build));
   },
 };
@@ -74,6 +91,8 @@ export const ways = Object.keys(builders) as Way[];
 export const agentIn = async (way: Way, build: Build): Promise<AnyGraph> =>
   (await builders[way]({ ...build, injectAs: build.injectAs ?? "system" })) as unknown as AnyGraph;
 
-/** What an agent was shown in one call of its model; a supervisor's own instructions are left out. */
+/**
+ * What an agent was shown in one call of its model; a supervisor's own instructions are left out.
+ */
 export const shownIn = (call: ScriptedCall | undefined): string[] =>
   lines(call?.messages ?? []).filter((line) => line !== "system: Lead.");

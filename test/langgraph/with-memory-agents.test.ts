@@ -1,5 +1,12 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Annotation, MessagesAnnotation, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import {
+  Annotation,
+  MessagesAnnotation,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -7,7 +14,16 @@ import { z } from "zod";
 import { memoryStateFields, withMemory } from "../../src/index.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { agentWithMemory, answering, chatAgent, lines, newThread, oneNode, rounds, say } from "./conversation.js";
+import {
+  agentWithMemory,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  oneNode,
+  rounds,
+  say,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -17,7 +33,8 @@ describe("agents", () => {
       name: "counter",
       stateSchema: z.object({ _calls: z.number().default(0) }),
       beforeModel: (state) => ({ _calls: state._calls + 1 }),
-      wrapModelCall: (request, handler) => handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
+      wrapModelCall: (request, handler) =>
+        handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
     });
     const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
     const middleware = [counter, limit as unknown as typeof counter];
@@ -30,7 +47,8 @@ describe("agents", () => {
   });
 
   it("made by createReactAgent are accepted", async () => {
-    const build = (llm: ScriptedChatModel) => createReactAgent({ llm, tools: [], prompt: "Be brief." });
+    const build = (llm: ScriptedChatModel) =>
+      createReactAgent({ llm, tools: [], prompt: "Be brief." });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
     const earlier = ["human: question 1", "ai: answer 1", "human: question 2"];
@@ -51,7 +69,11 @@ describe("agents", () => {
       .compile();
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const result = await graph.invoke({ messages: [], "memory.recall": "mine" }, newThread());
-    expect(result).toMatchObject({ agent: "mine!", "memory.recall": "mine", "memory.remember": "set" });
+    expect(result).toMatchObject({
+      agent: "mine!",
+      "memory.recall": "mine",
+      "memory.remember": "set",
+    });
   });
 
   it("keep the ids of messages, and replace a message by its id", async () => {
@@ -62,12 +84,19 @@ describe("agents", () => {
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await say(graph, "first", thread);
-    const { messages } = await graph.invoke({ messages: [new HumanMessage({ id: "mine", content: "x" })] }, thread);
-    expect([lines(messages), messages[1]!.id]).toEqual([["human: edited", "human: edited"], "mine"]);
+    const { messages } = await graph.invoke(
+      { messages: [new HumanMessage({ id: "mine", content: "x" })] },
+      thread,
+    );
+    expect([lines(messages), messages[1]!.id]).toEqual([
+      ["human: edited", "human: edited"],
+      "mine",
+    ]);
   });
 
   it("compiled with a checkpointer of their own share the outer one", async () => {
-    const build = (model: ScriptedChatModel) => Object.assign(chatAgent(model), { checkpointer: true });
+    const build = (model: ScriptedChatModel) =>
+      Object.assign(chatAgent(model), { checkpointer: true });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
@@ -75,7 +104,8 @@ describe("agents", () => {
 });
 
 describe("withMemory refuses, with the reason,", () => {
-  const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
+  const wrap = (agent: unknown, options = {}) =>
+    withMemory(agent as never, database.memory(), options);
   const idle = (state: object) =>
     new StateGraph(state as typeof MessagesAnnotation)
       .addNode("chat", () => ({}))
@@ -86,7 +116,11 @@ describe("withMemory refuses, with the reason,", () => {
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
 
   it.each<[string, () => unknown, RegExp]>([
-    ["a graph that is not compiled", () => new StateGraph(MessagesAnnotation), /call \.compile\(\) first/],
+    [
+      "a graph that is not compiled",
+      () => new StateGraph(MessagesAnnotation),
+      /call \.compile\(\) first/,
+    ],
     [
       "an agent without messages",
       () => idle(Annotation.Root({ text: Annotation<string>() })),
@@ -97,7 +131,11 @@ describe("withMemory refuses, with the reason,", () => {
       () => idle(Annotation.Root({ messages: piledUp })),
       /merge by id: give the key messagesStateReducer/,
     ],
-    ["messages that are replaced", () => idle(Annotation.Root({ messages: Annotation<BaseMessage[]> })), /merge by id/],
+    [
+      "messages that are replaced",
+      () => idle(Annotation.Root({ messages: Annotation<BaseMessage[]> })),
+      /merge by id/,
+    ],
     [
       "an agent that has memory",
       () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),
@@ -105,10 +143,17 @@ describe("withMemory refuses, with the reason,", () => {
     ],
   ])("%s", (_, agent, message) => expect(() => wrap(agent())).toThrow(refused(message)));
 
-  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])("the node name %j", (agentNode) => {
-    expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
-  });
+  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])(
+    "the node name %j",
+    (agentNode) => {
+      expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(
+        refused(/choose another name/),
+      );
+    },
+  );
 
   it("no other node name", () =>
-    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant"));
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain(
+      "assistant",
+    ));
 });

@@ -25,8 +25,14 @@ const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
 it("tool messages stay in the outer state, parallel calls and errors too, and are recorded", async () => {
   const memory = database.memory();
-  const weather = tool(({ city }) => `sun in ${city}`, { name: "weather", schema: z.object({ city: z.string() }) });
-  const broken = tool(() => Promise.reject(new Error("out of order")), { name: "broken", schema: z.object({}) });
+  const weather = tool(({ city }) => `sun in ${city}`, {
+    name: "weather",
+    schema: z.object({ city: z.string() }),
+  });
+  const broken = tool(() => Promise.reject(new Error("out of order")), {
+    name: "broken",
+    schema: z.object({}),
+  });
   const toolCalls = [
     { name: "weather", args: { city: "Rome" }, id: "call-a" },
     { name: "weather", args: { city: "Oslo" }, id: "call-b" },
@@ -52,34 +58,47 @@ it("tool messages stay in the outer state, parallel calls and errors too, and ar
   expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
 });
 
-it.each(["system", "user"] as const)("recalled messages are not recorded or summarised (as %s)", async (injectAs) => {
-  const summarizer = summarizing();
-  const memory = database.memory({ model: summarizer, config: everyRound });
-  const { model, graph, thread } = agentWithMemory(memory, { injectAs });
-  for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-  expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
-  expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
-  const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
-  expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
-  expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
-});
+it.each(["system", "user"] as const)(
+  "recalled messages are not recorded or summarised (as %s)",
+  async (injectAs) => {
+    const summarizer = summarizing();
+    const memory = database.memory({ model: summarizer, config: everyRound });
+    const { model, graph, thread } = agentWithMemory(memory, { injectAs });
+    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+    expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
+    const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
+    expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
+    expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
+  },
+);
 
 describe("system messages", () => {
-  it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
-    const memory = database.memory({ model: summarizing(), config: everyRound });
-    const { model, graph, thread } = agentWithMemory(memory, { session });
-    await graph.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] }, thread);
-    await say(graph, "question 2", thread);
-    await graph.invoke({ messages: [new SystemMessage("Be brief."), new HumanMessage("question 3")] }, thread);
-    const { messages } = await say(graph, "question 4", thread);
-    expect(lines(model.calls[3]!.messages)).toEqual([
-      expect.stringMatching(/^system: Be kind\.Be brief\.<memory>[\s\S]*summary 3/),
-      "human: question 4",
-    ]);
-    const systems = messages.filter((message) => message.getType() === "system");
-    expect(lines(systems)).toEqual(["system: Be kind.", "system: Be brief."]);
-    if (session === "bounded") expect(lines(messages)).toEqual(["system: Be kind.", "system: Be brief.", ...rounds(4)]);
-  });
+  it.each(["full", "bounded"] as const)(
+    "survive a %s session and come first, once",
+    async (session) => {
+      const memory = database.memory({ model: summarizing(), config: everyRound });
+      const { model, graph, thread } = agentWithMemory(memory, { session });
+      await graph.invoke(
+        { messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] },
+        thread,
+      );
+      await say(graph, "question 2", thread);
+      await graph.invoke(
+        { messages: [new SystemMessage("Be brief."), new HumanMessage("question 3")] },
+        thread,
+      );
+      const { messages } = await say(graph, "question 4", thread);
+      expect(lines(model.calls[3]!.messages)).toEqual([
+        expect.stringMatching(/^system: Be kind\.Be brief\.<memory>[\s\S]*summary 3/),
+        "human: question 4",
+      ]);
+      const systems = messages.filter((message) => message.getType() === "system");
+      expect(lines(systems)).toEqual(["system: Be kind.", "system: Be brief."]);
+      if (session === "bounded")
+        expect(lines(messages)).toEqual(["system: Be kind.", "system: Be brief.", ...rounds(4)]);
+    },
+  );
 
   it("sent with every message by a caller without a checkpointer are shown once", async () => {
     const memory = database.memory();
@@ -87,10 +106,20 @@ describe("system messages", () => {
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
     for (const [round, id] of [undefined, "fixed", "fixed", undefined].entries()) {
-      const instructions = new SystemMessage({ content: "Be kind.", ...(id !== undefined && { id }) });
-      await graph.invoke({ messages: [instructions, new HumanMessage(`question ${round + 1}`)] }, thread);
+      const instructions = new SystemMessage({
+        content: "Be kind.",
+        ...(id !== undefined && { id }),
+      });
+      await graph.invoke(
+        { messages: [instructions, new HumanMessage(`question ${round + 1}`)] },
+        thread,
+      );
     }
-    expect(lines(model.calls[3]!.messages)).toEqual(["system: Be kind.", ...rounds(1, 2, 3), "human: question 4"]);
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      "system: Be kind.",
+      ...rounds(1, 2, 3),
+      "human: question 4",
+    ]);
   });
 });
 
@@ -100,7 +129,10 @@ it.each([
   ["ends in half a character", "a\uD800"],
 ])("a message whose id %s is recorded, and so are later ones", async (_, id) => {
   const { graph, thread } = agentWithMemory(database.memory());
-  await (graph as unknown as AnyGraph).invoke({ messages: [new HumanMessage({ id, content: "odd" })] }, thread);
+  await (graph as unknown as AnyGraph).invoke(
+    { messages: [new HumanMessage({ id, content: "odd" })] },
+    thread,
+  );
   await say(graph, "plain", thread);
   expect(await transcript(database, thread)).toEqual(["odd", "answer 1", "plain", "answer 2"]);
 });

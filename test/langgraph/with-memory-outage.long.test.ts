@@ -6,7 +6,16 @@ import { createMemory, type Memory, MemoryError, withMemory } from "../../src/in
 import { freePort } from "../support/free-port.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, chatAgent, lines, newThread, say, streamed, transcript } from "./conversation.js";
+import {
+  addressOf,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+  transcript,
+} from "./conversation.js";
 import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -17,12 +26,16 @@ afterAll(async () => {
 
 /** A memory whose database does not answer: nothing listens on its port. */
 async function unreachable(logger = recordingLogger()) {
-  const pool = new pg.Pool({ connectionString: `postgresql://nobody@127.0.0.1:${await freePort()}/none` });
+  const pool = new pg.Pool({
+    connectionString: `postgresql://nobody@127.0.0.1:${await freePort()}/none`,
+  });
   pools.push(pool);
   return { memory: createMemory({ database: pool, logger }), logger };
 }
 
-/** A memory that can be switched from `first` to `second`: a database that goes down and comes back. */
+/**
+ * A memory that can be switched from `first` to `second`: a database that goes down and comes back.
+ */
 function switching(first: Memory, second: Memory) {
   let current = first;
   const memory: Memory = new Proxy(first, { get: (_, key) => Reflect.get(current, key) });
@@ -49,10 +62,18 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
       { type: "memory.remember", status: "skipped", detail: "DATABASE_UNAVAILABLE" },
     ]);
     expect(logger.lines).toEqual([
-      expect.stringMatching(/^warn: the database has not answered for \d+ s: turns go on without memory/),
-      expect.stringMatching(/^error: recall failed for .* the turn goes on without it: The database does not answer/),
+      expect.stringMatching(
+        /^warn: the database has not answered for \d+ s: turns go on without memory/,
+      ),
+      expect.stringMatching(
+        /^error: recall failed for .* the turn goes on without it: The database does not answer/,
+      ),
     ]);
-    expect(shownIn(model.calls[1])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
+    expect(shownIn(model.calls[1])).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
     expect(await transcript(database, thread)).toHaveLength(2);
 
     use(up);
@@ -68,7 +89,9 @@ describe.concurrent("a failure of memory", () => {
     const { memory } = await unreachable();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { onError: "throw" }).compile();
-    await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    await expect(say(graph, "hello", newThread())).rejects.toMatchObject({
+      code: "DATABASE_UNAVAILABLE",
+    });
     expect(model.calls).toHaveLength(0);
   });
 
@@ -81,7 +104,10 @@ describe.concurrent("a failure of memory", () => {
     };
     const graph = withMemory(chatAgent(answering()), failing).compile();
     const thread = newThread();
-    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
+    expect(lines((await say(graph, "hello", thread)).messages)).toEqual([
+      "human: hello",
+      "ai: answer 1",
+    ]);
     const { rows } = await database.pool.query(
       `select step as node, op, status, detail from "${database.schema}".event where user_id = $1 order by id`,
       [thread.configurable.user_id],
@@ -95,7 +121,10 @@ describe.concurrent("a failure of memory", () => {
   it.each(["SETUP_REQUIRED", "PERMISSION_DENIED", "CLOSED"] as const)(
     "by a mistake of the program (%s) always fails the turn",
     async (code) => {
-      const failing: Memory = { ...database.memory(), recall: () => Promise.reject(new MemoryError(code, "mistake")) };
+      const failing: Memory = {
+        ...database.memory(),
+        recall: () => Promise.reject(new MemoryError(code, "mistake")),
+      };
       const model = answering();
       const graph = withMemory(chatAgent(model), failing).compile();
       await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code });
@@ -116,7 +145,9 @@ describe.concurrent("a failure of memory", () => {
         return memory.remember(input);
       },
     };
-    const graph = withMemory(chatAgent(answering()), asking).compile({ checkpointer: new MemorySaver() });
+    const graph = withMemory(chatAgent(answering()), asking).compile({
+      checkpointer: new MemorySaver(),
+    });
     const thread = newThread();
     expect(await say(graph, "hello", thread)).toMatchObject({ __interrupt__: [{ value: "wait" }] });
     expect((await graph.getState(thread)).next).toEqual(["memory.remember"]);

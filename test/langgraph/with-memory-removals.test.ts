@@ -35,10 +35,15 @@ describe("an agent that removes messages", () => {
     return edged.compile();
   }
   const trimming = (model: ScriptedChatModel) =>
-    changing(model, (messages) => messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })));
+    changing(model, (messages) =>
+      messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })),
+    );
 
   it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
-    const { model, graph, thread } = agentWithMemory(database.memory(), { build: trimming, session });
+    const { model, graph, thread } = agentWithMemory(database.memory(), {
+      build: trimming,
+      session,
+    });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(lines(model.calls[3]!.messages)).toEqual([...rounds(3), "human: question 4"]);
@@ -52,17 +57,27 @@ describe("an agent that removes messages", () => {
     const { model, graph, thread } = agentWithMemory(memory, { build: trimming });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
-    expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
-    expect(lines(model.calls[3]!.messages)).toEqual([expect.stringContaining("summary 1"), "human: question 4"]);
+    expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(
+      6,
+    );
+    expect(lines(model.calls[3]!.messages)).toEqual([
+      expect.stringContaining("summary 1"),
+      "human: question 4",
+    ]);
     expect(lines(messages)).toEqual(rounds(2, 3, 4));
   });
 
   it("is not shown one removed message, even the first after a summary", async () => {
     const withoutSecrets = (messages: BaseMessage[]) =>
-      messages.filter(({ text }) => text.includes("secret")).map(({ id }) => new RemoveMessage({ id: id! }));
+      messages
+        .filter(({ text }) => text.includes("secret"))
+        .map(({ id }) => new RemoveMessage({ id: id! }));
     const build = (model: ScriptedChatModel) => changing(model, withoutSecrets, "after");
     const own = { build, session: "bounded" } as const;
-    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), own);
+    const { memory, model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing() }),
+      own,
+    );
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const elsewhere = new HumanMessage({ id: "other", content: "a secret told elsewhere" });
     await memory.record({ ...addressOf(thread), messages: [elsewhere] });

@@ -7,11 +7,17 @@ import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 const db = useTestDatabase();
 
 it.each([
-  ["Antworte immer mit dem Code zuerst.", "Der Nutzer möchte, dass immer zuerst Code gezeigt wird."],
+  [
+    "Antworte immer mit dem Code zuerst.",
+    "Der Nutzer möchte, dass immer zuerst Code gezeigt wird.",
+  ],
   ["Responde siempre de forma breve.", "El usuario quiere respuestas siempre breves."],
   ["Nunca me envíes enlaces.", "Nunca enviar enlaces al usuario."],
   ["Always reply with code first.", "Always reply with code first."],
-  ["Sei ab jetzt mein Deutschlehrer.", "Der Nutzer möchte, dass der Assistent sein Deutschlehrer ist."],
+  [
+    "Sei ab jetzt mein Deutschlehrer.",
+    "Der Nutzer möchte, dass der Assistent sein Deutschlehrer ist.",
+  ],
 ])("what a user of a plain agent says is a rule of theirs: %s", async (says, text) => {
   const rule = candidate(text, says.slice(0, -1), { category: "instructions" });
   const model = taskModel({ fact_extraction: () => facts(rule) });
@@ -19,6 +25,9 @@ it.each([
   const thread = newThread();
   await say(withMemory(toolAgent(["ok"], []).agent, memory).compile(), says, thread);
   await memory.idle();
-  const kept = await memory.memories.list({ scope: addressOf(thread).scope, states: ["active", "quarantined"] });
+  const kept = await memory.memories.list({
+    scope: addressOf(thread).scope,
+    states: ["active", "quarantined"],
+  });
   expect(kept.map((each) => [each.state, each.text])).toEqual([["active", text]]);
 });

@@ -33,7 +33,9 @@ it("without a checkpointer a turn sent twice is recorded once, and shown once", 
   const graph = withMemory(chatAgent(model), memory).compile();
   const thread = newThread();
   await converse(graph, thread, 1);
-  const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
+  const question = () => ({
+    messages: [new HumanMessage({ id: "second", content: "question 2" })],
+  });
   await graph.invoke(question(), thread);
   await graph.invoke(question(), thread);
   expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
@@ -61,7 +63,9 @@ describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (sessi
       .compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await converse(graph, thread, 1, 2, 3, 4, 5);
-    expect(lines((await say(graph, "question 6", thread)).messages)).toEqual(rounds(1, 2, 3, 4, 5, 6));
+    expect(lines((await say(graph, "question 6", thread)).messages)).toEqual(
+      rounds(1, 2, 3, 4, 5, 6),
+    );
     expect(lines(model.calls[5]!.messages)).toEqual([summary(3), "human: question 6"]);
     expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
   });

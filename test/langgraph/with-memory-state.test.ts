@@ -43,7 +43,10 @@ const states = {
   }),
   zod: z.object({
     messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
-    log: withLangGraph(z.array(z.string()), { default: () => ["begin"], reducer: { schema: z.string(), fn: append } }),
+    log: withLangGraph(z.array(z.string()), {
+      default: () => ["begin"],
+      reducer: { schema: z.string(), fn: append },
+    }),
     total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
     count: z.number().default(0),
     untouched: z.string().optional(),
@@ -63,33 +66,39 @@ const counting = (kind: keyof typeof states) =>
     count: count + 1,
   }));
 
-describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an agent made with %s", (kind) => {
-  it("are the same as without memory in every turn", async () => {
-    const memory = database.memory();
-    const checkpointer = memory.checkpointer();
-    const plain = counting(kind) as unknown as AnyGraph;
-    const [bare, wrapped] = [newThread(), newThread()];
-    Object.assign(plain, { checkpointer });
-    const graph = withMemory(counting(kind), memory).compile({ checkpointer });
+describe.each(Object.keys(states) as (keyof typeof states)[])(
+  "the keys of an agent made with %s",
+  (kind) => {
+    it("are the same as without memory in every turn", async () => {
+      const memory = database.memory();
+      const checkpointer = memory.checkpointer();
+      const plain = counting(kind) as unknown as AnyGraph;
+      const [bare, wrapped] = [newThread(), newThread()];
+      Object.assign(plain, { checkpointer });
+      const graph = withMemory(counting(kind), memory).compile({ checkpointer });
 
-    for (const round of [1, 2, 3]) {
-      const input = () => ({
-        messages: [new HumanMessage({ id: `${round}`, content: `question ${round}` })],
-        ...(round === 2 && { untouched: "kept", log: "from outside" }),
-      });
-      const { messages: said, ...expected } = await plain.invoke(input(), bare);
-      const { messages, ...state } = await (graph as unknown as AnyGraph).invoke(input(), wrapped);
-      expect(state).toEqual(expected);
-      expect(lines(messages)).toEqual(lines(said));
-    }
-    const { values } = await graph.getState(wrapped);
-    expect(values).toMatchObject({ total: 16, untouched: "kept" });
-    // LangGraph itself sets a zod default anew with every input: then each turn is turn 0.
-    const rounds = kind === "zod" ? [0, 0, 0] : [0, 1, 2];
-    const [first, ...later] = rounds.map((round) => `round ${round}`);
-    expect(values.log).toEqual(["begin", first, "from outside", ...later]);
-  });
-});
+      for (const round of [1, 2, 3]) {
+        const input = () => ({
+          messages: [new HumanMessage({ id: `${round}`, content: `question ${round}` })],
+          ...(round === 2 && { untouched: "kept", log: "from outside" }),
+        });
+        const { messages: said, ...expected } = await plain.invoke(input(), bare);
+        const { messages, ...state } = await (graph as unknown as AnyGraph).invoke(
+          input(),
+          wrapped,
+        );
+        expect(state).toEqual(expected);
+        expect(lines(messages)).toEqual(lines(said));
+      }
+      const { values } = await graph.getState(wrapped);
+      expect(values).toMatchObject({ total: 16, untouched: "kept" });
+      // LangGraph itself sets a zod default anew with every input: then each turn is turn 0.
+      const rounds = kind === "zod" ? [0, 0, 0] : [0, 1, 2];
+      const [first, ...later] = rounds.map((round) => `round ${round}`);
+      expect(values.log).toEqual(["begin", first, "from outside", ...later]);
+    });
+  },
+);
 
 describe("an agent with schemas of its own", () => {
   const own = {
@@ -115,22 +124,39 @@ describe("an agent with schemas of its own", () => {
     },
   };
 
-  it.each(["annotation", "zod"] as const)("takes its input, gives its output, keeps the rest (%s)", async (kind) => {
-    const memory = database.memory();
-    const chat = ({ question, visits = 1 }: { question: string; visits?: number | undefined }) => ({
-      messages: [new HumanMessage(question)],
-      answer: `${question} ${visits}`,
-      visits: visits + 1,
-    });
-    const { state, ...schemas } = own[kind];
-    const agent = agentOf(state, chat, schemas);
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() }) as unknown as AnyGraph;
-    const thread = newThread();
-    expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({ answer: "who 1" });
-    expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
-    expect(lines((await graph.getState(thread)).values.messages)).toEqual(["human: who", "human: what"]);
-    if (kind === "zod") await expect(graph.invoke({ question: 7 }, thread)).rejects.toThrow(/expected string/);
-  });
+  it.each(["annotation", "zod"] as const)(
+    "takes its input, gives its output, keeps the rest (%s)",
+    async (kind) => {
+      const memory = database.memory();
+      const chat = ({
+        question,
+        visits = 1,
+      }: {
+        question: string;
+        visits?: number | undefined;
+      }) => ({
+        messages: [new HumanMessage(question)],
+        answer: `${question} ${visits}`,
+        visits: visits + 1,
+      });
+      const { state, ...schemas } = own[kind];
+      const agent = agentOf(state, chat, schemas);
+      const graph = withMemory(agent, memory).compile({
+        checkpointer: memory.checkpointer(),
+      }) as unknown as AnyGraph;
+      const thread = newThread();
+      expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({
+        answer: "who 1",
+      });
+      expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
+      expect(lines((await graph.getState(thread)).values.messages)).toEqual([
+        "human: who",
+        "human: what",
+      ]);
+      if (kind === "zod")
+        await expect(graph.invoke({ question: 7 }, thread)).rejects.toThrow(/expected string/);
+    },
+  );
 
   it("has its input validated by its StateSchema", async () => {
     const memory = database.memory();
@@ -144,13 +170,18 @@ describe("an agent with schemas of its own", () => {
     const memory = database.memory();
     const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
     const agent = new StateGraph(MessagesAnnotation, contextSchema)
-      .addNode("chat", (_, { context }) => ({ messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)] }))
+      .addNode("chat", (_, { context }) => ({
+        messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)],
+      }))
       .addEdge(START, "chat")
       .compile();
     const graph = withMemory(agent, memory).compile();
     const { configurable } = newThread({ user_id: undefined });
     const input = { messages: [new HumanMessage("hi")] };
-    const result = await graph.invoke(input, { configurable, context: { tone: "kind", userId: "ana" } });
+    const result = await graph.invoke(input, {
+      configurable,
+      context: { tone: "kind", userId: "ana" },
+    });
     expect(lines(result.messages)).toEqual(["human: hi", "human: kind ana"]);
     const threads = await memory.threads.list({ scope: { userId: "ana" } });
     expect(threads).toMatchObject([{ threadId: configurable.thread_id }]);

@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Annotation, MessagesAnnotation, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import {
+  Annotation,
+  MessagesAnnotation,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import ts from "typescript";
 import { expect, expectTypeOf, it } from "vitest";
@@ -24,7 +31,10 @@ it("a graph's input and output are the agent's own", async () => {
     .addEdge(START, "chat")
     .compile();
   const graph = withMemory(agent, database.memory()).compile();
-  const result = await graph.invoke({ messages: hi() }, { ...newThread(), context: { tone: "kind" } });
+  const result = await graph.invoke(
+    { messages: hi() },
+    { ...newThread(), context: { tone: "kind" } },
+  );
 
   expectTypeOf(result).toEqualTypeOf<{ mood: "good" | "bad" }>();
   expectTypeOf<typeof MessagesAnnotation.Update>().toExtend<Parameters<typeof graph.invoke>[0]>();
@@ -85,13 +95,22 @@ it("a misspelt option is reported in one line, by TypeScript and at run time", a
     declare const agent: CreatedAgent<{ messages: string[] }>;
     withMemory(agent, memory, { onEror: "throw" });`;
   const { options } = ts.convertCompilerOptionsFromJson(
-    { strict: true, module: "nodenext", target: "es2022", types: ["node"], skipLibCheck: true, noEmit: true },
+    {
+      strict: true,
+      module: "nodenext",
+      target: "es2022",
+      types: ["node"],
+      skipLibCheck: true,
+      noEmit: true,
+    },
     import.meta.dirname,
   );
   const host = ts.createCompilerHost(options);
   const read = host.getSourceFile.bind(host);
   host.getSourceFile = (name, ...rest) =>
-    name === folder ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true) : read(name, ...rest);
+    name === folder
+      ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true)
+      : read(name, ...rest);
   host.fileExists = (name) => name === folder || ts.sys.fileExists(name);
   const program = ts.createProgram([folder], options, host);
   const problems = program.getSemanticDiagnostics(program.getSourceFile(folder));
@@ -99,11 +118,15 @@ it("a misspelt option is reported in one line, by TypeScript and at run time", a
   expect(problems).toMatchObject([{ messageText: reported }]);
   const agent = createAgent({ model: answering(), tools: [] });
   const misspelt = { onEror: "throw" } as object;
-  expect(() => withMemory(agent, database.memory(), misspelt)).toThrow(/options of withMemory.*onEror/s);
+  expect(() => withMemory(agent, database.memory(), misspelt)).toThrow(
+    /options of withMemory.*onEror/s,
+  );
 });
 
 it("only an agent can be wrapped", () => {
-  const builder = new StateGraph(MessagesAnnotation).addNode("chat", () => ({})).addEdge(START, "chat");
+  const builder = new StateGraph(MessagesAnnotation)
+    .addNode("chat", () => ({}))
+    .addEdge(START, "chat");
   // @ts-expect-error: it is not compiled
   void (() => withMemory(builder, database.memory()));
   // @ts-expect-error: a model is no agent

@@ -66,35 +66,45 @@ describe("streams", () => {
       .map((message) => message.text)
       .filter((text) => text !== "");
 
-  it.each(["inline", "background"] as const)("show the agent's tokens and steps, none of %s jobs", async (jobs) => {
-    const secret = "Secretia";
-    const model = taskModel({
-      conversation_summary: () => ({ structured: { reasoning: "", summary: `They spoke of ${secret}.` } }),
-      fact_extraction: (_, call) =>
-        call === 0 ? facts(candidate(`The user works in ${secret}.`, "I work there")) : facts(),
-      episode_summary: () => ({ structured: { reasoning: "", summary: `They met in ${secret}.` } }),
-    });
-    const memories = { extract: true, episodes: true, episodeEveryTurns: 2 };
-    const settings = { model, jobs, config: { ...config, memories } };
-    const { memory, graph, thread } = agentWithMemory(database.memory(settings));
-    for (const [index, said] of ["I work there.", "Hello."].entries()) {
-      const streamMode: StreamMode[] = ["messages", "updates", "custom"];
-      const input = { messages: [new HumanMessage(said)] };
-      const options = { ...thread, streamMode, subgraphs: true };
-      const chunks = (await streamed(graph, input, options)) as [string[], string, unknown][];
-      await memory.idle();
-      const inner = chunks.filter(([namespace]) => namespace.length > 0);
-      expect(inner.every(([namespace]) => namespace[0]?.startsWith("agent:"))).toBe(true);
-      const messages = chunks.filter(([, mode]) => mode === "messages").map(([, , chunk]) => chunk);
-      expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
-      const names = /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
-      expect(JSON.stringify(chunks)).not.toMatch(names);
-      expect(JSON.stringify(chunks)).not.toContain(secret);
-    }
-    expect(await memory.summaries.list(addressOf(thread))).toHaveLength(2);
-    const texts = (await textsOf(memory, addressOf(thread))).toSorted();
-    expect(texts).toEqual([`The user works in ${secret}.`, `They met in ${secret}.`]);
-  });
+  it.each(["inline", "background"] as const)(
+    "show the agent's tokens and steps, none of %s jobs",
+    async (jobs) => {
+      const secret = "Secretia";
+      const model = taskModel({
+        conversation_summary: () => ({
+          structured: { reasoning: "", summary: `They spoke of ${secret}.` },
+        }),
+        fact_extraction: (_, call) =>
+          call === 0 ? facts(candidate(`The user works in ${secret}.`, "I work there")) : facts(),
+        episode_summary: () => ({
+          structured: { reasoning: "", summary: `They met in ${secret}.` },
+        }),
+      });
+      const memories = { extract: true, episodes: true, episodeEveryTurns: 2 };
+      const settings = { model, jobs, config: { ...config, memories } };
+      const { memory, graph, thread } = agentWithMemory(database.memory(settings));
+      for (const [index, said] of ["I work there.", "Hello."].entries()) {
+        const streamMode: StreamMode[] = ["messages", "updates", "custom"];
+        const input = { messages: [new HumanMessage(said)] };
+        const options = { ...thread, streamMode, subgraphs: true };
+        const chunks = (await streamed(graph, input, options)) as [string[], string, unknown][];
+        await memory.idle();
+        const inner = chunks.filter(([namespace]) => namespace.length > 0);
+        expect(inner.every(([namespace]) => namespace[0]?.startsWith("agent:"))).toBe(true);
+        const messages = chunks
+          .filter(([, mode]) => mode === "messages")
+          .map(([, , chunk]) => chunk);
+        expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
+        const names =
+          /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
+        expect(JSON.stringify(chunks)).not.toMatch(names);
+        expect(JSON.stringify(chunks)).not.toContain(secret);
+      }
+      expect(await memory.summaries.list(addressOf(thread))).toHaveLength(2);
+      const texts = (await textsOf(memory, addressOf(thread))).toSorted();
+      expect(texts).toEqual([`The user works in ${secret}.`, `They met in ${secret}.`]);
+    },
+  );
 
   it("of a graph in the agent need `subgraphs`, as in LangGraph", async () => {
     const inner = chatAgent(answering());
@@ -104,10 +114,16 @@ describe("streams", () => {
     const wrapped = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const input = () => ({ messages: [new HumanMessage("hello")] });
     const of = async (graph: unknown, subgraphs: boolean) => {
-      const chunks = await streamed(graph, input(), { ...newThread(), streamMode: "messages", subgraphs });
-      return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks).length;
+      const chunks = await streamed(graph, input(), {
+        ...newThread(),
+        streamMode: "messages",
+        subgraphs,
+      });
+      return tokens(subgraphs ? (chunks as [unknown, unknown][]).map(([, chunk]) => chunk) : chunks)
+        .length;
     };
-    for (const subgraphs of [false, true]) expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
+    for (const subgraphs of [false, true])
+      expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
   });
 
   it("and states have only the agent's own keys, and nothing recalled", async () => {
@@ -115,7 +131,11 @@ describe("streams", () => {
     const thread = await knownThread(memory);
     for (const subgraphs of [false, true]) {
       const input = { messages: [new HumanMessage("What do I like?")] };
-      const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs });
+      const chunks = await streamed(graph, input, {
+        ...thread,
+        streamMode: ["values", "updates"],
+        subgraphs,
+      });
       expect(chunks.length).toBeGreaterThan(4);
       expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
       expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");
@@ -126,7 +146,9 @@ describe("streams", () => {
   });
 
   it("report what memory did", async () => {
-    const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
+    const { memory, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizing(), config }),
+    );
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));
     const input = { messages: [new HumanMessage("question 2")] };
@@ -139,7 +161,15 @@ describe("streams", () => {
         op: "search",
         status: "ok",
         summaryId: summary!.id,
-        memories: { profile: 0, relevant: 0, episodes: 0, related: 0, rest: 0, notes: 0, earlier: 0 },
+        memories: {
+          profile: 0,
+          relevant: 0,
+          episodes: 0,
+          related: 0,
+          rest: 0,
+          notes: 0,
+          earlier: 0,
+        },
         omittedMemories: 0,
         similarity: null,
         changes: 0,
@@ -179,27 +209,56 @@ describe("streams", () => {
       const [model, appId] = [answering(), randomUUID()];
       const thread = newThread({ app_id: appId });
       const scope = { userId: thread.configurable.user_id, appId };
-      await memory.remember({ scope, threadId: randomUUID(), messages: [new HumanMessage("My boat is called Orca.")] });
-      await memory.memories.add({ kind: "note", text: "Users like short answers." }, { scope: { appId } });
-      const statements = ["Ida draws plans of gardens.", "The user plants tulips.", "Ben sells cars."];
-      const city = { category: "profile", key: "city", value: "Rome", text: "The user's city is Rome." };
-      const add = (...drafts: MemoryDraft[]) => memory.memories.add(drafts, { scope, actor: "agent" });
+      await memory.remember({
+        scope,
+        threadId: randomUUID(),
+        messages: [new HumanMessage("My boat is called Orca.")],
+      });
+      await memory.memories.add(
+        { kind: "note", text: "Users like short answers." },
+        { scope: { appId } },
+      );
+      const statements = [
+        "Ida draws plans of gardens.",
+        "The user plants tulips.",
+        "Ben sells cars.",
+      ];
+      const city = {
+        category: "profile",
+        key: "city",
+        value: "Rome",
+        text: "The user's city is Rome.",
+      };
+      const add = (...drafts: MemoryDraft[]) =>
+        memory.memories.add(drafts, { scope, actor: "agent" });
       await add(favouriteDish, city, ...statements.map((text) => ({ text })));
       // Without a checkpointer, everything but the current message comes from the database.
       const graph = await agentIn(way, { memory, model, checkpointer: null });
       const most: Record<string, number> = {};
-      for (const said of ["Who draws plans of gardens?", "Who sells cars?", "Which car did I sell?"]) {
+      for (const said of [
+        "Who draws plans of gardens?",
+        "Who sells cars?",
+        "Which car did I sell?",
+      ]) {
         const input = { messages: [new HumanMessage(said)] };
-        const [event] = (await streamed(graph, input, { ...thread, streamMode: "custom" })) as RecallEvent[];
+        const [event] = (await streamed(graph, input, {
+          ...thread,
+          streamMode: "custom",
+        })) as RecallEvent[];
         const { memories, consents, unread, changes, databaseMessages, summaryId } = event!;
         const prompt = model.calls.at(-1)!.messages.filter(({ text }) => text !== "Lead.");
         const text = prompt.map((message) => message.text).join("\n");
         const counts = { ...memories, consents, unread, changes };
         const counted = Object.values(counts).reduce((sum, count) => sum + count);
         expect(counted, text).toBe(text.match(/^(- |\d+\. \[)/gm)?.length);
-        expect(databaseMessages, text).toBe(prompt.filter((message) => message.getType() !== "system").length - 1);
+        expect(databaseMessages, text).toBe(
+          prompt.filter((message) => message.getType() !== "system").length - 1,
+        );
         expect(summaryId !== null, text).toBe(text.includes("[Summary of Round"));
-        for (const [part, count] of Object.entries({ ...counts, summaries: Number(summaryId !== null) }))
+        for (const [part, count] of Object.entries({
+          ...counts,
+          summaries: Number(summaryId !== null),
+        }))
           most[part] = Math.max(most[part] ?? 0, count);
         await add({ text: `The user sold a car to ${said.slice(0, 9)}.` });
         await memory.idle();

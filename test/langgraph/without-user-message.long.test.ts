@@ -1,7 +1,16 @@
 import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, agentWithMemory, answering, lines, newThread, rounds, say, summarizing } from "./conversation.js";
+import {
+  addressOf,
+  agentWithMemory,
+  answering,
+  lines,
+  newThread,
+  rounds,
+  say,
+  summarizing,
+} from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -30,7 +39,11 @@ describe("a run without a user message, after a summary of all", () => {
     for (const messages of Object.values(brought)) {
       const thread = newThread();
       for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
-      expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, startTurn: 1, endTurn: 2 });
+      expect((await memory.recall(addressOf(thread))).summary).toMatchObject({
+        endSeq: 3,
+        startTurn: 1,
+        endTurn: 2,
+      });
 
       // An agent of `createAgent` that is to answer an answer is done.
       await graph.invoke({ messages }, thread);
@@ -40,18 +53,30 @@ describe("a run without a user message, after a summary of all", () => {
       expect(shown[1]).toMatch(/^ai: answer/);
       expect(lines(last).join()).toMatch(/summary \d/);
       expect(lines(last).join()).not.toContain("question 1");
-      expect(shown).toHaveLength(2 + messages.filter((message) => message.getType() === "ai").length);
+      expect(shown).toHaveLength(
+        2 + messages.filter((message) => message.getType() === "ai").length,
+      );
     }
   });
 
   it("is shown the turn of the tool result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } } }),
+      database.memory({
+        model: summarizing(),
+        config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
+      }),
       { session: "bounded" },
     );
     await say(graph, "question 1", thread);
     const call = new AIMessage({ content: "", tool_calls: [{ id: "c1", name: "look", args: {} }] });
-    await graph.invoke({ messages: [call, new ToolMessage({ content: "seen", tool_call_id: "c1" })] }, thread);
-    expect(lines(model.calls[1]!.messages).slice(1)).toEqual([...rounds(1), "ai: (look)", "tool: seen"]);
+    await graph.invoke(
+      { messages: [call, new ToolMessage({ content: "seen", tool_call_id: "c1" })] },
+      thread,
+    );
+    expect(lines(model.calls[1]!.messages).slice(1)).toEqual([
+      ...rounds(1),
+      "ai: (look)",
+      "tool: seen",
+    ]);
   });
 });

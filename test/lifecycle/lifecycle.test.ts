@@ -26,19 +26,26 @@ function ageing(options: MemoryOptions = {}) {
   };
 }
 
-const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({ text, importance: 2, ...fields });
+const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({
+  text,
+  importance: 2,
+  ...fields,
+});
 
-async function add(memory: Memory, { scope }: Pick<Address, "scope">, ...drafts: MemoryDraft[]): Promise<string[]> {
+async function add(
+  memory: Memory,
+  { scope }: Pick<Address, "scope">,
+  ...drafts: MemoryDraft[]
+): Promise<string[]> {
   const outcomes = await memory.memories.add(drafts, { scope });
   return outcomes.map(({ id }) => id as string);
 }
 
 const statesOf = async (memory: Memory, { scope }: Address) =>
   Object.fromEntries(
-    (await memory.memories.list({ scope, states: ["active", "superseded", "soft_deleted"] })).map(({ text, state }) => [
-      text,
-      state,
-    ]),
+    (await memory.memories.list({ scope, states: ["active", "superseded", "soft_deleted"] })).map(
+      ({ text, state }) => [text, state],
+    ),
   );
 
 async function rowsOf(id: string): Promise<number[]> {
@@ -99,7 +106,10 @@ describe("an unused memory", () => {
     await add(memory, user, minor("The user likes medlars."));
     await memory.memories.update(changed!, { importance: 1 }, user);
     passed(99);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+      softDeleted: 0,
+      purged: 0,
+    });
     passed(101);
     expect((await runLifecycle(memory, { scope: user.scope })).softDeleted).toBe(3);
     expect([said]).toHaveLength(1);
@@ -120,9 +130,14 @@ describe("an unused memory", () => {
     expect(ids).not.toContain(old);
     const { memories } = await memory.recall(query);
     expect(JSON.stringify(memories)).not.toContain("apple");
-    expect(JSON.stringify(await memory.memories.list({ scope: user.scope }))).not.toContain("apple");
+    expect(JSON.stringify(await memory.memories.list({ scope: user.scope }))).not.toContain(
+      "apple",
+    );
     // Nor as something that a new memory could be merged with or linked to.
-    const [again] = await memory.memories.add(minor("The user planted apple trees in the gardens."), user);
+    const [again] = await memory.memories.add(
+      minor("The user planted apple trees in the gardens."),
+      user,
+    );
     expect(again?.outcome).toBe("created");
     expect(again?.id).not.toBe(old);
   });
@@ -152,31 +167,45 @@ describe("an unused memory", () => {
       message: expect.stringContaining("purged on 2031-04-02"),
     });
     const trail = await memory.memories.history(second!, user);
-    expect(trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry))).toEqual([
-      "DELETE worker:lifecycle",
-      "TTL worker:lifecycle",
-      "ADD api",
-    ]);
-    expect(trail[0]?.old).toMatchObject({ text: "The user collects old coins.", state: "soft_deleted" });
+    expect(
+      trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry)),
+    ).toEqual(["DELETE worker:lifecycle", "TTL worker:lifecycle", "ADD api"]);
+    expect(trail[0]?.old).toMatchObject({
+      text: "The user collects old coins.",
+      state: "soft_deleted",
+    });
     // Its words are in no news any more, and where it was not shown neither is its end.
     const { changes } = await memory.recall(user);
     expect(changes.count).toBe(1);
-    expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
+    expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain(
+      "coins",
+    );
   });
 
   it("is soft-deleted once by several processes", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
-    await add(memory, user, ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)));
+    await add(
+      memory,
+      user,
+      ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)),
+    );
     passed(61);
     const others = [ageing(), ageing()];
     for (const other of others) other.passed(61);
     await Promise.all(
-      [memory, ...others.map((other) => other.memory)].map((each) => runLifecycle(each, { scope: user.scope })),
+      [memory, ...others.map((other) => other.memory)].map((each) =>
+        runLifecycle(each, { scope: user.scope }),
+      ),
     );
-    expect(await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).toHaveLength(30);
+    expect(
+      await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] }),
+    ).toHaveLength(30);
     const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
-    expect([revision, changes.map(({ rev }) => rev)]).toEqual([60, Array.from({ length: 30 }, (_, n) => n + 31)]);
+    expect([revision, changes.map(({ rev }) => rev)]).toEqual([
+      60,
+      Array.from({ length: 30 }, (_, n) => n + 31),
+    ]);
     const { rows } = await db.pool.query(
       `select node, op, count(*)::int from "${db.schema}".event where user_id = $1 and step = 'lifecycle' group by 1, 2`,
       [user.scope.userId],
@@ -191,9 +220,15 @@ describe("an unused memory", () => {
     await add(memory, user, name("Rex"));
     await add(memory, user, name("Bo"));
     passed(200);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 1, purged: 0 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+      softDeleted: 1,
+      purged: 0,
+    });
     passed(400);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({ softDeleted: 0, purged: 1 });
+    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+      softDeleted: 0,
+      purged: 1,
+    });
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
@@ -225,7 +260,9 @@ describe("an unused memory", () => {
     statements.length = 0;
     await memory.upkeep({ kinds: ["lifecycle"] });
     expect(
-      (await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).map((item) => item.id),
+      (await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).map(
+        (item) => item.id,
+      ),
     ).toEqual([id]);
     const [{ text, values } = { text: "", values: [] }] = statements;
     const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
@@ -240,9 +277,19 @@ it("changes are kept for 180 days, older requests get trimmedTo, and the audit t
   const { memory, passed } = ageing();
   const user = { scope: newAddress().scope };
   const idle = { ...user, threadId: "idle since" };
-  const broken = async () => (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
-  await memory.remember({ ...idle, messages: [new HumanMessage("hello")], shown: { revision: 0, memoryIds: [] } });
-  const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
+  const broken = async () =>
+    (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
+  await memory.remember({
+    ...idle,
+    messages: [new HumanMessage("hello")],
+    shown: { revision: 0, memoryIds: [] },
+  });
+  const [first] = await add(
+    memory,
+    user,
+    { text: "The user likes tea." },
+    { text: "The user likes rice." },
+  );
   passed(100);
   await add(memory, user, { text: "The user likes plums." });
   passed(180);
@@ -254,14 +301,22 @@ it("changes are kept for 180 days, older requests get trimmedTo, and the audit t
   const left = await memory.changes.since(0, user);
   expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
   expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
-  expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
+  expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({
+    since: 2,
+    revision: 3,
+    count: 1,
+  });
   expect(await memory.memories.history(first!, user)).toHaveLength(1);
   expect(await broken()).toEqual([]);
 
   // Nothing is left to be told; what changes next is counted on.
   passed(400);
   await memory.upkeep();
-  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
+  expect(await memory.changes.since(0, user)).toMatchObject({
+    revision: 3,
+    trimmedTo: 3,
+    changes: [],
+  });
   await add(memory, user, { text: "The user likes pears." });
   expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
   expect(await broken()).toEqual([]);

@@ -11,24 +11,34 @@ interface Listed {
 }
 
 /**
- * What is wrong with the statements that a run's test files left in `folder`: each that breaks a rule and is not listed.
+ * What is wrong with the statements that a run's test files left in `folder`: each that breaks a
+ * rule and is not listed.
  *
- * @param isWhole whether all test files ran: then what is listed and does not occur any more is wrong as well.
+ * @param isWhole whether all test files ran: then what is listed and does not occur any more is
+ * wrong as well.
  */
 export function statementProblems(folder: string, isWhole: boolean): string[] {
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8").split("\n"));
+  const files = readdirSync(folder).map((name) =>
+    readFileSync(join(folder, name), "utf8").split("\n"),
+  );
   const known: readonly Listed[] = [...listed.exceptions, ...listed.falseAlarms];
   const matched = new Set<Listed>();
   const broken = [...new Set(files.flat())].flatMap((statement) =>
     brokenRules(statement).flatMap((rule) => {
-      const found = known.filter((each) => each.rule === rule && statement.includes(each.statement));
+      const found = known.filter(
+        (each) => each.rule === rule && statement.includes(each.statement),
+      );
       for (const each of found) matched.add(each);
-      return found.length > 0 ? [] : [`test/lint/statement-rules.ts: ${rule} is broken by ${statement}`];
+      return found.length > 0
+        ? []
+        : [`test/lint/statement-rules.ts: ${rule} is broken by ${statement}`];
     }),
   );
   const gone = isWhole ? known.filter((each) => !matched.has(each)) : [];
   return [
     ...broken,
-    ...gone.map(({ rule, statement }) => `listed-statements.json: nothing breaks ${rule} by ${statement}`),
+    ...gone.map(
+      ({ rule, statement }) => `listed-statements.json: nothing breaks ${rule} by ${statement}`,
+    ),
   ];
 }

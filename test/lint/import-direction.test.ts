@@ -69,11 +69,13 @@ function cruise(cases: readonly Case[]): Violation[] {
     writeFileSync(join(base, "src", file), text);
   };
   try {
-    for (const file of [config, "tsconfig.json", "package.json"]) cpSync(join(root, file), join(base, file));
+    for (const file of [config, "tsconfig.json", "package.json"])
+      cpSync(join(root, file), join(base, file));
     symlinkSync(join(root, "node_modules"), join(base, "node_modules"));
     for (const [file, statement] of cases) {
       const target = /"(\.{1,2}\/[^"]+)\.js"/.exec(statement)?.[1];
-      if (target !== undefined) write(`${join(dirname(file), target)}.ts`, "export const x = 1;\nexport type X = 1;\n");
+      if (target !== undefined)
+        write(`${join(dirname(file), target)}.ts`, "export const x = 1;\nexport type X = 1;\n");
     }
     for (const [file, statement] of cases) write(file, `${statement};\n`);
     const { stdout, stderr } = spawnSync(

@@ -7,8 +7,14 @@ describe("the rules for statements on Citus", () => {
   it.each([
     ["one-statement", `set local jit to off; select 1`],
     ["no-set-config", `select set_config('mnemograph.tenant_id', $1, true)`],
-    ["no-transaction-id", `update "s".owner o set tick = o.tick + 1, ticked_by = pg_current_xact_id()`],
-    ["do-update-is-plain", `insert into "s".t (id) values ($1) on conflict (id) do update set at = now() returning id`],
+    [
+      "no-transaction-id",
+      `update "s".owner o set tick = o.tick + 1, ticked_by = pg_current_xact_id()`,
+    ],
+    [
+      "do-update-is-plain",
+      `insert into "s".t (id) values ($1) on conflict (id) do update set at = now() returning id`,
+    ],
     [
       "do-update-is-plain",
       `with a as (insert into "s".t as k (id) select 1 on conflict (id) do update
@@ -20,8 +26,14 @@ describe("the rules for statements on Citus", () => {
     ],
     ["returning-is-plain", `update "s".t set a = 1 returning id, now() as now`],
     ["no-time-in-case", `update "s".t set at = case when a then b else now() end where id = $1`],
-    ["no-time-in-case", `with a as (update "s".t set at = coalesce(at, now()) returning id) select id from a`],
-    ["no-interval-with-column", `update "s".t i set at = now() + i.ttl_minutes * interval '1 minute'`],
+    [
+      "no-time-in-case",
+      `with a as (update "s".t set at = coalesce(at, now()) returning id) select id from a`,
+    ],
+    [
+      "no-interval-with-column",
+      `update "s".t i set at = now() + i.ttl_minutes * interval '1 minute'`,
+    ],
     ["no-interval-with-column", `delete from "s".t where seen_at + $1 * interval '1 day' < now()`],
     ["no-subquery-in-values", `insert into "s".t (a) values ((select max(a) from "s".u))`],
     [
@@ -33,7 +45,10 @@ describe("the rules for statements on Citus", () => {
       `with a as (insert into "s".t (id) select i.id from input i
          left join lateral (select id from "s".u where u.id = i.id limit 1) u on true) select 1`,
     ],
-    ["reads-what-it-inserts: t", `with a as (insert into "s".t (id) select 1) select count(*) from "s".t`],
+    [
+      "reads-what-it-inserts: t",
+      `with a as (insert into "s".t (id) select 1) select count(*) from "s".t`,
+    ],
     [
       "reads-what-it-inserts: t",
       `with b as (select id from "s".t), a as (insert into "s".t (id) select 1) select id from b`,

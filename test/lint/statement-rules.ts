@@ -1,6 +1,6 @@
 /**
- * What the text of a statement shows of the rules of docs/scaling.md for Citus. A pattern and no parser: an alarm may be
- * false, and then stands in listed-statements.json with its reason.
+ * What the text of a statement shows of the rules of docs/scaling.md for Citus. A pattern and no
+ * parser: an alarm may be false, and then stands in listed-statements.json with its reason.
  */
 
 /** Text between a pair of parentheses, or all of a statement; each group within is "(#n)". */
@@ -24,7 +24,10 @@ interface Statement {
   readonly writing: readonly Group[];
 }
 
-/** `text` without comments, names of schemas, values of literals and numbers of parameters: alike are then the same. */
+/**
+ * `text` without comments, names of schemas, values of literals and numbers of parameters: alike
+ * are then the same.
+ */
 export function normalStatement(text: string): string {
   return text
     .replace(/--[^\n]*|\bE'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'/gi, (part) => {
@@ -42,14 +45,25 @@ export function normalStatement(text: string): string {
 export function brokenRules(text: string): string[] {
   const top = groupOf(text);
   const groups = allGroups(top);
-  const statement = { text, top, groups, writing: groups.filter((group) => change.test(group.text)) };
+  const statement = {
+    text,
+    top,
+    groups,
+    writing: groups.filter((group) => change.test(group.text)),
+  };
   const broken = rules.filter(({ breaks }) => breaks(statement)).map(({ name }) => name);
-  return [...broken, ...readAndInserted(statement).map((table) => `reads-what-it-inserts: ${table}`)];
+  return [
+    ...broken,
+    ...readAndInserted(statement).map((table) => `reads-what-it-inserts: ${table}`),
+  ];
 }
 
 const change = /^(?:with .*[ )])?(insert into|update|delete from) @s\.(.*)$/;
 
-/** Functions of the library's that PostgreSQL calls stable: a coordinator evaluates them, where it can. */
+/**
+ * Functions of the library's that PostgreSQL calls stable: a coordinator evaluates them, where it
+ * can.
+ */
 const stable = /\bnow\(|clock_timestamp|current_timestamp|pg_current_xact_id/;
 
 const rules: readonly Rule[] = [
@@ -79,7 +93,9 @@ const rules: readonly Rule[] = [
     breaks: ({ writing }) =>
       writing.some((group) => {
         const whole = updating(group);
-        return /\bcase\b(?:(?!\bend\b).)*\bnow\(|\bcoalesce\([^()]*(?:\([^()]*\)[^()]*)*\bnow\(/.test(whole);
+        return /\bcase\b(?:(?!\bend\b).)*\bnow\(|\bcoalesce\([^()]*(?:\([^()]*\)[^()]*)*\bnow\(/.test(
+          whole,
+        );
       }),
   },
   {
@@ -96,11 +112,13 @@ const rules: readonly Rule[] = [
   },
   {
     name: "no-insert-above-writes",
-    breaks: ({ top, writing }) => /^with .*\binsert into @s\./.test(top.text) && writing.some((group) => group !== top),
+    breaks: ({ top, writing }) =>
+      /^with .*\binsert into @s\./.test(top.text) && writing.some((group) => group !== top),
   },
   {
     name: "no-outer-lateral",
-    breaks: ({ text, writing }) => writing.length > 0 && /left join lateral \([^)]*? from @s\./.test(text),
+    breaks: ({ text, writing }) =>
+      writing.length > 0 && /left join lateral \([^)]*? from @s\./.test(text),
   },
 ];
 
@@ -110,17 +128,22 @@ function updating(group: Group): string {
   return verb === "update" || verb === "delete from" ? filled(rest, group, true) : "";
 }
 
-/** Whether an interval is added to something with a column: that depends on the time zone, and so is no constant. */
+/**
+ * Whether an interval is added to something with a column: that depends on the time zone, and so is
+ * no constant.
+ */
 function hasSumWithColumn(text: string): boolean {
   return [...text.matchAll(sum)].some(([whole]) => column.test(whole));
 }
 
-const column = /(?<![@\w.:])(?!(?:now|interval|case|when|then|else|end)\b)[a-z_]+(?:\.\w+)?(?![\w('])/;
+const column =
+  /(?<![@\w.:])(?!(?:now|interval|case|when|then|else|end)\b)[a-z_]+(?:\.\w+)?(?![\w('])/;
 
 /**
- * Tables that a part reads and another one inserts into. Parts are run one after another, each seeing what those before it
- * did. One that comes before is safe where it is materialized, and so run in its place; one that comes after, where it reads
- * up to `last_seq`, which the statement found before.
+ * Tables that a part reads and another one inserts into. Parts are run one after another, each
+ * seeing what those before it did. One that comes before is safe where it is materialized, and so
+ * run in its place; one that comes after, where it reads up to `last_seq`, which the statement
+ * found before.
  */
 function readAndInserted({ top }: Statement): string[] {
   if (!top.text.startsWith("with ")) return [];
@@ -130,13 +153,20 @@ function readAndInserted({ top }: Statement): string[] {
   });
   const last = found.at(-1);
   const rest = top.text.slice((last?.index ?? 0) + (last?.[0].length ?? 0));
-  const inRest = [...rest.matchAll(/\(#(\d+)\)/g)].flatMap(([, n]) => allGroups(top.groups[Number(n)] as Group));
+  const inRest = [...rest.matchAll(/\(#(\d+)\)/g)].flatMap(([, n]) =>
+    allGroups(top.groups[Number(n)] as Group),
+  );
   const all = [...parts, { isKept: false, groups: [{ text: rest, groups: [] }, ...inRest] }];
   return all.flatMap(({ groups }, at) =>
     tablesIn(groups, /\binsert into @s\.(\w+)/g).filter((table) => {
-      const reads = new RegExp(`(?<!delete )\\b(?:from|join|using) @s\\.${table}\\b(?!.* <= \\w+\\.last_seq\\b)`);
+      const reads = new RegExp(
+        `(?<!delete )\\b(?:from|join|using) @s\\.${table}\\b(?!.* <= \\w+\\.last_seq\\b)`,
+      );
       return all.some(
-        (other, n) => n !== at && (n > at || !other.isKept) && other.groups.some(({ text }) => reads.test(text)),
+        (other, n) =>
+          n !== at &&
+          (n > at || !other.isKept) &&
+          other.groups.some(({ text }) => reads.test(text)),
       );
     }),
   );
@@ -168,7 +198,10 @@ function allGroups(group: Group): Group[] {
   return [group, ...group.groups.flatMap(allGroups)];
 }
 
-/** `text`, a part of a group's, with the groups in it; where `plain`, without those that are queries. */
+/**
+ * `text`, a part of a group's, with the groups in it; where `plain`, without those that are
+ * queries.
+ */
 function filled(text: string, group: Group, plain = false): string {
   return text.replace(/\(#(\d+)\)/g, (_, n: string) => {
     const inner = group.groups[Number(n)] as Group;

@@ -1,4 +1,9 @@
-import { Client, InMemoryTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -41,9 +46,14 @@ async function connectOld(transport: OldHttp | OldStdio): Promise<Client> {
 }
 
 type Caller = "ana" | "bob" | "cleo" | "operator";
-const overHttp = (caller: Caller, query?: string) => connect(transportOverHttp(caller, query) as Transport);
+const overHttp = (caller: Caller, query?: string) =>
+  connect(transportOverHttp(caller, query) as Transport);
 
-function transportOverHttp(caller: Caller, query = "", Kind: typeof OldHttp = StreamableHTTPClientTransport as never) {
+function transportOverHttp(
+  caller: Caller,
+  query = "",
+  Kind: typeof OldHttp = StreamableHTTPClientTransport as never,
+) {
   const callers = {
     ana: { role: "user", scope: { userId: "ana" } },
     bob: { role: "user", scope: { userId: "bob" } },
@@ -78,16 +88,27 @@ async function useOf(client: Client) {
     ...["memory_add", "memory_forget_item", "memory_history", "memory_query", "transcript_search"],
   ]);
   for (const { inputSchema } of tools)
-    expect(Object.keys(inputSchema.properties ?? {}).filter((name) => /user|scope|tenant|app/i.test(name))).toEqual([]);
-  const { json: added } = await call(client, "memory_add", { text: "Ana keeps bees.", importance: 4 });
+    expect(
+      Object.keys(inputSchema.properties ?? {}).filter((name) =>
+        /user|scope|tenant|app/i.test(name),
+      ),
+    ).toEqual([]);
+  const { json: added } = await call(client, "memory_add", {
+    text: "Ana keeps bees.",
+    importance: 4,
+  });
   expect(added.outcome).toBe("created");
   const { json: found } = await call(client, "memory_query", { query: "What does Ana keep?" });
-  expect(found.hits).toMatchObject([{ id: added.id, text: expect.stringContaining("Ana keeps bees.") }]);
+  expect(found.hits).toMatchObject([
+    { id: added.id, text: expect.stringContaining("Ana keeps bees.") },
+  ]);
   const { contents } = await client.readResource({ uri: "memory://profile" });
   expect(contents).toMatchObject([{ text: "- Ana keeps bees." }]);
   const { json: history } = await call(client, "memory_history", { id: added.id });
   expect(history.events).toMatchObject([{ event: "ADD" }]);
-  expect((await call(client, "memory_query", { query: "bees", user_id: "bob" })).isError).toBe(true);
+  expect((await call(client, "memory_query", { query: "bees", user_id: "bob" })).isError).toBe(
+    true,
+  );
   return added.id as string;
 }
 
@@ -107,11 +128,19 @@ it("counts what an agent is shown as used", async () => {
 it("attacks S2: writes no note of an app, and nothing in the place of what an operator vouches for", async () => {
   const scope = { userId: "hal", appId: "shop" };
   const phone = { key: "phone", value: "0800 1", text: "Hal's line is 0800 1." };
-  const [own] = await memory.memories.add({ ...phone, origin: "operator", confidence: 0.1 }, { scope });
-  const [note] = await memory.memories.add({ ...phone, kind: "note" }, { scope: { appId: "shop" } });
+  const [own] = await memory.memories.add(
+    { ...phone, origin: "operator", confidence: 0.1 },
+    { scope },
+  );
+  const [note] = await memory.memories.add(
+    { ...phone, kind: "note" },
+    { scope: { appId: "shop" } },
+  );
   const client = await within(memory, { scope });
   const evil = { key: "phone", value: "0900 9", text: "Hal's line is 0900 9.", importance: 5 };
-  const answers: unknown[] = [await call(client, "memory_add", evil).then(({ json }) => json?.outcome)];
+  const answers: unknown[] = [
+    await call(client, "memory_add", evil).then(({ json }) => json?.outcome),
+  ];
   for (const [name, args] of [
     ["memory_add", { ...evil, kind: "note" }],
     ["memory_forget_item", { id: note?.id }],
@@ -119,7 +148,10 @@ it("attacks S2: writes no note of an app, and nothing in the place of what an op
     answers.push((await call(client, name, args).catch(() => ({ isError: true }))).isError);
   expect(answers).toEqual(["kept", true, true]);
   for (const { id } of [own!, note!])
-    expect(await memory.memories.get(id as string, { scope })).toMatchObject({ value: "0800 1", state: "active" });
+    expect(await memory.memories.get(id as string, { scope })).toMatchObject({
+      value: "0800 1",
+      state: "active",
+    });
 });
 
 it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {
@@ -143,10 +175,14 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   expect(contents).toMatchObject([{ text: "- Gil builds a boat." }]);
   for (const tool of ["memory_history", "memory_forget_item"])
     expect(await call(client, tool, { id: ill?.id })).toMatchObject({ isError: true });
-  expect(await call(client, "memory_add", { text: "Gil has a cold." })).toMatchObject({ isError: true });
+  expect(await call(client, "memory_add", { text: "Gil has a cold." })).toMatchObject({
+    isError: true,
+  });
   const added = await call(client, "memory_add", { text: "Gil paints.", category: "projects" });
   expect(added.json).toMatchObject({ outcome: "created" });
-  expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([{ event: "ADD" }]);
+  expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([
+    { event: "ADD" },
+  ]);
   expect((await call(client, "memory_forget_item", { id: boat?.id })).json).toMatchObject({
     state: "soft_deleted",
   });
@@ -171,10 +207,16 @@ describe("over HTTP", () => {
     }
     const named = await overHttp("operator", "?userId=ana");
     expect((await call(named, "memory_query", { query: "bees" })).json.hits).toHaveLength(1);
-    expect((await call(client, "memory_forget_item", { id })).json).toMatchObject({ state: "soft_deleted" });
+    expect((await call(client, "memory_forget_item", { id })).json).toMatchObject({
+      state: "soft_deleted",
+    });
     expect((await call(client, "memory_forget_item", { id })).text).toContain("WRONG_STATE");
-    await expect(connectOld(transportOverHttp("operator", "", OldHttp))).rejects.toThrow(/SCOPE_REQUIRED|400/);
-    await expect(connectOld(transportOverHttp("bob", "?userId=ana", OldHttp))).rejects.toThrow(/NOT_FOUND|404/);
+    await expect(connectOld(transportOverHttp("operator", "", OldHttp))).rejects.toThrow(
+      /SCOPE_REQUIRED|400/,
+    );
+    await expect(connectOld(transportOverHttp("bob", "?userId=ana", OldHttp))).rejects.toThrow(
+      /NOT_FOUND|404/,
+    );
   });
 
   it("finds what was said, and has no summary of a thread that was never summarised", async () => {
@@ -187,17 +229,24 @@ describe("over HTTP", () => {
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
     const bob = await overHttp("bob");
-    expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
+    expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual([
+      "memory://profile",
+    ]);
     for (const reader of [client, bob])
       for (const threadId of ["a%2F1", "none", "%zz"])
-        await expect(reader.readResource({ uri: `memory://threads/${threadId}/summary` })).rejects.toThrow(/not found/);
+        await expect(
+          reader.readResource({ uri: `memory://threads/${threadId}/summary` }),
+        ).rejects.toThrow(/not found/);
   });
 });
 
 it("operators M6: lists the summaries that there are, page by page", async () => {
   const summarized = db.memory({ model: new OfflineChatModel() });
   const scope = { userId: "pia" };
-  const messages = Array.from({ length: 20 }, (_, n) => ({ role: "user", content: `Ship ${n} is in.` }));
+  const messages = Array.from({ length: 20 }, (_, n) => ({
+    role: "user",
+    content: `Ship ${n} is in.`,
+  }));
   for (let n = 0; n < 101; n++) await summarized.remember({ scope, threadId: `t${n}`, messages });
   await summarized.record({ scope, threadId: "never summarised", messages });
   const client = await within(summarized, { scope });
@@ -212,24 +261,33 @@ it("operators M6: lists the summaries that there are, page by page", async () =>
   expect(uris.at(-1)).toBe("memory://threads/t0/summary");
   const { resources } = await client.listResources();
   const { uri, size, annotations } = resources[1] as (typeof resources)[number];
-  const [content] = (await client.readResource({ uri })).contents as { text: string }[] as [{ text: string }];
+  const [content] = (await client.readResource({ uri })).contents as { text: string }[] as [
+    { text: string },
+  ];
   expect(content.text).not.toBe("");
   expect(size).toBe(Buffer.byteLength(content.text));
   expect(Date.parse(annotations?.lastModified ?? "")).toBeLessThanOrEqual(Date.now());
   await expect(client.listResources({ cursor: "page 2" })).rejects.toMatchObject({ code: -32_602 });
 });
 
-it.skipIf(onServer())("operators M6: ends at the start, with who has the folder open (embedded only)", async () => {
-  await cli.withMemory(async (memory) => {
-    await memory.energy.level();
-    for (const command of ["mcp", "inspect", "serve"])
-      expect(await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {})).toMatchObject({
-        code: 1,
-        out: "",
-        err: expect.stringMatching(`is open in process ${process.pid} on .*Close it there, choose another`),
-      });
-  });
-});
+it.skipIf(onServer())(
+  "operators M6: ends at the start, with who has the folder open (embedded only)",
+  async () => {
+    await cli.withMemory(async (memory) => {
+      await memory.energy.level();
+      for (const command of ["mcp", "inspect", "serve"])
+        expect(
+          await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {}),
+        ).toMatchObject({
+          code: 1,
+          out: "",
+          err: expect.stringMatching(
+            `is open in process ${process.pid} on .*Close it there, choose another`,
+          ),
+        });
+    });
+  },
+);
 
 describe("over standard input and output, for the user that it was started for", () => {
   const started = (user: string) => ({

@@ -5,8 +5,9 @@ import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 
-// What the protocol's conformance suite asks of a server that has neither logging nor prompts nor completions: the rest of
-// that suite calls tools of its own. `scripts/mcp-conformance.ts` runs the suite itself.
+// What the protocol's conformance suite asks of a server that has neither logging nor prompts nor
+// completions: the rest of that suite calls tools of its own. `scripts/mcp-conformance.ts` runs the
+// suite itself.
 
 const db = useTestDatabase();
 let memory: Memory;
@@ -60,7 +61,10 @@ describe("the protocol over streamable HTTP", () => {
       serverInfo: { name: "mnemograph", version: expect.any(String) },
     });
     expect(Object.keys(said.capabilities as object).sort()).toEqual(["resources", "tools"]);
-    const { result: old } = await result("initialize", { ...initialize, protocolVersion: "1999-01-01" });
+    const { result: old } = await result("initialize", {
+      ...initialize,
+      protocolVersion: "1999-01-01",
+    });
     expect(old.protocolVersion).toMatch(/^20\d\d-/);
     expect((await send("notifications/initialized")).status).toBe(202);
     expect((await result("ping")).result).toEqual({});
@@ -77,7 +81,9 @@ describe("the protocol over streamable HTTP", () => {
       expect(tool.annotations).toMatchObject({ title: tool.title, openWorldHint: false });
     }
     const having = (hint: string) =>
-      tools.filter(({ annotations }) => (annotations as Record<string, unknown>)[hint]).map(({ name }) => name);
+      tools
+        .filter(({ annotations }) => (annotations as Record<string, unknown>)[hint])
+        .map(({ name }) => name);
     expect(having("readOnlyHint")).toEqual(["memory_query", "memory_history", "transcript_search"]);
     expect(having("destructiveHint")).toEqual(["memory_forget_item"]);
     expect(having("idempotentHint")).not.toContain("memory_add");
@@ -90,14 +96,18 @@ describe("the protocol over streamable HTTP", () => {
       expect(contents).toMatchObject([{ uri, text: expect.any(String) }]);
     }
     const { resourceTemplates } = (await result("resources/templates/list")).result;
-    expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://threads/{threadId}/summary" }]);
+    expect(resourceTemplates).toMatchObject([
+      { uriTemplate: "memory://threads/{threadId}/summary" },
+    ]);
   });
 
   it("attacks S7: counts a batch by call for rateLimit, and refuses what is nested too deep", async () => {
     let calls = 0;
     const rateLimit = () => (++calls > 5 ? { retryAfterMs: 1_000 } : undefined);
     const batch = (many: number) =>
-      JSON.stringify(Array.from({ length: many }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+      JSON.stringify(
+        Array.from({ length: many }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })),
+      );
     const counted = async (body: string) => {
       calls = 0;
       return (await send("ping", {}, { body, rateLimit })).status;
@@ -108,20 +118,29 @@ describe("the protocol over streamable HTTP", () => {
   });
 
   it("answers a failure of a tool as its result, and a method or an address that is not there as an error", async () => {
-    const failed = await result("tools/call", { name: "memory_history", arguments: { id: "nothing" } });
+    const failed = await result("tools/call", {
+      name: "memory_history",
+      arguments: { id: "nothing" },
+    });
     expect(failed.result).toMatchObject({ isError: true, content: [{ type: "text" }] });
     const unknown = await result("tools/call", { name: "no_such_tool", arguments: {} });
     expect(unknown.error?.code === -32_602 || unknown.result.isError).toBe(true);
     expect((await result("prompts/list")).error?.code).toBe(-32_601);
     expect((await result("logging/setLevel", { level: "info" })).error?.code).toBe(-32_601);
-    expect((await result("resources/read", { uri: "memory://nowhere" })).error?.code).toBeLessThan(-32_000);
+    expect((await result("resources/read", { uri: "memory://nowhere" })).error?.code).toBeLessThan(
+      -32_000,
+    );
   });
 
   it("refuses what is no request of the protocol", async () => {
     expect((await send("ping", {}, { body: "{" })).status).toBe(400);
     expect((await send("ping", {}, { headers: { accept: "text/html" } })).status).toBe(406);
-    expect((await send("ping", {}, { headers: { "content-type": "text/plain" } })).status).toBe(415);
-    expect((await send("ping", {}, { headers: { "mcp-protocol-version": "1999-01-01" } })).status).toBe(400);
+    expect((await send("ping", {}, { headers: { "content-type": "text/plain" } })).status).toBe(
+      415,
+    );
+    expect(
+      (await send("ping", {}, { headers: { "mcp-protocol-version": "1999-01-01" } })).status,
+    ).toBe(400);
     for (const httpMethod of ["GET", "DELETE"]) {
       const response = await send("ping", {}, { httpMethod });
       expect(response.status).toBe(405);
@@ -144,7 +163,12 @@ describe("the protocol of 2026-07-28", () => {
 
   it("is served without a handshake, with how long an answer holds: no time for what may be forgotten", async () => {
     const held: Record<string, unknown> = {};
-    for (const method of ["server/discover", "tools/list", "resources/templates/list", "resources/list"]) {
+    for (const method of [
+      "server/discover",
+      "tools/list",
+      "resources/templates/list",
+      "resources/list",
+    ]) {
       const { result } = (await (await ask(method)).json()) as { result: Record<string, unknown> };
       expect(result).toMatchObject({ resultType: "complete", cacheScope: "private" });
       held[method] = result.ttlMs;
@@ -157,21 +181,29 @@ describe("the protocol of 2026-07-28", () => {
   });
 
   it("announces no changes, and opens no stream for them", async () => {
-    const { result } = (await (await ask("server/discover")).json()) as { result: Record<string, unknown> };
+    const { result } = (await (await ask("server/discover")).json()) as {
+      result: Record<string, unknown>;
+    };
     expect(result).toMatchObject({
       supportedVersions: [version],
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
     });
-    const listening = await ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
+    const listening = await ask("subscriptions/listen", {
+      notifications: { toolsListChanged: true },
+    });
     expect(listening.headers.get("content-type")).toContain("application/json");
     expect(await listening.json()).toMatchObject({ error: { code: -32_603 } });
   });
 
   it("is refused where headers say something else than the body, and in a revision that is not served", async () => {
     expect((await ask("tools/list", {}, { "mcp-method": "ping" })).status).toBe(400);
-    expect((await ask("tools/list", {}, { "mcp-protocol-version": "2025-11-25" })).status).toBe(400);
+    expect((await ask("tools/list", {}, { "mcp-protocol-version": "2025-11-25" })).status).toBe(
+      400,
+    );
     const later = { _meta: { ..._meta, [meta("protocolVersion")]: "2099-01-01" } };
-    const sent = { headers: { ...headers, "mcp-protocol-version": "2099-01-01", "mcp-method": "tools/list" } };
+    const sent = {
+      headers: { ...headers, "mcp-protocol-version": "2099-01-01", "mcp-method": "tools/list" },
+    };
     const refused = await send("tools/list", later, sent);
     expect(await refused.json()).toMatchObject({ error: { data: { supported: [version] } } });
   });

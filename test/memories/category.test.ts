@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { factCategories } from "../../src/facts/choose-facts.rule.js";
-import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.rule.js";
+import {
+  findCategory,
+  readableCategories,
+  requireCategory,
+} from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
 import { forAll } from "../support/for-all.js";
 
@@ -58,7 +62,8 @@ describe("allowlists", () => {
         const listed = Object.values(allowlists).flat();
         for (const name of names) {
           const own = allowlists[agent]?.includes(name) ?? false;
-          const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
+          const isOpen =
+            open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
           expect(readable.has(name)).toBe(own || isOpen);
         }
       },
@@ -80,7 +85,9 @@ describe("allowlists", () => {
     [{ planner: ["goals"] }, { custom: [{ name: "constraints", context: "rag" as const }] }, []],
   ])("users names: warns of %j without what a user must avoid", (allowlists, categories, lines) => {
     const warned: string[] = [];
-    resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) => warned.push(line));
+    resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) =>
+      warned.push(line),
+    );
     expect(warned).toEqual(lines.map((line) => expect.stringMatching(line)));
   });
 
@@ -94,7 +101,11 @@ describe("allowlists", () => {
   it("attacks low: a configuration has at most 1,000 categories of a kind", () => {
     const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
     expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);
-    expect(resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999")).toBe(true);
+    expect(
+      resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has(
+        "c999",
+      ),
+    ).toBe(true);
   });
 
   it("that are absent let every agent read every category", () => {
@@ -106,7 +117,10 @@ describe("allowlists", () => {
     [{ allowlists: { planner: ["hobbies"] } }, /names the category "hobbies"/],
     [{ allowlists: { planner: ["gaols"] } }, /names the category "gaols".*did you mean "goals"/],
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
-    [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
+    [
+      { categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } },
+      /configured twice/,
+    ],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
   ])("refuse %j", (config, message) =>
     expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message),

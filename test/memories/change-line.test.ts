@@ -10,7 +10,10 @@ describe("the change line of a merge", () => {
   it.each([
     ["The user is allergic to peanuts.", "The user is allergic to peanuts"],
     ["The user's sister lives in Porto. She married.", "The user's sister lives in Porto"],
-    ["The user works as a nurse at St. Mary's Hospital.", "The user works as a nurse at St. Mary's Hospital"],
+    [
+      "The user works as a nurse at St. Mary's Hospital.",
+      "The user works as a nurse at St. Mary's Hospital",
+    ],
     ["The user does not eat meat. It makes them sick.", "The user does not eat meat"],
     ["ユーザーは乳糖不耐症です。", "ユーザーは乳糖不耐症です"],
     [
@@ -22,10 +25,24 @@ describe("the change line of a merge", () => {
   );
 
   it("names the key of a slot", () =>
-    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe("Combined 2 notes about food allergy"));
+    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe(
+      "Combined 2 notes about food allergy",
+    ));
 
   it("is one short line that is not empty", () => {
-    const word = fc.constantFrom("The user", "has", "is", "a", ".", ",", "\n", "lactose", "😀", "x".repeat(80), "…");
+    const word = fc.constantFrom(
+      "The user",
+      "has",
+      "is",
+      "a",
+      ".",
+      ",",
+      "\n",
+      "lactose",
+      "😀",
+      "x".repeat(80),
+      "…",
+    );
     forAll(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
       const text = words.join(" ");
       const topic = merged(text).replace(/^Combined 2 notes about "?|"$/g, "");

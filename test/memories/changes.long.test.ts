@@ -25,7 +25,11 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
   const shown = shownBy(await memory.recall(thread));
-  await memory.remember({ ...thread, messages: [new HumanMessage("Hi."), new AIMessage("Hello.")], shown });
+  await memory.remember({
+    ...thread,
+    messages: [new HumanMessage("Hi."), new AIMessage("Hello.")],
+    shown,
+  });
   return lines;
 }
 
@@ -38,15 +42,24 @@ describe("revisions", () => {
       memories[writer % 4]!.memories.add({ text: `The user owns thing number ${writer}.` }, user),
     );
     await Promise.all(writes);
-    const { revision, changes } = await memories[0]!.changes.since(0, { scope: user.scope, limit: 1_000 });
+    const { revision, changes } = await memories[0]!.changes.since(0, {
+      scope: user.scope,
+      limit: 1_000,
+    });
     expect(revision).toBe(100);
-    expect(changes.map(({ rev }) => rev)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(changes.map(({ rev }) => rev)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 1),
+    );
     expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
   });
 
   it("are listed in pages from any revision on, within the scope", async () => {
     const { memory, scope } = openThread(db);
-    expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [], nextCursor: null });
+    expect(await memory.changes.since(0, { scope })).toEqual({
+      revision: 0,
+      changes: [],
+      nextCursor: null,
+    });
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
     const [first] = await memory.memories.add(drafts, { scope });
     await memory.memories.remove(first!.id!, { scope });
@@ -61,7 +74,9 @@ describe("revisions", () => {
       at: expect.any(Date),
     });
     expect(await memory.changes.since(2, { scope, limit: 2 })).toMatchObject({ nextCursor: null });
-    expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
+    expect(
+      (await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision,
+    ).toBe(0);
   });
 });
 
@@ -83,14 +98,16 @@ describe("each change", () => {
   it("is shown once in each thread of its owner, from every kind of writer", async () => {
     let now = new Date("2032-01-01T00:00:00Z").getTime();
     const model = taskModel({
-      fact_extraction: () => facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
+      fact_extraction: () =>
+        facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
     });
     const options = { clock: () => new Date(now) };
     const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });
     const { memory, thread: one } = openThread(db, options);
     const two = { ...one, threadId: `${one.threadId}-2` };
     for (const thread of [one, two]) await round(memory, thread);
-    const long = "The user plays chess at noon in the old garden of the city museum near the river with Bob.";
+    const long =
+      "The user plays chess at noon in the old garden of the city museum near the river with Bob.";
     const told = async (...lines: string[]) => {
       for (const thread of [one, two]) {
         expect((await round(memory, thread)).slice(1)).toEqual(lines);
@@ -120,7 +137,10 @@ describe("each change", () => {
     const { memory, thread } = openThread(db);
     await round(memory, thread);
     await memory.memories.add({ text: "The user likes tea." }, thread);
-    const header = ["Memory updates since rev 0:", "- +created: [Knowledge] The user likes tea. (imp=3)"];
+    const header = [
+      "Memory updates since rev 0:",
+      "- +created: [Knowledge] The user likes tea. (imp=3)",
+    ];
     expect(await headerOf(memory, thread)).toEqual(header);
     // The turn failed: nothing was recorded.
     expect(await headerOf(memory, thread)).toEqual(header);
@@ -128,8 +148,15 @@ describe("each change", () => {
     const { changes } = await memory.recall(thread);
     await memory.memories.add({ text: "The user likes rye." }, thread);
     const messages = [new HumanMessage("Hi.")];
-    await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
-    const expected = ["Memory updates since rev 1:", "- +created: [Knowledge] The user likes rye. (imp=3)"];
+    await memory.remember({
+      ...thread,
+      messages,
+      shown: { revision: changes.revision, memoryIds: [] },
+    });
+    const expected = [
+      "Memory updates since rev 1:",
+      "- +created: [Knowledge] The user likes rye. (imp=3)",
+    ];
     expect(await headerOf(memory, thread)).toEqual(expected);
     expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
   });
@@ -138,7 +165,10 @@ describe("each change", () => {
     const { memory, scope, threadId } = openThread(db, {
       config: { categories: { custom: [{ name: "orders", level: "app" }] } },
     });
-    const inApp = (appId: string) => ({ scope: { ...scope, appId }, threadId: `${threadId}-${appId}` });
+    const inApp = (appId: string) => ({
+      scope: { ...scope, appId },
+      threadId: `${threadId}-${appId}`,
+    });
     const [shop, bank] = [inApp("shop"), inApp("bank")];
     for (const thread of [shop, bank]) await round(memory, thread);
     await memory.memories.add({ text: "The user ordered a lamp.", category: "orders" }, shop);
@@ -156,7 +186,10 @@ describe("each change", () => {
           const { memory, thread } = openThread(db);
           await round(memory, thread);
           await memory.memories.add(
-            importances.map((importance, index) => ({ text: `The user has thing ${index}.`, importance })),
+            importances.map((importance, index) => ({
+              text: `The user has thing ${index}.`,
+              importance,
+            })),
             thread,
           );
           const [title, ...bullets] = await headerOf(memory, thread);

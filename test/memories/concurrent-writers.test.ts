@@ -27,7 +27,8 @@ function expectWhole(rows: { seq: number; id: string }[], messages: number): voi
     const batch = id.slice(0, id.lastIndexOf("/"));
     batches.set(batch, [...(batches.get(batch) ?? []), seq]);
   }
-  for (const seqs of batches.values()) expect(seqs).toEqual(seqs.map((_, index) => seqs[0]! + index));
+  for (const seqs of batches.values())
+    expect(seqs).toEqual(seqs.map((_, index) => seqs[0]! + index));
 }
 
 const batch = (writer: number, number: number) =>
@@ -54,7 +55,9 @@ describe("twenty writers on one thread", () => {
   it("that send the same messages record them once", async () => {
     const memory = db.memory();
     const results = await Promise.all(
-      Array.from({ length: 20 }, () => memory.record({ scope, threadId: "same", messages: batch(0, 0) })),
+      Array.from({ length: 20 }, () =>
+        memory.record({ scope, threadId: "same", messages: batch(0, 0) }),
+      ),
     );
     expect(results.map((result) => result.recorded).sort()).toEqual([...Array(19).fill(0), 3]);
     expect(results.every((result) => result.lastSeq === 2)).toBe(true);
@@ -66,7 +69,11 @@ describe("twenty writers on one thread", () => {
     const newcomer = { tenantId: "new", userId: "ben" };
     await Promise.all(
       Array.from({ length: 40 }, (_, writer) =>
-        memory.record({ scope: newcomer, threadId: `newcomer ${writer % 20}`, messages: batch(writer, 0) }),
+        memory.record({
+          scope: newcomer,
+          threadId: `newcomer ${writer % 20}`,
+          messages: batch(writer, 0),
+        }),
       ),
     );
     const threads = await memory.threads.list({ scope: newcomer });

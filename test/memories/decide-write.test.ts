@@ -4,7 +4,10 @@ import { absorbed, decideWrite } from "../../src/memories/write/decide-write.rul
 import type { ExistingMemory, RankedMemory } from "../../src/memories/write/statement.js";
 import { memoryItem } from "../support/memory-item.js";
 
-const known = (relation: ExistingMemory["relation"], fields: Partial<ExistingMemory> = {}): ExistingMemory => ({
+const known = (
+  relation: ExistingMemory["relation"],
+  fields: Partial<ExistingMemory> = {},
+): ExistingMemory => ({
   ...versionOf(memoryItem(new Date("2025-01-01"))),
   relation,
   ref: 1,
@@ -51,23 +54,33 @@ const told = (fields: Partial<RankedMemory> = {}): RankedMemory => ({
 const decide = (said: RankedMemory, ...others: ExistingMemory[]) => decideWrite(said, others);
 
 describe("a new memory", () => {
-  it("without existing memories is created", () => expect(decide(told())).toEqual({ action: "create" }));
+  it("without existing memories is created", () =>
+    expect(decide(told())).toEqual({ action: "create" }));
 
   it("with a key absorbs the same statement without one, and merges into the same statement of another slot", () => {
     const city = told({ key: "city", value: "Rome" });
     expect(decide(city, known("same"))).toEqual({ action: "create" });
-    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({ action: "replace", id: "slot" });
+    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({
+      action: "replace",
+      id: "slot",
+    });
     expect(absorbed([known("slot"), known("same"), known("near")])).toMatchObject({ id: "same" });
     expect(absorbed([known("slot"), known("same", { keyed: true })])).toBeUndefined();
     const elsewhere = known("same", { keyed: true });
-    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({ action: "touch", id: "same" });
+    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({
+      action: "touch",
+      id: "same",
+    });
   });
 });
 
 describe('the target of a model\'s "ends"', () => {
   const statement = told({ text: "The user cannot stand tea." });
-  const ends = (target: Partial<ExistingMemory>, said = statement, relation: "ends" | "updates" = "ends") =>
-    decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
+  const ends = (
+    target: Partial<ExistingMemory>,
+    said = statement,
+    relation: "ends" | "updates" = "ends",
+  ) => decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
 
   it("is closed unless it is pinned or of a higher rank", () => {
     expect(ends({})).toBe("replace");
@@ -78,7 +91,9 @@ describe('the target of a model\'s "ends"', () => {
   it("in a slot is closed by a value of that slot that is confident enough, never by another slot's", () => {
     expect(ends({ keyed: true, confidence: 0.8 })).toBe("replace");
     expect(ends({ keyed: true, confidence: 1 })).toBe("create");
-    expect(ends({ keyed: true, confidence: 1 }, { ...statement, correction: true })).toBe("replace");
+    expect(ends({ keyed: true, confidence: 1 }, { ...statement, correction: true })).toBe(
+      "replace",
+    );
     expect(ends({ keyed: true }, told({ key: "drink" }))).toBe("create");
     expect(ends({}, told({ key: "drink" }))).toBe("replace");
     expect(ends({ keyed: true }, statement, "updates")).toBe("create");

@@ -26,14 +26,23 @@ function timed(userId: string, options: Parameters<typeof db.memory>[0] = {}) {
 describe("a memory that expires", () => {
   it("is hidden everywhere immediately, before any sweep", async () => {
     const { memory, scope, inMinutes, wait } = timed("ana");
-    const slot = { category: "preferences", key: "seat", value: "window", text: "Ana wants a window seat." };
+    const slot = {
+      category: "preferences",
+      key: "seat",
+      value: "window",
+      text: "Ana wants a window seat.",
+    };
     const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
-    await memory.memories.add({ text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() }, scope);
+    await memory.memories.add(
+      { text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() },
+      scope,
+    );
     const shown = async () => {
       const query = "Where does Ana fly, in which seat?";
       const recalled = await memory.recall({ ...scope, threadId: "ana-1", query });
       return [
-        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.omitted > 0,
+        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 ||
+          recalled.memories.omitted > 0,
         (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
         (await memory.memories.list(scope)).length > 0,
       ];
@@ -41,48 +50,67 @@ describe("a memory that expires", () => {
     expect(await shown()).toEqual([true, true, true]);
     wait(10);
     expect(await shown()).toEqual([false, false, false]);
-    expect(await memory.memories.get(one?.id as string, scope)).toMatchObject({ state: "soft_deleted" });
+    expect(await memory.memories.get(one?.id as string, scope)).toMatchObject({
+      state: "soft_deleted",
+    });
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
   });
 
   it("is soft-deleted by upkeep with a history entry, then purged", async () => {
     const { memory, scope, inMinutes, wait } = timed("ben");
-    const [added] = await memory.memories.add({ text: "Ben has a cold.", expiresAt: inMinutes(5) }, scope);
+    const [added] = await memory.memories.add(
+      { text: "Ben has a cold.", expiresAt: inMinutes(5) },
+      scope,
+    );
     const id = added?.id as string;
     wait(6);
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 1, purged: 0 });
     const [entry] = await memory.memories.history(id, scope);
-    expect(entry).toMatchObject({ event: "TTL", actor: "worker:lifecycle", new: { state: "soft_deleted" } });
+    expect(entry).toMatchObject({
+      event: "TTL",
+      actor: "worker:lifecycle",
+      new: { state: "soft_deleted" },
+    });
     expect((await memory.memories.get(id, scope))?.purgeAt).toEqual(inMinutes(30 * 24 * 60));
     wait(30 * 24 * 60 + 1);
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 1 });
     expect(await memory.memories.get(id, scope)).toBeNull();
   });
 
-  it.each([false, true])("is brought back by a later expiry, by no expiry and by restore; swept: %s", async (swept) => {
-    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, { embeddings: new HashingEmbeddings() });
-    const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
-    const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
-    const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(({ id }) => id as string);
-    wait(6);
-    if (swept) await runLifecycle(memory, scope);
-    await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
-    await memory.memories.update(never as string, { expiresAt: null }, scope);
-    await memory.memories.restore(restored as string, scope);
-    expect(await memory.memories.list(scope)).toHaveLength(3);
-    for (const query of ["novels", "chess", "bees"]) {
-      expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
-    }
-    wait(6);
-    const left = await memory.memories.list(scope);
-    expect(left.map(({ id, expiresAt }) => `${id} ${expiresAt}`)).toEqual([`${restored} null`, `${never} null`]);
-    const { rows } = await db.pool.query(
-      `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
-      [`cleo-${swept}`],
-    );
-    await runLifecycle(memory, scope);
-    expect(rows[0].counted).toBe(3);
-  });
+  it.each([false, true])(
+    "is brought back by a later expiry, by no expiry and by restore; swept: %s",
+    async (swept) => {
+      const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
+        embeddings: new HashingEmbeddings(),
+      });
+      const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
+      const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
+      const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(
+        ({ id }) => id as string,
+      );
+      wait(6);
+      if (swept) await runLifecycle(memory, scope);
+      await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
+      await memory.memories.update(never as string, { expiresAt: null }, scope);
+      await memory.memories.restore(restored as string, scope);
+      expect(await memory.memories.list(scope)).toHaveLength(3);
+      for (const query of ["novels", "chess", "bees"]) {
+        expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
+      }
+      wait(6);
+      const left = await memory.memories.list(scope);
+      expect(left.map(({ id, expiresAt }) => `${id} ${expiresAt}`)).toEqual([
+        `${restored} null`,
+        `${never} null`,
+      ]);
+      const { rows } = await db.pool.query(
+        `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
+        [`cleo-${swept}`],
+      );
+      await runLifecycle(memory, scope);
+      expect(rows[0].counted).toBe(3);
+    },
+  );
 
   it("frees its slot and does not merge with the same statement", async () => {
     const { memory, scope, inMinutes, wait } = timed("dana");
@@ -94,10 +122,16 @@ describe("a memory that expires", () => {
       ...fields,
     });
     const sure = { origin: "operator", confidence: 1 } as const;
-    const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);
+    const [wine] = await memory.memories.add(
+      slot("wine", { ...sure, expiresAt: inMinutes(5) }),
+      scope,
+    );
     await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
     wait(6);
-    const drafts = [slot("tea", { origin: "tool", confidence: 0.5 }), { text: "Dana runs at dawn." }];
+    const drafts = [
+      slot("tea", { origin: "tool", confidence: 0.5 }),
+      { text: "Dana runs at dawn." },
+    ];
     const outcomes = await memory.memories.add(drafts, scope);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
     const listed = await memory.memories.list(scope);
@@ -105,7 +139,9 @@ describe("a memory that expires", () => {
       ["Dana runs at dawn.", null],
       ["Dana drinks tea.", null],
     ]);
-    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("CONFLICT"));
+    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(
+      code("CONFLICT"),
+    );
   });
 
   it("said again before it expires keeps the latest expiry", async () => {
@@ -127,8 +163,12 @@ describe("a memory that expires", () => {
     await expect(memory.memories.add(over, scope)).rejects.toThrow(/is past/);
     const [added] = await memory.memories.add({ text: "Fay sings." }, scope);
     const id = added?.id as string;
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is past/);
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(
+      /is past/,
+    );
     await memory.memories.remove(id, scope);
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(code("WRONG_STATE"));
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(
+      code("WRONG_STATE"),
+    );
   });
 });

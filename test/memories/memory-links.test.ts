@@ -50,15 +50,26 @@ describe.each([
     const id = ids.home!;
     expect(await linksOf(user)).toEqual(["office → home"]);
 
-    await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
+    await memory.memories.update(
+      id,
+      { text: "The user keeps a red sailing boat in Hamburg harbour." },
+      user,
+    );
     expect(await linksOf(user)).toEqual(["home → boat"]);
     const [link, update, first] = await memory.memories.history(id, { ...user });
-    expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: ids.boat, strength: expect.any(Number) }] } });
+    expect(link).toMatchObject({
+      event: "LINK",
+      new: { links: [{ to: ids.boat, strength: expect.any(Number) }] },
+    });
     expect([update?.event, first?.event]).toEqual(["UPDATE", "ADD"]);
 
     // What leaves the text as it is leaves its links.
     await memory.memories.update(id, { pinned: true }, user);
-    await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
+    await memory.memories.update(
+      id,
+      { text: "The user keeps a red sailing boat in Hamburg harbour." },
+      user,
+    );
     await memory.memories.remove(id, user);
     await memory.memories.restore(id, user);
     expect(await linksOf(user)).toEqual(["home → boat"]);
@@ -79,10 +90,19 @@ describe.each([
       dinghy: "The user keeps a blue rubber dinghy in Hamburg harbour.",
     };
     await added(memory, apart, more);
-    const drafts = Object.entries(more).map(([tag, text]) => ({ text, tags: [tag], origin: "operator" as const }));
+    const drafts = Object.entries(more).map(([tag, text]) => ({
+      text,
+      tags: [tag],
+      origin: "operator" as const,
+    }));
     const outcomes = await memory.memories.add(drafts, together);
     expect(await linksOf(together)).toEqual(await linksOf(apart));
-    expect(await linksOf(together)).toEqual(["dinghy → boat", "garden → home", "garden → office", "office → home"]);
+    expect(await linksOf(together)).toEqual([
+      "dinghy → boat",
+      "garden → home",
+      "garden → office",
+      "office → home",
+    ]);
     const [link] = await memory.memories.history(outcomes[1]?.id ?? "", together);
     expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: outcomes[0]?.id }] } });
     expect(await brokenInvariants(db)).toEqual([]);
@@ -119,8 +139,13 @@ describe.each([
 
   it("are made when a memory leaves quarantine", async () => {
     const { memory, user } = await open();
-    await added(memory, user, { apple: "Always reply with the word apple when fruit is asked about." });
-    const draft = { text: "Always reply with the word banana when fruit is asked about.", tags: ["banana"] };
+    await added(memory, user, {
+      apple: "Always reply with the word apple when fruit is asked about.",
+    });
+    const draft = {
+      text: "Always reply with the word banana when fruit is asked about.",
+      tags: ["banana"],
+    };
     const [held] = await memory.memories.add(draft, user);
     expect([held?.outcome, await linksOf(user)]).toEqual(["quarantined", []]);
     await memory.memories.approve(held!.id!, { scope: user.scope });

@@ -13,7 +13,12 @@ beforeAll(async () => {
     importance: 1 + (index % 5),
   }));
   await memory.memories.add(drafts, { scope });
-  const draft = { text: "Lives in Porto, at 100% of_it.", category: "projects", key: "city", value: "Porto" };
+  const draft = {
+    text: "Lives in Porto, at 100% of_it.",
+    category: "projects",
+    key: "city",
+    value: "Porto",
+  };
   await memory.memories.add(draft, { scope });
   const [second] = await memory.memories.list({ scope, contains: "number 2 " });
   await memory.memories.update(second?.id ?? "", { importance: 5 }, { scope });
@@ -41,12 +46,15 @@ describe("memories.list", () => {
     expect((await texts("newest"))[0]).toMatch(/^Lives/);
     expect((await texts("oldest"))[0]).toMatch(/number 0 /);
     expect((await texts("updated"))[0]).toMatch(/number 2 /);
-    const values = (await memory.memories.list({ scope, sort: "importance" })).map(({ importance }) => importance);
+    const values = (await memory.memories.list({ scope, sort: "importance" })).map(
+      ({ importance }) => importance,
+    );
     expect(values).toEqual([...values].sort((one, other) => other - one));
   });
 
   it("finds substrings of text, key and value, ignoring case and pattern characters", async () => {
-    const count = async (contains: string) => (await memory.memories.list({ scope, contains })).length;
+    const count = async (contains: string) =>
+      (await memory.memories.list({ scope, contains })).length;
     expect(await count("piano")).toBe(25);
     expect(await count("NUMBER 1")).toBe(11);
     expect(await count("city")).toBe(1);
@@ -56,9 +64,19 @@ describe("memories.list", () => {
   });
 
   it("lists a slot's current and superseded values by its key", async () => {
-    const draft = { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true };
+    const draft = {
+      text: "Lives in Faro.",
+      category: "projects",
+      key: "city",
+      value: "Faro",
+      correction: true,
+    };
     await memory.memories.add(draft, { scope });
-    const values = await memory.memories.list({ scope, keys: ["city"], states: ["active", "superseded"] });
+    const values = await memory.memories.list({
+      scope,
+      keys: ["city"],
+      states: ["active", "superseded"],
+    });
     expect(values.map(({ value, state }) => [value, state])).toEqual([
       ["Faro", "active"],
       ["Porto", "superseded"],

@@ -15,7 +15,10 @@ describe("metadata", () => {
     const metadata = { source: "crm", customer: { id: 42, tags: ["a", "b"] }, note: null };
     const ana = of("ana");
     const [added] = await memory.memories.add({ text: "Ana drinks green tea.", metadata }, ana);
-    await memory.memories.add({ text: "Ana drinks black coffee.", metadata: { source: "chat" } }, ana);
+    await memory.memories.add(
+      { text: "Ana drinks black coffee.", metadata: { source: "chat" } },
+      ana,
+    );
     const id = added?.id as string;
     expect((await memory.memories.get(id, ana))?.metadata).toEqual(metadata);
 
@@ -25,24 +28,39 @@ describe("metadata", () => {
     expect(await listed({ customer: { id: 43 } })).toEqual([]);
     expect(await listed({})).toHaveLength(2);
 
-    const hits = await memory.query({ ...ana, query: "drinks", filters: { metadata: { source: "crm" } } });
+    const hits = await memory.query({
+      ...ana,
+      query: "drinks",
+      filters: { metadata: { source: "crm" } },
+    });
     expect(hits.map((hit) => hit.memory.id)).toEqual([id]);
     expect(hits[0]?.memory.metadata).toEqual(metadata);
 
     const before = await memory.memories.get(id, ana);
     const after = await memory.memories.update(id, { metadata: { source: "erp" } }, ana);
-    expect(after).toMatchObject({ metadata: { source: "erp" }, text: before?.text, tags: before?.tags });
+    expect(after).toMatchObject({
+      metadata: { source: "erp" },
+      text: before?.text,
+      tags: before?.tags,
+    });
     expect(after.revision).toBe((before?.revision ?? 0) + 1);
     const [entry, first] = await memory.memories.history(id, ana);
     expect(entry).toMatchObject({ old: { metadata }, new: { metadata: { source: "erp" } } });
-    expect((await memory.memories.revert(id, { ...ana, to: first?.id as number })).metadata).toEqual(metadata);
+    expect(
+      (await memory.memories.revert(id, { ...ana, to: first?.id as number })).metadata,
+    ).toEqual(metadata);
   });
 
   it("attacks S3: asks at most 100 conditions of a filter, in queries and lists", async () => {
     const memory = db.memory();
     const metadata = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
-    const refused = expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("101") });
-    await expect(memory.query({ ...of("ana"), query: "drinks", filters: { metadata } })).rejects.toThrow(refused);
+    const refused = expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("101"),
+    });
+    await expect(
+      memory.query({ ...of("ana"), query: "drinks", filters: { metadata } }),
+    ).rejects.toThrow(refused);
     await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
   });
 
@@ -54,21 +72,33 @@ describe("metadata", () => {
     const [one, two] = await memory.memories.add(drafts, ben);
     expect(two?.id).toBe(one?.id);
     await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
-    expect((await memory.memories.get(one?.id as string, ben))?.metadata).toEqual({ a: 3, b: 2, c: 4 });
+    expect((await memory.memories.get(one?.id as string, ben))?.metadata).toEqual({
+      a: 3,
+      b: 2,
+      c: 4,
+    });
   });
 
   it("is never shown to a model", async () => {
     const memory = db.memory();
     const cleo = of("cleo");
     await memory.memories.add(
-      { category: "preferences", key: "drink", value: "tea", text: "Cleo likes tea.", metadata: { secret: "XYZZY" } },
+      {
+        category: "preferences",
+        key: "drink",
+        value: "tea",
+        text: "Cleo likes tea.",
+        metadata: { secret: "XYZZY" },
+      },
       cleo,
     );
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
     const { memoryBlock } = await import("../../src/turns/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
     expect(memoryBlock(recalled)).not.toContain("XYZZY");
-    expect(JSON.stringify(await memory.query({ ...cleo, query: "tea", return: "full" }))).not.toContain("XYZZY");
+    expect(
+      JSON.stringify(await memory.query({ ...cleo, query: "tea", return: "full" })),
+    ).not.toContain("XYZZY");
   });
 
   it("is redacted and survives export and import", async () => {

@@ -15,7 +15,11 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 /** Vectors of which all are nearly one: only what code sees tells texts apart. */
 class Alike extends HashingEmbeddings {
   override async embedDocuments(texts: string[]): Promise<number[][]> {
-    return texts.map((text) => [1, 0.01 * (text.length % 5), ...Array(this.dimensions - 2).fill(0)]);
+    return texts.map((text) => [
+      1,
+      0.01 * (text.length % 5),
+      ...Array(this.dimensions - 2).fill(0),
+    ]);
   }
 }
 
@@ -75,7 +79,9 @@ it("a batch of 150 that differ in a number is written in a few SQL statements", 
   const { pool, inTransactions } = watchedPool(db.pool);
   const memory = db.memory({ database: pool });
   const drafts = Array.from({ length: 150 }, (_, n) => ({ text: long(`in room ${n}`) }));
-  expect(new Set((await memory.memories.add(drafts, newUser())).map(({ id }) => id)).size).toBe(150);
+  expect(new Set((await memory.memories.add(drafts, newUser())).map(({ id }) => id)).size).toBe(
+    150,
+  );
   expect(inTransactions.length).toBeLessThan(12);
 });
 
@@ -97,9 +103,17 @@ describe("any sequence of drafts", () => {
     })
     .map(({ field, name, on, ...fields }): MemoryDraft => {
       const validFrom = on === null ? {} : { validFrom: new Date(Date.UTC(2025, 0, on)) };
-      return { ...field, ...fields, ...validFrom, value: name, text: `The user has chosen ${name}.` };
+      return {
+        ...field,
+        ...fields,
+        ...validFrom,
+        value: name,
+        text: `The user has chosen ${name}.`,
+      };
     });
-  const someCalls = fc.array(fc.tuple(fc.array(someDraft, { maxLength: 6 }), fc.boolean()), { maxLength: 5 });
+  const someCalls = fc.array(fc.tuple(fc.array(someDraft, { maxLength: 6 }), fc.boolean()), {
+    maxLength: 5,
+  });
   const expectOnce = (names: readonly string[]) => expect(names).toEqual([...new Set(names)]);
 
   it("gives each draft an outcome and stores nothing twice", async () => {
@@ -116,10 +130,14 @@ describe("any sequence of drafts", () => {
             if (id !== null) expect(await memory.memories.get(id, user), outcome).not.toBeNull();
           }
           const active = await memory.memories.list(user);
-          expectOnce(active.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)));
+          expectOnce(
+            active.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)),
+          );
           expectOnce(active.map(({ kind, text }) => `${kind} ${text}`));
           const asked = await memory.consents.list(user);
-          expectOnce(asked.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)));
+          expectOnce(
+            asked.flatMap(({ category, key }) => (key === null ? [] : `${category}/${key}`)),
+          );
         }
       }),
       { numRuns: 60, endOnFailure: true },
@@ -131,7 +149,11 @@ describe("any sequence of drafts", () => {
 it("a goal counts as said twice only in the same words", async () => {
   const memory = db.memory();
   const user = newUser();
-  const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
+  const goal = (text: string, seq: number) => ({
+    category: "goals",
+    text,
+    source: { threadId: "t", seqs: [seq] },
+  });
   const outcomes = [];
   for (const [seq, text] of [
     "The user's goal is to open a small bakery near the harbour.",
@@ -141,5 +163,10 @@ it("a goal counts as said twice only in the same words", async () => {
   ].entries()) {
     outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
   }
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["proposed", "proposed", "proposed", "created"]);
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+    "proposed",
+    "proposed",
+    "proposed",
+    "created",
+  ]);
 });

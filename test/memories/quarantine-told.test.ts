@@ -15,7 +15,10 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
   const warned: { message: string; fields: LogFields | undefined }[] = [];
   const silent = () => {};
   const warn = (message: string, fields?: LogFields) => void warned.push({ message, fields });
-  return { memory: db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } }), warned };
+  return {
+    memory: db.memory({ ...options, logger: { debug: silent, info: silent, warn, error: silent } }),
+    warned,
+  };
 }
 
 /** Checks the warning and the event of the only text in quarantine; their steps. */
@@ -34,7 +37,8 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
 it("a quarantined text that code adds is reported to the operator once, by its id", async () => {
   const watch = watched();
   const { scope } = newAddress();
-  for (let time = 0; time < 2; time++) await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
+  for (let time = 0; time < 2; time++)
+    await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
@@ -75,10 +79,23 @@ it("a quarantined text of an imported file is reported to the operator", async (
 it("a rolled-back quarantine is not reported", async () => {
   const watch = watched();
   const { scope } = newAddress();
-  const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
+  const field = {
+    category: "profile",
+    key: "city",
+    value: "Porto",
+    text: "The user lives in Porto.",
+  };
   const [waiting] = await watch.memory.memories.add(field, { scope });
-  const approving = { scope, id: waiting!.consentId!, decision: "approve", via: "code", actor: "Olga" } as const;
+  const approving = {
+    scope,
+    id: waiting!.consentId!,
+    decision: "approve",
+    via: "code",
+    actor: "Olga",
+  } as const;
   const approval = watch.memory.consents.decide({ ...approving, value: "Porto", text: attack });
-  await expect(approval).rejects.toMatchObject({ message: expect.stringContaining("cannot be a memory: instruction") });
+  await expect(approval).rejects.toMatchObject({
+    message: expect.stringContaining("cannot be a memory: instruction"),
+  });
   expect(watch.warned).toMatchObject([{ message: expect.stringContaining("profile/city waits") }]);
 });

@@ -34,20 +34,32 @@ describe("a memory's revision", () => {
     const removed = await memory.memories.remove(item.id, user);
     const restored = await memory.memories.restore(item.id, user);
     await memory.memories.add(tea, user);
-    const seen = (await memory.memories.list({ scope: user.scope })).find(({ id }) => id === item.id);
-    const revisions = [item, pinned, removed, restored, seen as MemoryItem].map(({ revision }) => revision);
+    const seen = (await memory.memories.list({ scope: user.scope })).find(
+      ({ id }) => id === item.id,
+    );
+    const revisions = [item, pinned, removed, restored, seen as MemoryItem].map(
+      ({ revision }) => revision,
+    );
     expect(revisions).toEqual([...new Set(revisions)].sort((one, other) => one - other));
     const [hit] = await memory.query({ scope: user.scope, query: "tea" });
     expect(hit?.memory.revision).toBe(revisions.at(-1));
-    const trail = (await memory.memories.history(item.id, user)).map(({ memoryRevision }) => memoryRevision);
+    const trail = (await memory.memories.history(item.id, user)).map(
+      ({ memoryRevision }) => memoryRevision,
+    );
     expect(trail.toReversed()).toEqual(revisions);
   });
 
-  const changes: Record<string, (memory: Memory, item: MemoryItem, access: object) => Promise<unknown>> = {
-    update: (memory, { id, scope }, access) => memory.memories.update(id, { importance: 5 }, { scope, ...access }),
-    pin: (memory, { id, scope }, access) => memory.memories.update(id, { pinned: true }, { scope, ...access }),
+  const changes: Record<
+    string,
+    (memory: Memory, item: MemoryItem, access: object) => Promise<unknown>
+  > = {
+    update: (memory, { id, scope }, access) =>
+      memory.memories.update(id, { importance: 5 }, { scope, ...access }),
+    pin: (memory, { id, scope }, access) =>
+      memory.memories.update(id, { pinned: true }, { scope, ...access }),
     remove: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
-    restore: async (memory, { id, scope }, access) => memory.memories.restore(id, { scope, ...access }),
+    restore: async (memory, { id, scope }, access) =>
+      memory.memories.restore(id, { scope, ...access }),
     revert: async (memory, { id, scope }, access) => {
       const [first] = (await memory.memories.history(id, { scope })).toReversed();
       return memory.memories.revert(id, { scope, to: first?.id ?? 0, ...access });
@@ -79,7 +91,10 @@ describe("a memory's revision", () => {
   it("lets one of thirty concurrent writers win at a time until all have written", async () => {
     // On a server as many pools as processes would have.
     const url = inject("databaseUrl");
-    const own = url === null ? [] : Array.from({ length: 4 }, () => new pg.Pool({ connectionString: url, max: 3 }));
+    const own =
+      url === null
+        ? []
+        : Array.from({ length: 4 }, () => new pg.Pool({ connectionString: url, max: 3 }));
     const pools = [db.memory(), ...own.map((database) => db.memory({ database }))];
     const user = newUser();
     const { id } = await added(pools[0] as Memory, user, { tags: [] });
@@ -89,7 +104,9 @@ describe("a memory's revision", () => {
       let known = (await memory.memories.get(id, user)) as MemoryItem;
       for (;;) {
         const tags = [...known.tags, `writer ${name}`];
-        const error = await rejection(memory.memories.update(id, { tags }, { ...user, ifRevision: known.revision }));
+        const error = await rejection(
+          memory.memories.update(id, { tags }, { ...user, ifRevision: known.revision }),
+        );
         if (error === null) return;
         expect(error.code).toBe("STALE_REVISION");
         refused++;
@@ -106,13 +123,24 @@ describe("a memory's revision", () => {
 
   it("of a consent request rejects a decision after the request was proposed again", async () => {
     const { memory, scope } = openThread(db);
-    const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
+    const city = {
+      category: "profile",
+      key: "city",
+      value: "Porto",
+      text: "The user lives in Porto.",
+    };
     await memory.memories.add(city, { scope });
     const [seen] = await memory.consents.list({ scope });
     await memory.memories.add(city, { scope });
     const [now] = await memory.consents.list({ scope });
     const decide = (ifRevision: number | undefined) =>
-      memory.consents.decide({ scope, id: seen?.id ?? "", decision: "approve", actor: "ana", ifRevision });
+      memory.consents.decide({
+        scope,
+        id: seen?.id ?? "",
+        decision: "approve",
+        actor: "ana",
+        ifRevision,
+      });
     const error = await rejection(decide(seen?.revision));
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });

@@ -10,7 +10,11 @@ import {
 } from "../../src/memories/slot/slot-conflict.rule.js";
 import { forAll } from "../support/for-all.js";
 
-const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
+const claim = (
+  confidence: number,
+  turn: number,
+  fields: { rank?: number; correction?: boolean } = {},
+) => ({
   confidence,
   turn,
   rank: 3,
@@ -29,7 +33,10 @@ describe("two values of one slot", () => {
   it("end with the one of the higher rank, regardless of confidence and correction", () =>
     forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
       const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
-      expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
+      expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([
+        false,
+        true,
+      ]);
       expect(conflictReason(user, tool)).toBe("source");
     }));
 });
@@ -39,8 +46,19 @@ describe("the rank of an origin", () => {
     sourceRank({ kind: "fact", origin, trust });
 
   it("falls from operator to user, to given, to inferred or imported", () => {
-    const expected = { operator: 4, user: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 };
-    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual(expected);
+    const expected = {
+      operator: 4,
+      user: 3,
+      unknown: 2,
+      tool: 2,
+      document: 2,
+      assistant: 1,
+      worker: 1,
+      import: 1,
+    };
+    expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual(
+      expected,
+    );
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);
@@ -65,12 +83,20 @@ describe("a confidence", () => {
 
   it("only falls, and never for earlier turns", () => {
     const turn = fc.nat(10_000);
-    forAll(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
-      const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
-      const said = { confidence, turn: at };
-      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
-      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
-      expect(effectiveConfidence(said, at)).toBe(confidence);
-    });
+    forAll(
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      turn,
+      turn,
+      turn,
+      (confidence, at, first, second) => {
+        const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
+        const said = { confidence, turn: at };
+        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(
+          effectiveConfidence(said, earlier),
+        );
+        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
+        expect(effectiveConfidence(said, at)).toBe(confidence);
+      },
+    );
   });
 });

@@ -26,13 +26,24 @@ describe("a slot of one value", () => {
 
 it("an updated text drops a value that it no longer contains", async () => {
   const { memory, scope, threadId } = openThread(db);
-  const [added] = await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
-  const changed = await memory.memories.update(added?.id ?? "", { text: "The user works at Initech." }, { scope });
+  const [added] = await memory.memories.add(
+    { ...slot, text: "The user works at Globex." },
+    { scope },
+  );
+  const changed = await memory.memories.update(
+    added?.id ?? "",
+    { text: "The user works at Initech." },
+    { scope },
+  );
   expect(changed).toMatchObject({ key: "employer", value: null });
   const { memories } = await memory.recall({ scope, threadId, query: "Where do I work?" });
   expect(JSON.stringify(memories.profile)).not.toContain("Globex");
   const both = { text: "The user works at Acme.", value: "Acme" };
-  expect(await memory.memories.update(added?.id ?? "", both, { scope })).toMatchObject({ value: "Acme" });
+  expect(await memory.memories.update(added?.id ?? "", both, { scope })).toMatchObject({
+    value: "Acme",
+  });
   const worded = { text: "The user now works at Acme." };
-  expect(await memory.memories.update(added?.id ?? "", worded, { scope })).toMatchObject({ value: "Acme" });
+  expect(await memory.memories.update(added?.id ?? "", worded, { scope })).toMatchObject({
+    value: "Acme",
+  });
 });

@@ -29,11 +29,15 @@ async function slotOf(memory: Memory, { scope }: User): Promise<MemoryItem[]> {
   return all.toSorted(
     (one, other) =>
       one.validFrom.getTime() - other.validFrom.getTime() ||
-      (one.validTo?.getTime() ?? Number.POSITIVE_INFINITY) - (other.validTo?.getTime() ?? Number.POSITIVE_INFINITY),
+      (one.validTo?.getTime() ?? Number.POSITIVE_INFINITY) -
+        (other.validTo?.getTime() ?? Number.POSITIVE_INFINITY),
   );
 }
 
-/** "cook 1–3, baker 3–": the values of a slot in the order of their time, those that held for no time left out. */
+/**
+ * "cook 1–3, baker 3–": the values of a slot in the order of their time, those that held for no
+ * time left out.
+ */
 async function historyOf(memory: Memory, user: User): Promise<string> {
   const dayOf = (date: Date) => 1 + (date.getTime() - day(1).getTime()) / 86_400_000;
   return (await slotOf(memory, user))
@@ -51,13 +55,20 @@ async function tell(memory: Memory, user: User, ...told: MemoryDraft[]) {
 
 function permutations<Item>(items: readonly Item[]): Item[][] {
   if (items.length <= 1) return [[...items]];
-  return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+  return items.flatMap((item, at) =>
+    permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]),
+  );
 }
 
 describe("the values of a slot, added in any order", () => {
   it("return when repeated later, even if the value between is added last", async () => {
     const memory = db.memory();
-    for (const order of permutations([job("cook", 1), job("baker", 3), job("cook", 5), job("smith", 7)])) {
+    for (const order of permutations([
+      job("cook", 1),
+      job("baker", 3),
+      job("cook", 5),
+      job("smith", 7),
+    ])) {
       const user = newUser();
       await tell(memory, user, ...order);
       expect(await historyOf(memory, user)).toBe("cook 1–3, baker 3–5, cook 5–7, smith 7–");
@@ -67,10 +78,13 @@ describe("the values of a slot, added in any order", () => {
   it("never overlap or run backwards, and the latest is active, also with equal dates and in batches", async () => {
     const memory = db.memory();
     const value = fc.constantFrom("cook", "baker", "smith");
-    const told = fc.array(fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }), {
-      minLength: 1,
-      maxLength: 6,
-    });
+    const told = fc.array(
+      fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    );
     await fc.assert(
       fc.asyncProperty(told, fc.boolean(), async (values, atOnce) => {
         const user = newUser();
@@ -81,7 +95,9 @@ describe("the values of a slot, added in any order", () => {
         for (const { validFrom, validTo } of slot) {
           if (validTo) expect(validTo.getTime()).toBeGreaterThanOrEqual(validFrom.getTime());
         }
-        const held = slot.filter(({ validFrom, validTo }) => validTo?.getTime() !== validFrom.getTime());
+        const held = slot.filter(
+          ({ validFrom, validTo }) => validTo?.getTime() !== validFrom.getTime(),
+        );
         for (const [index, { validTo }] of held.entries()) {
           const next = held[index + 1];
           if (next) {
@@ -92,7 +108,9 @@ describe("the values of a slot, added in any order", () => {
         expect(held.at(-1)).toMatchObject({ state: "active" });
         expect(slot.filter(({ state }) => state === "active")).toHaveLength(1);
         const lastDay = Math.max(...values.map(({ on }) => on));
-        expect(values.filter(({ on }) => on === lastDay).map((one) => one.value)).toContain(held.at(-1)?.value);
+        expect(values.filter(({ on }) => on === lastDay).map((one) => one.value)).toContain(
+          held.at(-1)?.value,
+        );
       }),
       { numRuns: 60, endOnFailure: true },
     );
@@ -148,7 +166,8 @@ describe("the values of a slot, added in any order", () => {
 });
 
 describe("the origin of a slot's value", () => {
-  const told = (value: string, fields: Partial<MemoryDraft>) => job(value, undefined, { origin: undefined, ...fields });
+  const told = (value: string, fields: Partial<MemoryDraft>) =>
+    job(value, undefined, { origin: undefined, ...fields });
   const outcomeOf = async (...drafts: MemoryDraft[]) => {
     const { memory, user } = open();
     const last = drafts.at(-1)!;
@@ -159,7 +178,10 @@ describe("the origin of a slot's value", () => {
   };
 
   it.each([
-    ["an assistant's that calls itself a correction", { origin: "assistant", confidence: 1, correction: true }],
+    [
+      "an assistant's that calls itself a correction",
+      { origin: "assistant", confidence: 1, correction: true },
+    ],
     ["a tool's, surer", { role: "tool", confidence: 1, correction: true }],
     ["code's that names nobody", { confidence: 1 }],
     ["an insight", { kind: "insight", confidence: 1 }],
@@ -189,7 +211,10 @@ describe("the origin of a slot's value", () => {
     "an operator's is not replaced by the user's: %o",
     async (fields) => {
       const operator = told("cook", { origin: "operator", confidence: 0.1 });
-      const { outcome, active } = await outcomeOf(operator, told("baker", { origin: "user", ...fields }));
+      const { outcome, active } = await outcomeOf(
+        operator,
+        told("baker", { origin: "user", ...fields }),
+      );
       expect([outcome, active?.value]).toEqual(["kept", "cook"]);
     },
   );
@@ -200,12 +225,20 @@ describe("the origin of a slot's value", () => {
       told("Cook", { origin: "user", text: "The user cooks for a living." }),
     );
     expect(outcome).toBe("updated");
-    expect(active).toMatchObject({ text: "The user cooks for a living.", origin: "user", trust: "user" });
-    expect(await memory.memories.add(told("baker", { origin: "tool", confidence: 1 }), user)).toMatchObject([
-      { outcome: "kept", id: active!.id },
-    ]);
+    expect(active).toMatchObject({
+      text: "The user cooks for a living.",
+      origin: "user",
+      trust: "user",
+    });
+    expect(
+      await memory.memories.add(told("baker", { origin: "tool", confidence: 1 }), user),
+    ).toMatchObject([{ outcome: "kept", id: active!.id }]);
     // An echo by an assistant does not make the user's word later than it is.
-    const echo = told("cook", { origin: "assistant", confidence: 1, validFrom: new Date("2300-01-01") });
+    const echo = told("cook", {
+      origin: "assistant",
+      confidence: 1,
+      validFrom: new Date("2300-01-01"),
+    });
     await memory.memories.add(echo, user);
     const moved = told("smith", { origin: "user", validFrom: new Date("2200-01-01") });
     expect(await memory.memories.add(moved, user)).toMatchObject([{ outcome: "replaced" }]);

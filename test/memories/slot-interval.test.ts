@@ -5,8 +5,11 @@ import { forAll } from "../support/for-all.js";
 
 const day = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const time = fc.integer({ min: 0, max: 30 });
-const closed = fc.tuple(time, time).map(([from, to]): ValidityInterval => ({ from: day(from), to: day(to) }));
-const ms = (value: string | null) => (value === null ? Number.POSITIVE_INFINITY : Date.parse(value));
+const closed = fc
+  .tuple(time, time)
+  .map(([from, to]): ValidityInterval => ({ from: day(from), to: day(to) }));
+const ms = (value: string | null) =>
+  value === null ? Number.POSITIVE_INFINITY : Date.parse(value);
 const overlap = (one: ValidityInterval, other: ValidityInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
 
@@ -16,7 +19,8 @@ describe("the times of a slot's values", () => {
       const since = freeSince(day(from), others);
       expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
       for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
-      if (!others.some((other) => overlap({ from: day(from), to: null }, other))) expect(since).toBe(day(from));
+      if (!others.some((other) => overlap({ from: day(from), to: null }, other)))
+        expect(since).toBe(day(from));
     }));
 
   it("are compared to the microsecond across time zones", () => {

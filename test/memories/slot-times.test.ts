@@ -20,8 +20,15 @@ const lunch = (value: string, since: number) => ({
 async function timesOf(memory: Memory, { scope }: MemoryAccess) {
   const items = await memory.memories.list({ scope, states: ["active", "superseded"] });
   return items
-    .map(({ value, validFrom, validTo }) => [value, validFrom.getUTCFullYear(), validTo?.getUTCFullYear() ?? null])
-    .sort((one, other) => Number(one[1]) - Number(other[1]) || Number(one[2] ?? 9e9) - Number(other[2] ?? 9e9));
+    .map(({ value, validFrom, validTo }) => [
+      value,
+      validFrom.getUTCFullYear(),
+      validTo?.getUTCFullYear() ?? null,
+    ])
+    .sort(
+      (one, other) =>
+        Number(one[1]) - Number(other[1]) || Number(one[2] ?? 9e9) - Number(other[2] ?? 9e9),
+    );
 }
 
 const addAll = async (memory: Memory, access: MemoryAccess, drafts: ReturnType<typeof lunch>[]) => {
@@ -52,10 +59,17 @@ describe("a slot holds one value at a time", () => {
     const memory = db.memory();
     const user = newUser();
     const [rice] = await addAll(memory, user, [lunch("rice", 2018)]);
-    const inTasks = (value: string, since: number) => ({ ...lunch(value, since), category: "tasks" });
+    const inTasks = (value: string, since: number) => ({
+      ...lunch(value, since),
+      category: "tasks",
+    });
     const [, fish] = await addAll(memory, user, [inTasks("soup", 2019), inTasks("fish", 2021)]);
     await memory.memories.remove(fish ?? "", user);
-    expect((await memory.memories.update(rice ?? "", { importance: 4 }, user)).validFrom).toEqual(year(2018));
-    expect((await memory.memories.update(rice ?? "", { category: "tasks" }, user)).validFrom).toEqual(year(2021));
+    expect((await memory.memories.update(rice ?? "", { importance: 4 }, user)).validFrom).toEqual(
+      year(2018),
+    );
+    expect(
+      (await memory.memories.update(rice ?? "", { category: "tasks" }, user)).validFrom,
+    ).toEqual(year(2021));
   });
 });

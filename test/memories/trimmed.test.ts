@@ -29,7 +29,10 @@ describe("a text that is more than one memory", () => {
       await memory.memories.add([{ text: "The user rows." }, { text, ...more }], { scope }),
       await memory.memories.add({ text, ...more }, { scope }),
     ];
-    expect(first).toMatchObject([{ outcome: "created" }, { outcome: "created", problems: [], trimmed }]);
+    expect(first).toMatchObject([
+      { outcome: "created" },
+      { outcome: "created", problems: [], trimmed },
+    ]);
     expect(first[0]).not.toHaveProperty("trimmed");
     expect(again).toMatchObject([{ outcome: "merged", trimmed }]);
     expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
@@ -45,11 +48,21 @@ describe("a text that is more than one memory", () => {
       message: expect.stringContaining("Add this by itself: The user eats kiwis."),
     });
     expect((await memory.memories.get(id, { scope }))?.text).toBe("The user eats apples.");
-    await memory.memories.update(id, { text: "The user eats apples. The user eats pears." }, { scope });
+    await memory.memories.update(
+      id,
+      { text: "The user eats apples. The user eats pears." },
+      { scope },
+    );
   });
 
   it("is the stored part plus the trimmed part", () => {
-    const sentence = fc.constantFrom("The user rows.", "It rains.", "Ana bakes bread!", "Is he well?", "x".repeat(300));
+    const sentence = fc.constantFrom(
+      "The user rows.",
+      "It rains.",
+      "Ana bakes bread!",
+      "Is he well?",
+      "x".repeat(300),
+    );
     forAll(fc.array(sentence, { minLength: 1, maxLength: 6 }), (sentences) => {
       const text = sentences.join(" ");
       const kept = trimToLength("fact", text) ?? text;

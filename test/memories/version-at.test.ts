@@ -8,7 +8,12 @@ const trail: Parameters<typeof versionAt>[0] = [
   { id: 2, event: "LINK", old: null, new: { links: [] } },
   { id: 3, event: "MERGE", old: { text: "a" }, new: { text: "said again", seenCount: 2 } },
   { id: 4, event: "UPDATE", old: null, new: { refused: "no", confidence: 0.1 } },
-  { id: 5, event: "UPDATE", old: { text: "a", value: "1", confidence: 0.5 }, new: { text: "b", value: null } },
+  {
+    id: 5,
+    event: "UPDATE",
+    old: { text: "a", value: "1", confidence: 0.5 },
+    new: { text: "b", value: null },
+  },
   { id: 6, event: "DELETE", old: { text: "b" }, new: { state: "soft_deleted" } },
   { id: 7, event: "RESTORE", old: { state: "soft_deleted" }, new: { text: "b", pinned: true } },
 ];
@@ -25,6 +30,8 @@ describe("the version of a memory", () => {
 
   it("is null for an entry outside its trail, and has no unknown fields", () => {
     expect(versionAt(trail, 99)).toBeNull();
-    expect(versionAt([{ id: 1, event: "UPDATE", old: { importance: "high" }, new: "?" }], 1)).toEqual({});
+    expect(
+      versionAt([{ id: 1, event: "UPDATE", old: { importance: "high" }, new: "?" }], 1),
+    ).toEqual({});
   });
 });

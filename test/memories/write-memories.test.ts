@@ -22,9 +22,15 @@ const name = (value: string, confidence = 1): MemoryDraft => ({
   text: `The user's stage name is ${value}.`,
 });
 const everything = (memory: Memory, { scope }: User) =>
-  memory.memories.list({ scope, states: ["active", "superseded", "merged", "soft_deleted"], limit: 1_000 });
+  memory.memories.list({
+    scope,
+    states: ["active", "superseded", "merged", "soft_deleted"],
+    limit: 1_000,
+  });
 
-async function revisionOf({ scope }: User): Promise<{ revision: number; memories: number; length: number }> {
+async function revisionOf({
+  scope,
+}: User): Promise<{ revision: number; memories: number; length: number }> {
   const { rows } = await db.pool.query(
     `select o.revision::int, o.memory_count::int as memories, o.memory_length::int as length
      from "${db.schema}".owner o where o.user_id = $1`,
@@ -62,26 +68,37 @@ describe("concurrent writers", () => {
     const next = new Map(all.map(({ id, supersededBy }) => [id, supersededBy]));
     const chain: string[] = [];
     const heads = new Set(all.map(({ supersededBy }) => supersededBy));
-    for (let id = all.find((memory) => !heads.has(memory.id))?.id ?? null; id; id = next.get(id) ?? null)
+    for (
+      let id = all.find((memory) => !heads.has(memory.id))?.id ?? null;
+      id;
+      id = next.get(id) ?? null
+    )
       chain.push(id);
     expect([chain.length, chain.at(-1)]).toEqual([20, active?.id]);
     for (const closed of all.filter(({ state }) => state !== "active")) {
       expect(closed.validTo).not.toBeNull();
       const trail = await memory.memories.history(closed.id, user);
-      expect(trail.map(({ event }) => event).filter((event) => event !== "LINK")).toEqual(["UPDATE", "ADD"]);
+      expect(trail.map(({ event }) => event).filter((event) => event !== "LINK")).toEqual([
+        "UPDATE",
+        "ADD",
+      ]);
     }
     expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
   });
 
   it("of batches in opposite orders do not deadlock and lose nothing", async () => {
     const { memory, user } = open();
-    const texts = Array.from({ length: 10 }, (_, index) => ({ text: `The user owns item number ${index}.` }));
+    const texts = Array.from({ length: 10 }, (_, index) => ({
+      text: `The user owns item number ${index}.`,
+    }));
     await Promise.all(
       Array.from({ length: 12 }, (_, writer) =>
         memory.memories.add(writer % 2 === 0 ? texts : texts.toReversed(), user),
       ),
     );
-    expect((await everything(memory, user)).map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
+    expect((await everything(memory, user)).map(({ seenCount }) => seenCount)).toEqual(
+      Array(10).fill(12),
+    );
   });
 
   it("and turns that were shown the same memories do not deadlock", async () => {
@@ -96,7 +113,9 @@ describe("concurrent writers", () => {
         messages: [new HumanMessage({ id: `${round}`, content: "Hi" })],
       }),
     );
-    const writes = Array.from({ length: 20 }, () => memory.memories.add({ text: "The user likes tea." }, user));
+    const writes = Array.from({ length: 20 }, () =>
+      memory.memories.add({ text: "The user likes tea." }, user),
+    );
     await Promise.all([...rounds, ...writes]);
     expect((await memory.memories.get(tea!.id!, user))?.seenCount).toBe(21);
   });
@@ -119,8 +138,19 @@ describe("a batch", () => {
       ],
       user,
     );
-    const expected = ["created", "rejected empty", "kept", "merged", "replaced", "kept", "rejected empty", "closed"];
-    expect(outcomes.map(({ outcome, problems }) => [outcome, ...problems].join(" "))).toEqual(expected);
+    const expected = [
+      "created",
+      "rejected empty",
+      "kept",
+      "merged",
+      "replaced",
+      "kept",
+      "rejected empty",
+      "closed",
+    ];
+    expect(outcomes.map(({ outcome, problems }) => [outcome, ...problems].join(" "))).toEqual(
+      expected,
+    );
     expect(outcomes[0]?.id).toBe(outcomes[3]?.id);
     expect(outcomes[5]?.id).toBe(outcomes[4]?.id);
     const [tea] = await memory.memories.list({ scope: user.scope, categories: ["knowledge"] });
@@ -134,19 +164,36 @@ describe("a batch", () => {
     ["x".repeat(300), { kind: "insight" as const }, /more than 280 characters/],
     ["Sail.", { kind: "procedure" as const }, /numbered steps/],
     ["The user likes tea.", {}, null],
-  ])("users rejected adds: says in a sentence why %j %j is rejected", async (text, how, message) => {
-    const [outcome] = await db.memory().memories.add({ text, ...how }, newUser());
-    if (message === null) expect(outcome).not.toHaveProperty("message");
-    else expect(outcome).toMatchObject({ outcome: "rejected", message: expect.stringMatching(message) });
-  });
+  ])(
+    "users rejected adds: says in a sentence why %j %j is rejected",
+    async (text, how, message) => {
+      const [outcome] = await db.memory().memories.add({ text, ...how }, newUser());
+      if (message === null) expect(outcome).not.toHaveProperty("message");
+      else
+        expect(outcome).toMatchObject({
+          outcome: "rejected",
+          message: expect.stringMatching(message),
+        });
+    },
+  );
 
   it("that gives a slot several values ends with the last", async () => {
     const { memory, user } = open();
-    const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
+    const outcomes = await memory.memories.add(
+      [name("Ana"), name("Ana"), name("Bo"), name("Ana")],
+      user,
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      "created",
+      "merged",
+      "replaced",
+      "replaced",
+    ]);
     const all = await everything(memory, user);
     const expected = ["Ana active 1", "Bo superseded 1", "Ana superseded 2"];
-    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual(expected);
+    expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual(
+      expected,
+    );
   });
 
   it("that repeats a stored statement counts each draft", async () => {
@@ -156,7 +203,10 @@ describe("a batch", () => {
       { text: "the user drinks black coffee every morning" },
       { text: "The user drinks  black coffee every MORNING!" },
     ];
-    expect((await memory.memories.add(drafts, user)).map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
+    expect((await memory.memories.add(drafts, user)).map(({ outcome }) => outcome)).toEqual([
+      "merged",
+      "merged",
+    ]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });
@@ -180,7 +230,8 @@ describe("a batch", () => {
     );
     const stateOf = async (user: User) =>
       (await everything(memory, user)).map(
-        ({ text, key, state, seenCount, origin }) => `${text} ${key} ${state} ${seenCount} ${origin}`,
+        ({ text, key, state, seenCount, origin }) =>
+          `${text} ${key} ${state} ${seenCount} ${origin}`,
       );
     await fc.assert(
       fc.asyncProperty(drafts, async (drafts) => {
@@ -208,7 +259,9 @@ describe("a batch", () => {
       { text: "A lesson.", kind: "note" },
     ];
     for (const draft of invalid) {
-      await expect(memory.memories.add([{ text: "The user hikes." }, draft], user)).rejects.toThrow();
+      await expect(
+        memory.memories.add([{ text: "The user hikes." }, draft], user),
+      ).rejects.toThrow();
     }
     expect(await everything(memory, user)).toEqual([]);
   });
@@ -216,7 +269,12 @@ describe("a batch", () => {
 
 it("a statement merges into the slot that says the same, whether the slot is free or taken", async () => {
   const { memory, user } = open();
-  const job = (value: string) => ({ category: "profile", key: "job", value, text: `The user works as a ${value}.` });
+  const job = (value: string) => ({
+    category: "profile",
+    key: "job",
+    value,
+    text: `The user works as a ${value}.`,
+  });
   for (const value of ["cook", "baker"]) {
     await memory.memories.add({ text: `The user works as a ${value}.` }, user);
     await memory.memories.add(job(value), user);
@@ -257,7 +315,10 @@ describe("writing", () => {
     const drafts = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ text: `word${n} term${n} lexeme${n}` }));
     const message = expect.stringMatching(/At most 5000 .* got 5001.*several calls/);
-    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({ code: "INVALID_INPUT", message });
+    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message,
+    });
     expect(inTransactions).toEqual([]);
     const outcomes = await memory.memories.add(drafts(450), user);
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));

@@ -54,7 +54,9 @@ describe.each([
   }
 
   beforeAll(async () => {
-    pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+    pool = onServer()
+      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
+      : db.pool;
     await pool.query("set plan_cache_mode = force_generic_plan");
     memory = db.memory({ ...options, database: pool });
     await memory.setup();
@@ -88,9 +90,14 @@ describe.each([
 });
 
 it("reads each vector once for a batch, and looks up no slots for drafts without a key", async () => {
-  const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+  const pool = onServer()
+    ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
+    : db.pool;
   const { pool: watched, inTransactions } = watchedPool(pool);
-  const memory = db.memory({ database: watched, embeddings: new HashingEmbeddings({ dimensions: 16 }) });
+  const memory = db.memory({
+    database: watched,
+    embeddings: new HashingEmbeddings({ dimensions: 16 }),
+  });
   const scope = { userId: "batches" };
   await memory.memories.add(unlike(0, few), { scope });
   inTransactions.length = 0;
@@ -98,14 +105,19 @@ it("reads each vector once for a batch, and looks up no slots for drafts without
   const found = inTransactions.find(({ text }) => text.includes("candidate as"));
 
   const { rows } = await pool.query(`explain (analyze, format json) ${found?.text}`, found?.values);
-  const counted = await pool.query(`select count(*)::int as vectors from "${db.schema}".memory_embedding`);
+  const counted = await pool.query(
+    `select count(*)::int as vectors from "${db.schema}".memory_embedding`,
+  );
   const { vectors } = counted.rows[0];
   if (onServer()) await pool.end();
 
   const nodes = planNodes(rows);
   const readOf = (table: string) =>
-    nodes.filter((node) => node["Relation Name"] === table).reduce((sum, node) => sum + rowsOf(node), 0);
-  // Both batches are there by now. A table of few owners may be read whole, but no vector for each memory of the batch.
+    nodes
+      .filter((node) => node["Relation Name"] === table)
+      .reduce((sum, node) => sum + rowsOf(node), 0);
+  // Both batches are there by now. A table of few owners may be read whole, but no vector for each
+  // memory of the batch.
   expect(readOf("memory_embedding")).toBeGreaterThanOrEqual(2 * few);
   expect(readOf("memory_embedding")).toBeLessThanOrEqual(vectors);
   const slots = nodes.filter(({ "Index Name": index }) => index?.startsWith("memory_slot"));

@@ -21,7 +21,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const scope = { userId: "ana" };
 /** More than a pool made here has connections. */
 const many = Array.from({ length: 30 }, (_, n) => `thread ${n}`);
-const say = (threadId: string) => ({ scope, threadId, messages: [{ role: "user", content: "I love jazz." }] });
+const say = (threadId: string) => ({
+  scope,
+  threadId,
+  messages: [{ role: "user", content: "I love jazz." }],
+});
 
 /** A memory on a pool of its own, in a schema of its own. */
 async function memoryOfOwn() {
@@ -30,7 +34,13 @@ async function memoryOfOwn() {
   const database = inject("databaseUrl") ?? { dataDir };
   const schema = schemaName("closing");
   const config = { insights: { enabled: false }, consolidation: { enabled: false } };
-  const memory = createMemory({ database, schema, logger: silentLogger, model: new OfflineChatModel(), config });
+  const memory = createMemory({
+    database,
+    schema,
+    logger: silentLogger,
+    model: new OfflineChatModel(),
+    config,
+  });
   await memory.setup();
   return memory;
 }
@@ -54,17 +64,22 @@ describe("close", () => {
       ),
     );
     await memory.close();
-    expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(new Set(["answered", "CLOSED"]));
+    expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(
+      new Set(["answered", "CLOSED"]),
+    );
   });
 
-  it.skipIf(!onServer())("leaves no call waiting for a pool of the caller's (server only)", async () => {
-    const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
-    const memory = db.memory({ database: pool });
-    const calls = many.map((threadId) => memory.remember(say(threadId)));
-    await memory.close();
-    await pool.end();
-    expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));
-  });
+  it.skipIf(!onServer())(
+    "leaves no call waiting for a pool of the caller's (server only)",
+    async () => {
+      const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
+      const memory = db.memory({ database: pool });
+      const calls = many.map((threadId) => memory.remember(say(threadId)));
+      await memory.close();
+      await pool.end();
+      expect((await Promise.all(calls)).map(({ recorded }) => recorded)).toEqual(many.map(() => 1));
+    },
+  );
 
   it("finishes a call that is between two of its statements", async () => {
     const { memory: on } = await freshSchema();
@@ -88,7 +103,9 @@ describe("close", () => {
   it("waits for calls no longer than its deadline, and passes on their errors", async () => {
     const memory = db.memory();
     const closing = closeAfterCalls({ ...memory, idle: () => new Promise(() => {}) as never }, 10);
-    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({
+      code: "SCOPE_REQUIRED",
+    });
     void closing.idle();
     await closing.close();
     await expect(memory.recall({ scope, threadId: "t" })).rejects.toMatchObject({ code: "CLOSED" });

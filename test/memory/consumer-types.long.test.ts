@@ -31,7 +31,9 @@ describe("a program that uses the package", () => {
       createMemory({ databse: "postgresql://localhost/app" });`;
     const { program, file } = programOf(consumer, /node_modules\/@types\/pg\//);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
-    expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([7, 8, 9]);
+    expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([
+      7, 8, 9,
+    ]);
   });
 
   it.each([
@@ -39,28 +41,31 @@ describe("a program that uses the package", () => {
     [["src/http/index.ts"], ["hono"]],
     [["src/mcp/index.ts"], ["@modelcontextprotocol/server"]],
     [["src/ai-sdk/index.ts"], ["ai"]],
-  ])("finds every declaration that %j imports among the dependencies, required peers and %j", (entries, optional) => {
-    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const required = Object.keys(manifest.peerDependencies).filter(
-      (name) => !manifest.peerDependenciesMeta[name]?.optional,
-    );
-    const installed = new Set([...Object.keys(manifest.dependencies), ...required, ...optional]);
-    const declared = declarations(entries);
-    const used = new Map<string, string>();
-    const seen = new Set<string>();
-    const visit = (path: string): void => {
-      if (seen.has(path)) return;
-      seen.add(path);
-      for (const name of importsOf(declared.get(path) as string)) {
-        if (name.startsWith(".")) visit(join(path, "..", name.replace(/\.js$/, ".d.ts")));
-        else if (!name.startsWith("node:")) used.set(packageOf(name), path);
-      }
-    };
-    for (const entry of entries) visit(entry.replace(/\.ts$/, ".d.ts"));
-    expect([...used].filter(([name]) => !installed.has(name))).toEqual([]);
-    // pg is plain JavaScript; its declarations are a package of their own.
-    if (used.has("pg")) expect(installed).toContain("@types/pg");
-  });
+  ])(
+    "finds every declaration that %j imports among the dependencies, required peers and %j",
+    (entries, optional) => {
+      const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+      const required = Object.keys(manifest.peerDependencies).filter(
+        (name) => !manifest.peerDependenciesMeta[name]?.optional,
+      );
+      const installed = new Set([...Object.keys(manifest.dependencies), ...required, ...optional]);
+      const declared = declarations(entries);
+      const used = new Map<string, string>();
+      const seen = new Set<string>();
+      const visit = (path: string): void => {
+        if (seen.has(path)) return;
+        seen.add(path);
+        for (const name of importsOf(declared.get(path) as string)) {
+          if (name.startsWith(".")) visit(join(path, "..", name.replace(/\.js$/, ".d.ts")));
+          else if (!name.startsWith("node:")) used.set(packageOf(name), path);
+        }
+      };
+      for (const entry of entries) visit(entry.replace(/\.ts$/, ".d.ts"));
+      expect([...used].filter(([name]) => !installed.has(name))).toEqual([]);
+      // pg is plain JavaScript; its declarations are a package of their own.
+      if (used.has("pg")) expect(installed).toContain("@types/pg");
+    },
+  );
 });
 
 function importsOf(text: string): string[] {
@@ -80,8 +85,20 @@ function declarations(entries: readonly string[]): Map<string, string> {
   const written = new Map<string, string>();
   const program = ts.createProgram(
     entries.map((path) => join(root, path)),
-    { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: "/", rootDir: root },
+    {
+      ...options,
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: "/",
+      rootDir: root,
+    },
   );
-  program.emit(undefined, (path, text) => written.set(path.replace(/^\//, ""), text), undefined, true);
+  program.emit(
+    undefined,
+    (path, text) => written.set(path.replace(/^\//, ""), text),
+    undefined,
+    true,
+  );
   return written;
 }

@@ -40,7 +40,9 @@ describe("a database that is given as undefined", () => {
 
   it("users M1: is refused in production, and warned of at each start elsewhere", () => {
     vi.stubEnv("NODE_ENV", "production");
-    const message = expect.stringMatching(/`database` is given, but undefined.*environment variable.*dataDir/);
+    const message = expect.stringMatching(
+      /`database` is given, but undefined.*environment variable.*dataDir/,
+    );
     const refused = expect.objectContaining({ code: "INVALID_INPUT", message });
     expect(() => createMemory({ database: undefined })).toThrow(refused);
     vi.stubEnv("NODE_ENV", "development");
@@ -73,9 +75,12 @@ describe("MemoryError", () => {
     expect(error).toMatchObject({ name: "MemoryError", message: "no", cause: new Error("why") });
   });
 
-  it.each([null, undefined, "CLOSED", { code: "CLOSED" }, new Error("CLOSED")])("is not %j", (error) => {
-    expect(MemoryError.is(error)).toBe(false);
-  });
+  it.each([null, undefined, "CLOSED", { code: "CLOSED" }, new Error("CLOSED")])(
+    "is not %j",
+    (error) => {
+      expect(MemoryError.is(error)).toBe(false);
+    },
+  );
 });
 
 describe("the embedded database's package", () => {

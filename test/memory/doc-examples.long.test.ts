@@ -36,21 +36,29 @@ const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "ut
 
 describe("examples of docstrings", () => {
   it("document the main calls", () => {
-    expect(examples.map(({ file }) => file)).toEqual(expect.arrayContaining(["create-memory.ts", "memory.ts"]));
+    expect(examples.map(({ file }) => file)).toEqual(
+      expect.arrayContaining(["create-memory.ts", "memory.ts"]),
+    );
     expect(examples.length).toBeGreaterThanOrEqual(8);
   });
 
   it("compile", () => {
     // Each in its own block, so that two can use the same names.
-    const body = examples.map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`).join("\n");
+    const body = examples
+      .map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`)
+      .join("\n");
     const path = join(root, "test/memory/doc-examples.generated.ts");
     const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });
     const read = host.getSourceFile.bind(host);
     host.getSourceFile = (name, target, ...rest) =>
-      name === path ? ts.createSourceFile(path, prelude + body, target, true) : read(name, target, ...rest);
+      name === path
+        ? ts.createSourceFile(path, prelude + body, target, true)
+        : read(name, target, ...rest);
     host.fileExists = (name) => name === path || ts.sys.fileExists(name);
     const program = ts.createProgram([path], { ...options, noUnusedLocals: false }, host);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(path));
-    expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"))).toEqual([]);
+    expect(
+      problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")),
+    ).toEqual([]);
   });
 });

@@ -11,7 +11,14 @@ import { isConnectionError, toMemoryError } from "../../src/postgres/database-er
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Arguments, callOf, errorOf, sampleCalls, sampleId, sampleScope } from "./sample-calls.js";
+import {
+  type Arguments,
+  callOf,
+  errorOf,
+  sampleCalls,
+  sampleId,
+  sampleScope,
+} from "./sample-calls.js";
 
 const db = useTestDatabase();
 const user = () => ({ scope: { userId: randomUUID() } });
@@ -25,10 +32,22 @@ const dates = [...invalidDates.map((date) => new Date(date)), "9999-99-99", 7];
 const texts = ["a\u0000b", "\uD800", "b\uDC00", 7, {}];
 const lists = ["active", [7], ["constructor"], ["__proto__"], [["active"]], {}];
 
-/** A call, a place in its arguments ("0.limit": the key `limit` of the first), and values for it. */
+/**
+ * A call, a place in its arguments ("0.limit": the key `limit` of the first), and values for it.
+ */
 type Placed = readonly [path: string, place: string, values: readonly unknown[]];
 
-const limited = ["memories", "consents", "events", "threads", "notes", "users", "apps", "jobs", "summaries"];
+const limited = [
+  "memories",
+  "consents",
+  "events",
+  "threads",
+  "notes",
+  "users",
+  "apps",
+  "jobs",
+  "summaries",
+];
 
 const refused: Placed[] = [
   ...limited.map((api): Placed => [`${api}.list`, "0.limit", [...counts, 1_001]]),
@@ -129,7 +148,9 @@ function ofEverybody(listing: object) {
 function placed(args: unknown, [key = "", ...rest]: readonly string[], value: unknown): unknown {
   const inner = (args as Record<string, unknown> | undefined)?.[key];
   const changed = rest.length === 0 ? value : placed(inner, rest, value);
-  return Array.isArray(args) ? args.with(Number(key), changed) : { ...(args as object), [key]: changed };
+  return Array.isArray(args)
+    ? args.with(Number(key), changed)
+    : { ...(args as object), [key]: changed };
 }
 
 describe("an argument of the public API", () => {
@@ -139,21 +160,32 @@ describe("an argument of the public API", () => {
     memory = db.memory({ model: new OfflineChatModel() });
     const [added] = await memory.memories.add({ text: "Likes tea." }, { scope: sampleScope });
     id = added!.id!;
-    await memory.record({ scope: sampleScope, threadId: "t", messages: [new HumanMessage("hi"), new AIMessage("ho")] });
+    await memory.record({
+      scope: sampleScope,
+      threadId: "t",
+      messages: [new HumanMessage("hi"), new AIMessage("ho")],
+    });
   });
 
   /** The error of the call with the value in that place. */
   const errorWith = (path: string, place: string, value: unknown) => {
     const args = sampleCalls[path]!.map((arg) => (arg === sampleId ? id : arg));
-    return errorOf(() => callOf(memory, path)(...(placed(args, place.split("."), value) as Arguments)));
+    return errorOf(() =>
+      callOf(memory, path)(...(placed(args, place.split("."), value) as Arguments)),
+    );
   };
 
-  it.each(refused)("%s refuses an invalid %s before the database does", async (path, place, values) => {
-    for (const value of values) {
-      const error = await errorWith(path, place, value);
-      expect(error, `${path} ${place} ${JSON.stringify(value)}`).toMatchObject({ code: "INVALID_INPUT" });
-    }
-  });
+  it.each(refused)(
+    "%s refuses an invalid %s before the database does",
+    async (path, place, values) => {
+      for (const value of values) {
+        const error = await errorWith(path, place, value);
+        expect(error, `${path} ${place} ${JSON.stringify(value)}`).toMatchObject({
+          code: "INVALID_INPUT",
+        });
+      }
+    },
+  );
 
   it.each(answered)("%s answers an odd %s", async (path, place, values) => {
     for (const value of values) expect(await errorWith(path, place, value)).toBeNull();
@@ -165,7 +197,12 @@ describe("an argument of the public API", () => {
       const validFrom = new Date(day);
       const [added] = await memory.memories.add({ text: "Likes tea.", validFrom }, own);
       expect((await memory.memories.get(added!.id!, own))?.validFrom).toEqual(validFrom);
-      await memory.record({ ...own, threadId: day, messages: [new HumanMessage("hi")], saidAt: validFrom });
+      await memory.record({
+        ...own,
+        threadId: day,
+        messages: [new HumanMessage("hi")],
+        saidAt: validFrom,
+      });
       await memory.events.list({ ...own, since: validFrom, until: validFrom });
     }
   });
@@ -184,9 +221,15 @@ describe("names of properties of every object", () => {
     expect(added).toMatchObject({ outcome: "replaced" });
     expect(await memory.memories.get(added!.id!, of)).toMatchObject({ value: "1", ...named });
     const invalid = { code: "INVALID_INPUT" };
-    await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(invalid);
-    expect(await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } })).toHaveLength(1);
-    await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject(invalid);
+    await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(
+      invalid,
+    );
+    expect(
+      await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } }),
+    ).toHaveLength(1);
+    await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject(
+      invalid,
+    );
     await memory.recall({ ...of, threadId: word, agent: word, query: word });
     const message = new HumanMessage(word);
     vi.spyOn(message, "getType").mockReturnValue(word as never);
@@ -204,7 +247,11 @@ describe("names of properties of every object", () => {
     const memory = db.memory({ logger: { ...silentLogger, error } });
     const event = { ...user(), op: "search", status: "ok" } as const;
     await internalApi(memory).emit({ ...event, step: "constructor" as never });
-    await internalApi(memory).emit({ ...event, scope: { userId: undefined, appId: "x" } as never, step: "tool" });
+    await internalApi(memory).emit({
+      ...event,
+      scope: { userId: undefined, appId: "x" } as never,
+      step: "tool",
+    });
     expect(error.mock.calls.map(([line]) => line)).toEqual([
       expect.stringContaining('no step "constructor"'),
       expect.stringContaining("userId is given without a value"),
@@ -214,21 +261,33 @@ describe("names of properties of every object", () => {
 
 describe("memories shown to a turn or a tool", () => {
   const usedBy = async (id: string) => {
-    const { rows } = await db.pool.query(`select access_count from "${db.schema}".memory where id = $1`, [id]);
+    const { rows } = await db.pool.query(
+      `select access_count from "${db.schema}".memory where id = $1`,
+      [id],
+    );
     return rows[0].access_count as number;
   };
 
   it("count as used, except those of other scopes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
-    const local = db.memory({ config: { categories: { custom: [{ name: "local", level: "app" as const }] } } });
+    const local = db.memory({
+      config: { categories: { custom: [{ name: "local", level: "app" as const }] } },
+    });
     const ana = { tenantId, userId: "ana", appId: "notes" };
     const add = async (scope: object, draft: object = {}) => {
-      const [added] = await local.memories.add({ text: `of ${JSON.stringify(scope)}`, ...draft }, { scope });
+      const [added] = await local.memories.add(
+        { text: `of ${JSON.stringify(scope)}`, ...draft },
+        { scope },
+      );
       return added!.id!;
     };
     const user = { tenantId, userId: "ana" };
-    const own = [await add(user), await add(ana, { category: "local" }), await add({ tenantId, appId: "notes" })];
+    const own = [
+      await add(user),
+      await add(ana, { category: "local" }),
+      await add({ tenantId, appId: "notes" }),
+    ];
     const foreign = [
       await add({ tenantId, userId: "ben" }),
       await add({ userId: "ana" }),
@@ -258,7 +317,9 @@ describe("waits beyond the range of timers", () => {
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
       { lifecycle: { unusedAfterMs: Number.MAX_SAFE_INTEGER } },
     ]) {
-      expect(() => resolveConfig(config)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+      expect(() => resolveConfig(config)).toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT" }),
+      );
     }
     vi.useFakeTimers();
     let sweeps = 0;
@@ -275,7 +336,10 @@ describe("waits beyond the range of timers", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(sweeps).toBe(1);
     await work.stop();
-    const never = withDeadline(2 ** 40, () => new Promise((resolve) => setTimeout(resolve, 50, "answer")));
+    const never = withDeadline(
+      2 ** 40,
+      () => new Promise((resolve) => setTimeout(resolve, 50, "answer")),
+    );
     await vi.advanceTimersByTimeAsync(50);
     expect(await never).toBe("answer");
   });
@@ -285,6 +349,11 @@ it("a server without free connections counts as unavailable, and is retried", ()
   const full = Object.assign(new Error("sorry, too many clients already"), { code: "53300" });
   expect(isConnectionError(full)).toBe(true);
   const message = expect.stringContaining("no more connections");
-  expect(toMemoryError(full, "mnemograph")).toMatchObject({ code: "DATABASE_UNAVAILABLE", message });
-  expect(isConnectionError(Object.assign(new Error("temp_file_limit"), { code: "53400" }))).toBe(false);
+  expect(toMemoryError(full, "mnemograph")).toMatchObject({
+    code: "DATABASE_UNAVAILABLE",
+    message,
+  });
+  expect(isConnectionError(Object.assign(new Error("temp_file_limit"), { code: "53400" }))).toBe(
+    false,
+  );
 });

@@ -121,10 +121,15 @@ const plays: Record<Name, Play> = {
     const value = cities[which] as string;
     const text = `The user lives in ${value}.`;
     const known = active(user, "city")?.text === text;
-    const refused = user.requests.some((request) => request.value === value && request.status === "refused");
-    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], {
-      scope: user.scope,
-    });
+    const refused = user.requests.some(
+      (request) => request.value === value && request.status === "refused",
+    );
+    const [written] = await memory.memories.add(
+      [{ text, category: "profile", key: "city", value }],
+      {
+        scope: user.scope,
+      },
+    );
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);
     const waiting = pending(user);
@@ -153,7 +158,9 @@ const plays: Record<Name, Play> = {
   async restore(memory, user, nth) {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
-    const code = await codeOf(memory.memories.restore(item.id, { scope: user.scope, consent: "given" }));
+    const code = await codeOf(
+      memory.memories.restore(item.id, { scope: user.scope, consent: "given" }),
+    );
     const isTaken = (item.key !== null && active(user, item.key)) || saying(user, item.text);
     expect(code).toBe(item.state !== "soft_deleted" ? "WRONG_STATE" : isTaken ? "CONFLICT" : "ok");
     if (code === "ok") item.state = "active";
@@ -173,7 +180,9 @@ async function expectTables(memory: Memory, user: ModelUser): Promise<void> {
   const plain = (items: readonly { id: string; text: string; state: string }[]) =>
     items.map(({ id, text, state }) => `${id} ${state} ${text}`).sort();
   expect(plain(listed)).toEqual(plain(user.memories));
-  expect((await memory.consents.list({ scope })).map(({ id }) => id)).toEqual(pending(user) ? [pending(user)?.id] : []);
+  expect((await memory.consents.list({ scope })).map(({ id }) => id)).toEqual(
+    pending(user) ? [pending(user)?.id] : [],
+  );
 }
 
 /** A search for words of every text finds the active memories and no others. */
@@ -189,21 +198,25 @@ describe("1,000 interleavings of writing, consent, removal, restoring and forget
   it("lead to the same memories as a plain list", async () => {
     const memory = db.memory();
     await fc.assert(
-      fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 14 }), fc.nat(2), async (turns, asks) => {
-        const name = `ana%_'"${randomUUID()}`;
-        const users: ModelUser[] = [
-          { tenantId: "a:b", userId: name },
-          { tenantId: "a", userId: name },
-          { tenantId: "a", userId: `${name}1` },
-        ].map((scope) => ({ scope, memories: [], requests: [] }));
-        for (const { user, command } of turns) {
-          const [play, which] = command;
-          await plays[play](memory, users[user] as ModelUser, which);
-        }
-        for (const user of users) await expectTables(memory, user);
-        // For one of the three users, since a search is slow; the index is checked below.
-        await expectSearch(memory, users[asks] as ModelUser);
-      }),
+      fc.asyncProperty(
+        fc.array(turn, { minLength: 5, maxLength: 14 }),
+        fc.nat(2),
+        async (turns, asks) => {
+          const name = `ana%_'"${randomUUID()}`;
+          const users: ModelUser[] = [
+            { tenantId: "a:b", userId: name },
+            { tenantId: "a", userId: name },
+            { tenantId: "a", userId: `${name}1` },
+          ].map((scope) => ({ scope, memories: [], requests: [] }));
+          for (const { user, command } of turns) {
+            const [play, which] = command;
+            await plays[play](memory, users[user] as ModelUser, which);
+          }
+          for (const user of users) await expectTables(memory, user);
+          // For one of the three users, since a search is slow; the index is checked below.
+          await expectSearch(memory, users[asks] as ModelUser);
+        },
+      ),
       { numRuns: 1_000 },
     );
     expect(await brokenInvariants(db)).toEqual([]);

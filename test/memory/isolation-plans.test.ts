@@ -35,7 +35,11 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
 
   beforeAll(async () => {
     const connectionString = isolated.connectionString("app");
-    pool = new pg.Pool({ connectionString, max: 1, options: "-c plan_cache_mode=force_generic_plan" });
+    pool = new pg.Pool({
+      connectionString,
+      max: 1,
+      options: "-c plan_cache_mode=force_generic_plan",
+    });
     memory = isolated.memory({ database: pool });
     await db.pool.query(fill(isolated.schema));
   });
@@ -48,16 +52,20 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
       values ('tenant 1', '', 'app 1', 'context', 'search', 'ok')`,
   };
 
-  it.each(Object.keys(inserts))("write %s without looking through rows that have the same id", async (what) => {
-    await isolated.asTenant("t:tenant 1", async (client) => {
-      const insert = `insert into "${isolated.schema}".${inserts[what]}`;
-      // The first one reads the catalogues.
-      await client.query(`savepoint before; ${insert}; rollback to before`);
-      const { rows } = await client.query(`explain (analyze, buffers, format json) ${insert}`);
-      const { "Shared Hit Blocks": hit, "Shared Read Blocks": read } = rows[0]["QUERY PLAN"][0].Plan;
-      expect(hit + read).toBeLessThan(40);
-    });
-  });
+  it.each(Object.keys(inserts))(
+    "write %s without looking through rows that have the same id",
+    async (what) => {
+      await isolated.asTenant("t:tenant 1", async (client) => {
+        const insert = `insert into "${isolated.schema}".${inserts[what]}`;
+        // The first one reads the catalogues.
+        await client.query(`savepoint before; ${insert}; rollback to before`);
+        const { rows } = await client.query(`explain (analyze, buffers, format json) ${insert}`);
+        const { "Shared Hit Blocks": hit, "Shared Read Blocks": read } =
+          rows[0]["QUERY PLAN"][0].Plan;
+        expect(hit + read).toBeLessThan(40);
+      });
+    },
+  );
 
   const calls: Record<string, () => Promise<unknown>> = {
     recall: () => memory.recall({ ...thread, query: "tea" }),
@@ -69,7 +77,8 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
     "events.list": () => memory.events.list({ scope }),
     "forget, counted": () => memory.forget(scope, { dryRun: true }),
     "an app's notes": () => memory.notes.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
-    "an app's threads": () => memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
+    "an app's threads": () =>
+      memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
   };
 
   it.each(Object.entries(calls))("find their rows by an index: %s", async (_, call) => {

@@ -27,7 +27,9 @@ describe("isolation on the embedded database", () => {
   it("is refused, because the only role is exempt from it", async () => {
     if (onServer()) return;
     const memory = db.memory({ isolation: "rls" });
-    await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(code("PERMISSION_DENIED"));
+    await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(
+      code("PERMISSION_DENIED"),
+    );
   });
 });
 
@@ -52,10 +54,17 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const expected = (await personalTables(isolated)).filter(isIsolated);
     expect(await tables()).toEqual(expected);
     const { schema } = isolated;
-    const database = openDatabase(isolated.connectionString("owner"), { schemaName: schema }, silentLogger);
-    const text = "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
+    const database = openDatabase(
+      isolated.connectionString("owner"),
+      { schemaName: schema },
+      silentLogger,
+    );
+    const text =
+      "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
     const shipped = shippedSchema([...migrationFiles(), { name: "0005_later", text }]);
-    expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual(["0005_later"]);
+    expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual([
+      "0005_later",
+    ]);
     await database.close();
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
@@ -76,13 +85,19 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
     const [a, b] = [word(), word()];
-    await Promise.all([a, b].map((tenantId) => fillScope(isolated as never, { tenantId, userId: tenantId }, tenantId)));
+    await Promise.all(
+      [a, b].map((tenantId) =>
+        fillScope(isolated as never, { tenantId, userId: tenantId }, tenantId),
+      ),
+    );
     const tables = (await personalTables(isolated)).filter(isIsolated);
     const theirs = await findEverywhere(isolated, b);
     await isolated.asTenant(`t:${a}`, async (client) => {
       const { schema } = isolated;
       for (const table of tables) {
-        const all = await client.query(`select x::text as row from "${schema}"."${table}" x where 1 = 2 or true`);
+        const all = await client.query(
+          `select x::text as row from "${schema}"."${table}" x where 1 = 2 or true`,
+        );
         expect([table, all.rows.length]).not.toEqual([table, 0]);
         expect(all.rows.filter(({ row }) => row.includes(b))).toEqual([]);
         const joined = await client.query(
@@ -92,7 +107,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
         );
         expect([table, joined.rows[0].count]).toEqual([table, 0]);
       }
-      expect((await client.query(`select from "${schema}".memory where tenant_id = $1`, [b])).rows).toHaveLength(0);
+      expect(
+        (await client.query(`select from "${schema}".memory where tenant_id = $1`, [b])).rows,
+      ).toHaveLength(0);
       await client.query("savepoint before");
       const foreign = client.query(
         `insert into "${schema}".owner (tenant_id, user_id, app_id) values ($1, 'mallory', '')`,
@@ -135,7 +152,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await memory.memories.add({ text: "Likes tea very much." }, { scope });
     const { schema } = isolated;
     for (const tenancy of ["", scope.tenantId, "T:x"]) {
-      const none = isolated.asTenant(tenancy, (client) => client.query(`select from "${schema}".memory`));
+      const none = isolated.asTenant(tenancy, (client) =>
+        client.query(`select from "${schema}".memory`),
+      );
       await expect(none).rejects.toThrow(/named no tenant/);
     }
     const all = isolated.asTenant("*", (client) => client.query(`select from "${schema}".memory`));
@@ -144,20 +163,33 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await expect(unaware.memories.list({ scope })).rejects.toThrow(code("PERMISSION_DENIED"));
     const { prune } = memory.checkpoints;
     const { threads, memories, transcript } = memory;
-    const lists = [() => threads.list(), () => memories.list(), () => transcript.search({ query: "tea" })];
+    const lists = [
+      () => threads.list(),
+      () => memories.list(),
+      () => transcript.search({ query: "tea" }),
+    ];
     for (const across of [...lists, memory.stats, memory.upkeep, () => prune({ keepLast: 1 })])
       await expect(across()).rejects.toThrow(code("PERMISSION_DENIED"));
     const exempt = db.memory({ isolation: "rls", schema });
     await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
     const database = isolated.connectionString("app");
-    const open = createMemory({ database, schema: db.schema, isolation: "rls", logger: silentLogger });
+    const open = createMemory({
+      database,
+      schema: db.schema,
+      isolation: "rls",
+      logger: silentLogger,
+    });
     await expect(open.memories.list({ scope })).rejects.toThrow(code("SETUP_REQUIRED"));
     await open.close();
     // "No tenant" is a tenant like another, and a tenant may be called anything.
     const odd = [undefined, "*", "t:", "'; drop table x; --", scope.tenantId];
-    const own = odd.map((tenantId) => ({ ...(tenantId !== undefined && { tenantId }), userId: "odd" }));
+    const own = odd.map((tenantId) => ({
+      ...(tenantId !== undefined && { tenantId }),
+      userId: "odd",
+    }));
     const texts = odd.map((tenantId) => `Belongs to tenant ${tenantId}.`);
-    for (const [n, scope] of own.entries()) await memory.memories.add({ text: texts[n]! }, { scope });
+    for (const [n, scope] of own.entries())
+      await memory.memories.add({ text: texts[n]! }, { scope });
     for (const [n, scope] of own.entries())
       expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([texts[n]]);
   });
@@ -172,7 +204,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const owner = isolated.memory({ role: "owner", embeddings, model: new OfflineChatModel() });
     expect((await owner.stats()).written).toBeGreaterThan(0);
     for (const list of [owner.threads.list, owner.memories.list])
-      expect((await list()).map(({ scope }) => scope.tenantId)).toEqual(expect.arrayContaining(tenants));
+      expect((await list()).map(({ scope }) => scope.tenantId)).toEqual(
+        expect.arrayContaining(tenants),
+      );
     const heard = await memory.transcript.search({ tenantId: tenants[0], query: "round 2" });
     expect(new Set(heard.map(({ scope }) => scope.tenantId))).toEqual(new Set([tenants[0]]));
     expect(await owner.upkeep()).toBeGreaterThanOrEqual(0);
@@ -188,7 +222,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("keeps checkpoints of one thread id apart by tenant, and refuses others", async () => {
     const memory = isolated.memory();
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread_id = randomUUID();
     const runs = ["acme", "globex", undefined].map((tenant_id) => ({
       configurable: { thread_id, user_id: "ana", ...(tenant_id && { tenant_id }) },
@@ -199,7 +235,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
     }
     for (const stranger of [{ thread_id, user_id: "eve", tenant_id: "acme" }, { thread_id }])
-      await expect(graph.getState({ configurable: stranger })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+      await expect(graph.getState({ configurable: stranger })).rejects.toMatchObject({
+        code: "THREAD_FORBIDDEN",
+      });
     const second = runs[1]!;
     await memory.forget({ tenantId: "acme", userId: "ana" });
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
@@ -211,16 +249,23 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const silent = isolated.memory({ config, model: new OfflineChatModel(), jobs: "background" });
     const thread = { scope, threadId: scope.tenantId };
     for (const round of [1, 2, 3]) {
-      const messages = [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")];
+      const messages = [
+        new HumanMessage(`My favourite tea is number ${round}.`),
+        new AIMessage("Noted."),
+      ];
       await silent.remember({ ...thread, messages });
     }
     await silent.idle();
-    expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
+    expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain(
+      "completed",
+    );
     // As if the process that extracts facts had died.
     await db.pool.query(
       `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
     );
-    expect(await isolated.memory({ role: "owner", model: new OfflineChatModel() }).upkeep()).toBeGreaterThan(0);
+    expect(
+      await isolated.memory({ role: "owner", model: new OfflineChatModel() }).upkeep(),
+    ).toBeGreaterThan(0);
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
   });
 
@@ -228,7 +273,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const memory = isolated.memory({ embeddings });
     const scope = { tenantId: word(), userId: "ana" };
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("I like tea.")] });
-    await memory.memories.add([{ text: "Likes tea." }, { text: "Likes teas of Assam." }], { scope });
+    await memory.memories.add([{ text: "Likes tea." }, { text: "Likes teas of Assam." }], {
+      scope,
+    });
     await memory.store({ scope }).put(["n"], "k", { text: "tea" });
     const exported = await linesOf(memory, scope);
     await memory.forget(scope);
@@ -239,17 +286,22 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("is supported by the command line", async () => {
     const tenantId = word();
-    await isolated.memory().memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
+    await isolated
+      .memory()
+      .memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
     const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
     const app = ["--database", isolated.connectionString("app")];
     const found = { code: 0, err: "", out: expect.stringContaining(tenantId) };
     expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject(found);
-    expect(await run([...search, "--tenant", "other", ...app])).toMatchObject({ out: "Nothing fits." });
+    expect(await run([...search, "--tenant", "other", ...app])).toMatchObject({
+      out: "Nothing fits.",
+    });
     const doctor = ["doctor", "--json", "--schema", isolated.schema];
     const stored = async (role: "app" | "owner") => {
       const { out } = await run([...doctor, "--database", isolated.connectionString(role)]);
-      return (JSON.parse(out).checks as { check: string; says: string }[]).find(({ check }) => check === "stored")
-        ?.says;
+      return (JSON.parse(out).checks as { check: string; says: string }[]).find(
+        ({ check }) => check === "stored",
+      )?.says;
     };
     expect(await stored("app")).toMatch(/Not checked/);
     expect(await stored("owner")).toMatch(/memories \(fact/);
@@ -261,22 +313,35 @@ async function liveIn(memory: Memory, tenantId: string) {
   const thread = { scope, threadId: "same id everywhere" };
   for (const round of [1, 2, 3, 4]) {
     const recalled = await memory.recall({ ...thread, query: `tea ${tenantId}` });
-    expect(JSON.stringify(recalled.memories)).not.toMatch(new RegExp(`tenant(?!${tenantId.slice(6)})\\w{32}`));
-    const said = [new HumanMessage(`Round ${round}: I am ${tenantId} and I like tea.`), new AIMessage("I see.")];
+    expect(JSON.stringify(recalled.memories)).not.toMatch(
+      new RegExp(`tenant(?!${tenantId.slice(6)})\\w{32}`),
+    );
+    const said = [
+      new HumanMessage(`Round ${round}: I am ${tenantId} and I like tea.`),
+      new AIMessage("I see."),
+    ];
     const { recorded } = await memory.remember({ ...thread, messages: said });
     expect(recorded).toBe(2);
   }
   const access = { scope };
   const home = { category: "knowledge", key: "home" };
-  const [first] = await memory.memories.add({ ...home, text: `Lives with ${tenantId}.`, value: "a" }, access);
+  const [first] = await memory.memories.add(
+    { ...home, text: `Lives with ${tenantId}.`, value: "a" },
+    access,
+  );
   await memory.memories.add({ ...home, text: `Moved away from ${tenantId}.`, value: "b" }, access);
-  const [other] = await memory.memories.add({ text: `Also drinks coffee with ${tenantId}.` }, access);
+  const [other] = await memory.memories.add(
+    { text: `Also drinks coffee with ${tenantId}.` },
+    access,
+  );
   await memory.memories.update(other?.id ?? "", { importance: 5 }, access);
   await memory.memories.remove(other?.id ?? "", access);
   await memory.memories.restore(other?.id ?? "", access);
   expect(await memory.memories.history(other?.id ?? "", access)).not.toHaveLength(0);
   expect(await memory.memories.get(first?.id ?? "", access)).toMatchObject({ state: "superseded" });
-  expect((await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id)).toContain(other?.id);
+  expect(
+    (await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id),
+  ).toContain(other?.id);
   expect(await memory.transcript.search({ scope, query: "round 2" })).not.toHaveLength(0);
   expect(await memory.threads.list({ scope })).toMatchObject([{ messages: 8 }]);
   expect((await memory.summaries.list(thread)).map(({ status }) => status)).toContain("completed");

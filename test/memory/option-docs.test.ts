@@ -27,7 +27,12 @@ const groups = {
 
 /** The docstrings of the settings of a schema, by setting. */
 function docsOf([file, schema]: readonly [file: string, schema: string]): Map<string, string> {
-  const parsed = ts.createSourceFile(file, readFileSync(join(source, file), "utf8"), ts.ScriptTarget.Latest, true);
+  const parsed = ts.createSourceFile(
+    file,
+    readFileSync(join(source, file), "utf8"),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const docs = new Map<string, string>();
   const visit = (node: ts.Node, within: boolean): void => {
     const inside = within || (ts.isVariableDeclaration(node) && node.name.getText() === schema);

@@ -14,7 +14,9 @@ function original(symbol: ts.Symbol): ts.Symbol {
 /** The declarations of a symbol in `src`. */
 function placesOf({ declarations = [] }: ts.Symbol): ts.Declaration[] {
   return declarations.filter(
-    (each) => relative(root, each.getSourceFile().fileName).startsWith("src") && !ts.isTypeParameterDeclaration(each),
+    (each) =>
+      relative(root, each.getSourceFile().fileName).startsWith("src") &&
+      !ts.isTypeParameterDeclaration(each),
   );
 }
 
@@ -33,8 +35,10 @@ function namedIn(type: ts.TypeNode): ts.Symbol[] {
 
 /** The return types of a function, or of the members of an interface and its parts. */
 function returned(node: ts.Node): ts.TypeNode[] {
-  if ((ts.isFunctionDeclaration(node) || ts.isMethodSignature(node)) && node.type) return [node.type];
-  if (ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node)) return node.members.flatMap(returned);
+  if ((ts.isFunctionDeclaration(node) || ts.isMethodSignature(node)) && node.type)
+    return [node.type];
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node))
+    return node.members.flatMap(returned);
   if (!ts.isPropertySignature(node) || !node.type) return [];
   if (ts.isTypeLiteralNode(node.type)) return returned(node.type);
   return namedIn(node.type).flatMap(placesOf).flatMap(returned);
@@ -45,7 +49,9 @@ function unnameable(entry: string): string[] {
   const file = program.getSourceFile(entry);
   const own = file && checker.getSymbolAtLocation(file);
   const exported = new Set(own ? checker.getExportsOfModule(own).map(original) : []);
-  const calls = [...exported].filter(({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function);
+  const calls = [...exported].filter(
+    ({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function,
+  );
   const types = calls.flatMap(placesOf).flatMap(returned).flatMap(namedIn);
   return [...new Set(types)]
     .filter((symbol) => !exported.has(symbol))

@@ -12,7 +12,11 @@ const id = sampleId;
 const app = { appId: "shop" };
 const threadId = "t";
 const said = { scope, threadId, messages: [new HumanMessage("hello")] };
-const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, turns: { start: 1, end: 2 } };
+const draft = {
+  text: "The user drinks tea.",
+  source: { threadId, seqs: [0] },
+  turns: { start: 1, end: 2 },
+};
 
 /** Valid arguments of each call of a memory that takes arguments. */
 export const sampleCalls: Readonly<Record<string, Arguments>> = {

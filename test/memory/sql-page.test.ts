@@ -10,7 +10,8 @@ const page = readFileSync(new URL("../../docs/sql.md", import.meta.url), "utf8")
 
 /** The statement of the page with `words` in its introduction, for the test's schema. */
 function statementFor(words: string): string {
-  const [, statement] = new RegExp(`${words}(?:[^:]|:(?!\\n))*:\\n\\n\`\`\`sql\\n([^\`]+);\\n\`\`\``).exec(page) ?? [];
+  const [, statement] =
+    new RegExp(`${words}(?:[^:]|:(?!\\n))*:\\n\\n\`\`\`sql\\n([^\`]+);\\n\`\`\``).exec(page) ?? [];
   if (statement === undefined) throw new Error(`docs/sql.md has no statement for ${words}.`);
   return statement.replaceAll("mnemograph.", `"${db.schema}".`);
 }
@@ -18,7 +19,9 @@ function statementFor(words: string): string {
 const ask = async (words: string) => (await db.pool.query(statementFor(words))).rows;
 
 it("the statements of docs/sql.md return what the API returns", async () => {
-  const replies = (_: unknown, index: number) => ({ structured: { reasoning: "", summary: `Summary ${index}.` } });
+  const replies = (_: unknown, index: number) => ({
+    structured: { reasoning: "", summary: `Summary ${index}.` },
+  });
   const memory = summaryMemory(db, { model: new ScriptedChatModel({ replies }) });
   const scope = { userId: "ana" };
   for (let round = 0; round < 10; round++) {
@@ -28,15 +31,28 @@ it("the statements of docs/sql.md return what the API returns", async () => {
   const jobs = ["baker", "pilot"];
   for (const [index, value] of jobs.entries()) {
     const validFrom = new Date(Date.UTC(2020 + index, 0, 1));
-    const draft = { category: "profile", key: "job", value, text: `The user is a ${value}.`, validFrom };
+    const draft = {
+      category: "profile",
+      key: "job",
+      value,
+      text: `The user is a ${value}.`,
+      validFrom,
+    };
     await memory.memories.add(draft, { scope });
   }
 
-  const [expired] = await memory.memories.add({ category: "profile", text: "Is away until Friday." }, { scope });
-  await db.pool.query(`update "${db.schema}".memory set expires_at = now() where id = $1`, [expired?.id]);
+  const [expired] = await memory.memories.add(
+    { category: "profile", text: "Is away until Friday." },
+    { scope },
+  );
+  await db.pool.query(`update "${db.schema}".memory set expires_at = now() where id = $1`, [
+    expired?.id,
+  ]);
 
   const chain = await memory.summaries.list({ scope, threadId: "conv_123" });
-  expect((await ask("chain of versions")).map(({ id }) => Number(id))).toEqual(chain.map(({ id }) => id).toReversed());
+  expect((await ask("chain of versions")).map(({ id }) => Number(id))).toEqual(
+    chain.map(({ id }) => id).toReversed(),
+  );
   const others = await memory.summaries.list({ scope: { userId: "ben" }, threadId: "other" });
   const latest = [...chain, ...others].sort((one, other) => other.id - one.id);
   expect(await ask("How the windows move")).toEqual(
@@ -66,10 +82,14 @@ it("the statements of docs/sql.md return what the API returns", async () => {
   expect(await ask("How long a summary takes")).toMatchObject([
     { completed: String(latest.length), max_ms: Math.max(...times) },
   ]);
-  expect(await ask("memories\\.list")).toMatchObject([{ user_id: "ana", category: "profile", memories: "1" }]);
+  expect(await ask("memories\\.list")).toMatchObject([
+    { user_id: "ana", category: "profile", memories: "1" },
+  ]);
   expect((await ask("memories\\.history")).map(({ value, state }) => [value, state])).toEqual([
     ["baker", "superseded"],
     ["pilot", "active"],
   ]);
-  expect(await ask("events\\.count")).toContainEqual(expect.objectContaining({ op: "create", status: "ok" }));
+  expect(await ask("events\\.count")).toContainEqual(
+    expect.objectContaining({ op: "create", status: "ok" }),
+  );
 });

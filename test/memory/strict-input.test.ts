@@ -3,7 +3,15 @@ import * as main from "../../src/index.js";
 import { type Memory, MemoryError } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Arguments, type Call, callOf, callsOf, errorOf, sampleCalls, sampleScope } from "./sample-calls.js";
+import {
+  type Arguments,
+  type Call,
+  callOf,
+  callsOf,
+  errorOf,
+  sampleCalls,
+  sampleScope,
+} from "./sample-calls.js";
 
 const db = useTestDatabase();
 
@@ -28,7 +36,9 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   ],
   consentNode: (memory) => [memory, { limit: 2 }],
   consentTool: (memory) => [memory, { name: "ask" }],
-  createMemorySupervisor: (memory) => [{ memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } }],
+  createMemorySupervisor: (memory) => [
+    { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
+  ],
   memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
   memoryFilesTool: (memory) => [memory, { agent: "planner" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
@@ -74,7 +84,8 @@ function expectNamed(error: unknown, key: string) {
   expect(error).toBeInstanceOf(MemoryError);
   const { code, message } = error as MemoryError;
   expect(message).not.toMatch(/nonoptional/);
-  if (key === "threadId") expect(["INVALID_INPUT", "THREAD_FORBIDDEN", "NOT_FOUND"]).toContain(code);
+  if (key === "threadId")
+    expect(["INVALID_INPUT", "THREAD_FORBIDDEN", "NOT_FOUND"]).toContain(code);
   if (message.includes("undefined")) expect(message).toContain(key);
 }
 
@@ -87,7 +98,8 @@ describe("every call of a memory", () => {
 
   it.each(calls)("%s names an unknown key, wherever it is", async (path, args) => {
     const call = callOf(db.memory({ embeddings: undefined as never, model }), path);
-    for (const wrong of mistakes(args)) expectRefused(await errorOf(() => call(...wrong)), "zzunknown");
+    for (const wrong of mistakes(args))
+      expectRefused(await errorOf(() => call(...wrong)), "zzunknown");
   });
 
   it.each(calls)("%s refuses null, text and missing options", async (path, args) => {
@@ -115,9 +127,17 @@ describe("every call of a memory", () => {
   });
 
   it.each<[string, Arguments, string]>([
-    ["memories.add", [{ text: "x" }], "Invalid access: ✖ must be an object, with keys of these: scope, actor,"],
+    [
+      "memories.add",
+      [{ text: "x" }],
+      "Invalid access: ✖ must be an object, with keys of these: scope, actor,",
+    ],
     ["memories.list", [{ scope: undefined }], "leave it out where all scopes are meant"],
-    ["memories.add", [{ text: "x", expiresAt: "tomorrow" }, { scope }], "must be a Date, or a text in ISO 8601"],
+    [
+      "memories.add",
+      [{ text: "x", expiresAt: "tomorrow" }, { scope }],
+      "must be a Date, or a text in ISO 8601",
+    ],
     ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],
   ])("%s says what to pass instead: %j", async (path, args, message) => {
@@ -128,25 +148,34 @@ describe("every call of a memory", () => {
   it("suggests the key that was probably meant", async () => {
     const memory = db.memory();
     const listing = { scope, kind: ["fact"] };
-    await expect(memory.memories.list(listing)).rejects.toThrow('unknown key "kind" (did you mean "kinds"?)');
+    await expect(memory.memories.list(listing)).rejects.toThrow(
+      'unknown key "kind" (did you mean "kinds"?)',
+    );
     const other = { scope: { user_id: "ana" } };
     await expect(memory.memories.list(other as never)).rejects.toThrow('did you mean "userId"?');
-    expect(() => db.memory({ config: { retreival: {} } as never })).toThrow('did you mean "retrieval"?');
-    expect(() => db.memory({ config: { retrieval: { topk: 3 } } as never })).toThrow('did you mean "topK"?');
+    expect(() => db.memory({ config: { retreival: {} } as never })).toThrow(
+      'did you mean "retrieval"?',
+    );
+    expect(() => db.memory({ config: { retrieval: { topk: 3 } } as never })).toThrow(
+      'did you mean "topK"?',
+    );
     const allowlists = { allowlists: { planner: ["task"] } };
     expect(() => db.memory({ config: allowlists })).toThrow('did you mean "tasks"?');
   });
 });
 
 describe("every exported function", () => {
-  it.each(Object.keys(exported))("%s names an unknown option, and refuses null for its options", async (name) => {
-    const memory = db.memory({ model });
-    const call = (main as unknown as Record<string, Call>)[name] as Call;
-    const args = (exported[name] as (memory: Memory) => Arguments)(memory);
-    const wrong = mistakes(args);
-    expect(wrong.length).toBeGreaterThan(0);
-    for (const each of wrong) expectRefused(await errorOf(() => call(...each)), "zzunknown");
-    expectRefused(await errorOf(() => call(...args.slice(0, -1), null)));
-    if (name !== "createMemory") expectRefused(await errorOf(() => call()));
-  });
+  it.each(Object.keys(exported))(
+    "%s names an unknown option, and refuses null for its options",
+    async (name) => {
+      const memory = db.memory({ model });
+      const call = (main as unknown as Record<string, Call>)[name] as Call;
+      const args = (exported[name] as (memory: Memory) => Arguments)(memory);
+      const wrong = mistakes(args);
+      expect(wrong.length).toBeGreaterThan(0);
+      for (const each of wrong) expectRefused(await errorOf(() => call(...each)), "zzunknown");
+      expectRefused(await errorOf(() => call(...args.slice(0, -1), null)));
+      if (name !== "createMemory") expectRefused(await errorOf(() => call()));
+    },
+  );
 });

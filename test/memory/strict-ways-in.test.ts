@@ -13,7 +13,11 @@ const secret = "a".repeat(32);
 
 describe("a misspelt key is refused", () => {
   it.each([
-    ["memory_manage", tools.memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
+    [
+      "memory_manage",
+      tools.memoryManageTool,
+      { action: "add", text: "The user eats figs.", kategory: "profile" },
+    ],
     ["files", tools.memoryFilesTool, { command: "view", path: "/memories", kategory: "profile" }],
     ["consent", tools.consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
     ["procedure", tools.procedureTool, { title: "Tea", steps: "boil" }],
@@ -33,19 +37,32 @@ describe("a misspelt key is refused", () => {
     await store.put(["figs"], "k", { text: "figs" });
     const misspelt = store.search(["figs"], { fliter: { text: "x" } } as never);
     await expect(misspelt).rejects.toThrow('unknown key "fliter" (did you mean "filter"?)');
-    await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow('unknown key "prefixes"');
+    await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow(
+      'unknown key "prefixes"',
+    );
     expect(await store.search(["figs"], { filter: { text: "figs" }, limit: 1 })).toHaveLength(1);
-    expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([["figs"]]);
+    expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual(
+      [["figs"]],
+    );
   });
 
   it("by the servers", () => {
     const memory = db.memory();
     const wrong: [() => unknown, string][] = [
-      [() => createMcpServer(memory, { scope, agnet: "planner" } as never), 'did you mean "agent"?'],
+      [
+        () => createMcpServer(memory, { scope, agnet: "planner" } as never),
+        'did you mean "agent"?',
+      ],
       [() => mcpHandler(memory, { agnet: "planner" } as never), 'did you mean "agent"?'],
-      [() => createMemoryApp(memory, { ratelimit: () => undefined } as never), 'did you mean "rateLimit"?'],
+      [
+        () => createMemoryApp(memory, { ratelimit: () => undefined } as never),
+        'did you mean "rateLimit"?',
+      ],
       [() => createMemoryApp(memory, { authenticate: "token" } as never), "must be a function"],
-      [() => jwtScopes({ secret, audience: "a", callr: () => null } as never), 'did you mean "caller"?'],
+      [
+        () => jwtScopes({ secret, audience: "a", callr: () => null } as never),
+        'did you mean "caller"?',
+      ],
     ];
     for (const [make, said] of wrong) expect(make).toThrow(said);
   });

@@ -9,7 +9,8 @@ const database = useTestDatabase();
 function withScope(args: Arguments, scope: object): Arguments | null {
   const changed = args.map((arg) => {
     if (arg === sampleScope) return scope;
-    const isGiven = typeof arg === "object" && arg !== null && "scope" in arg && arg.scope === sampleScope;
+    const isGiven =
+      typeof arg === "object" && arg !== null && "scope" in arg && arg.scope === sampleScope;
     return isGiven ? { ...arg, scope } : arg;
   });
   return changed.some((arg, index) => arg !== args[index]) ? changed : null;
@@ -21,10 +22,16 @@ describe("a scope with a blank userId", () => {
   it.each(calls)("is refused by %s, rather than read as the whole app", async (path, args) => {
     const memory = database.memory();
     const appId = "notes";
-    await memory.record({ scope: { userId: "ben", appId }, threadId: "of ben", messages: [new HumanMessage("x")] });
+    await memory.record({
+      scope: { userId: "ben", appId },
+      threadId: "of ben",
+      messages: [new HumanMessage("x")],
+    });
     for (const missing of [undefined, null, "", " "]) {
       const given = withScope(args, { userId: missing, appId }) as Arguments;
-      expect(await errorOf(() => callOf(memory, path)(...given))).toMatchObject({ code: "SCOPE_REQUIRED" });
+      expect(await errorOf(() => callOf(memory, path)(...given))).toMatchObject({
+        code: "SCOPE_REQUIRED",
+      });
     }
   });
 });

@@ -64,7 +64,9 @@ describe("embeddings of documents that are never answered", () => {
     });
     provider.fail();
     provider.hangs = false;
-    expect((await memory.memories.add({ text: "Likes plums." }, { scope }))[0]?.outcome).toBe("created");
+    expect((await memory.memories.add({ text: "Likes plums." }, { scope }))[0]?.outcome).toBe(
+      "created",
+    );
   });
 
   it("have the timeout again for each further hundred texts", async () => {
@@ -72,13 +74,19 @@ describe("embeddings of documents that are never answered", () => {
     const memory = await memoryOn(provider);
     provider.hangs = true;
     const drafts = Array.from({ length: 101 }, (_, n) => ({ text: `Owns stamp ${n}.` }));
-    await expect(memory.memories.add(drafts, { scope })).rejects.toThrow(`within ${2 * timeoutMs} ms`);
+    await expect(memory.memories.add(drafts, { scope })).rejects.toThrow(
+      `within ${2 * timeoutMs} ms`,
+    );
   });
 
   it("do not block other background work, idle or close", async () => {
     const provider = new Provider();
     const config = { memories: { extract: true }, jobs: { concurrency: 1 } };
-    const memory = await memoryOn(provider, { jobs: "background", model: new OfflineChatModel(), config });
+    const memory = await memoryOn(provider, {
+      jobs: "background",
+      model: new OfflineChatModel(),
+      config,
+    });
     provider.hangs = true;
     await say(memory, "during");
     await expect.poll(() => provider.asked.length).toBe(1);

@@ -13,7 +13,14 @@ const item = z.object({
   found: z.object({ at: z.number().default(0), words: z.string() }).default({ at: 0, words: "" }),
 });
 const schema = z.object({ reasoning: z.string().default(""), items: z.array(item) });
-const tea = { title: "tea", kind: "drink", count: 2, known: 1, plain: true, found: { at: 1, words: "tea" } };
+const tea = {
+  title: "tea",
+  kind: "drink",
+  count: 2,
+  known: 1,
+  plain: true,
+  found: { at: 1, words: "tea" },
+};
 const named = { title: "tea", kind: "drink" };
 const bare = { ...named, count: 3, known: null, plain: false };
 const value = (answer: unknown) => fitAnswer(schema, answer)?.value;
@@ -57,12 +64,26 @@ describe("an answer", () => {
   it("keeps the valid items of a list", () => {
     const kind = "a";
     const odd = fc.oneof(
-      fc.constantFrom(null, "", "tea", 7, [], {}, [[]], { title: null, kind }, { title: ["a"], kind }, { count: 1 }),
+      fc.constantFrom(
+        null,
+        "",
+        "tea",
+        7,
+        [],
+        {},
+        [[]],
+        { title: null, kind },
+        { title: ["a"], kind },
+        { count: 1 },
+      ),
       fc.jsonValue().filter((json) => items({ items: [json] }) === undefined),
     );
     forAll(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
       const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
-      expect(fitted).toEqual({ value: { reasoning: "", items: [tea] }, dropped: before.length + after.length });
+      expect(fitted).toEqual({
+        value: { reasoning: "", items: [tea] },
+        dropped: before.length + after.length,
+      });
     });
   });
 
@@ -73,7 +94,11 @@ describe("an answer", () => {
     }));
 
   it.each<[string, unknown, unknown[]]>([
-    ["numbers in quotes", { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] }, [tea]],
+    [
+      "numbers in quotes",
+      { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] },
+      [tea],
+    ],
     ["a decimal comma", { items: [{ ...tea, count: "0,9" }] }, [{ ...tea, count: 0.9 }]],
     ["a percentage", { items: [{ ...tea, count: "90%" }] }, [{ ...tea, count: 0.9 }]],
     [
@@ -81,8 +106,16 @@ describe("an answer", () => {
       { items: [{ ...tea, known: "0b6d0d5e-3c1d-4a53" }] },
       [{ ...tea, known: null }],
     ],
-    ["what may be missing, missing", { items: [named] }, [{ ...bare, found: { at: 0, words: "" } }]],
-    ["words where there is a default", { items: [{ ...tea, count: "high", plain: "yes" }] }, [{ ...tea, count: 3 }]],
+    [
+      "what may be missing, missing",
+      { items: [named] },
+      [{ ...bare, found: { at: 0, words: "" } }],
+    ],
+    [
+      "words where there is a default",
+      { items: [{ ...tea, count: "high", plain: "yes" }] },
+      [{ ...tea, count: 3 }],
+    ],
     ["a number for a text", { items: [{ ...tea, title: 7 }] }, [{ ...tea, title: "7" }]],
     ["one object for a list", { items: tea }, [tea]],
     ["a list in a list's place, wrapped once more", { items: { items: [tea] } }, [tea]],
@@ -91,8 +124,16 @@ describe("an answer", () => {
     ["items in JSON", { items: [JSON.stringify(tea)] }, [tea]],
     ["the list alone", [tea, tea], [tea, tea]],
     ["the item alone", tea, [tea]],
-    ["an object given as text", { items: [{ ...tea, found: "tea" }] }, [{ ...tea, found: { at: 0, words: "tea" } }]],
-    ["an object's fields beside it", { items: [{ ...named, at: 1, words: "tea" }] }, [{ ...bare, found: tea.found }]],
+    [
+      "an object given as text",
+      { items: [{ ...tea, found: "tea" }] },
+      [{ ...tea, found: { at: 0, words: "tea" } }],
+    ],
+    [
+      "an object's fields beside it",
+      { items: [{ ...named, at: 1, words: "tea" }] },
+      [{ ...bare, found: tea.found }],
+    ],
     ["none", { items: [] }, []],
   ])("may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
 
@@ -113,7 +154,9 @@ describe("an answer", () => {
     expect(fitAnswer(verdict, { verdict: "perhaps" })).toBeNull();
     const steps = z.object({ steps: z.array(z.string()) });
     const read = (given: unknown) => fitAnswer(steps, { steps: given });
-    expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({ steps: ["1. Open it.", "2. Close it."] });
+    expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({
+      steps: ["1. Open it.", "2. Close it."],
+    });
     const expected = { value: { steps: ["Open it.", "Close it."] }, dropped: 1 };
     expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual(expected);
   });
@@ -127,7 +170,11 @@ describe("JSON in a text", () => {
   });
 
   it.each([
-    ["line breaks as they are", '{\n"text": "one\ntwo\t\\"three\\""\n}', { text: 'one\ntwo\t"three"' }],
+    [
+      "line breaks as they are",
+      '{\n"text": "one\ntwo\t\\"three\\""\n}',
+      { text: 'one\ntwo\t"three"' },
+    ],
     ["quotes within quotes", '{"text": "Ana said "no" twice"}', { text: 'Ana said "no" twice' }],
     ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
@@ -135,6 +182,7 @@ describe("JSON in a text", () => {
 
   it("is undefined in two fences and in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
-    for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."]) expect(jsonIn(prose)).toBeUndefined();
+    for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."])
+      expect(jsonIn(prose)).toBeUndefined();
   });
 });

@@ -16,7 +16,10 @@ const errorOf = (message: BaseMessage) => {
 it.each<[string, Record<string, unknown>]>([
   ["OpenAI", { finish_reason: "length" }],
   ["OpenAI, when two chunks said so", { finish_reason: "lengthlength" }],
-  ["OpenAI's responses", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }],
+  [
+    "OpenAI's responses",
+    { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+  ],
   ["Anthropic", { stop_reason: "max_tokens" }],
   ["Anthropic, out of context", { stop_reason: "model_context_window_exceeded" }],
   ["Gemini", { finishReason: "MAX_TOKENS" }],
@@ -38,16 +41,28 @@ it.each<[string, Record<string, unknown>]>([
 
 it.each<[string, BaseMessage]>([
   ["OpenAI's filter", ended({ finish_reason: "content_filter" })],
-  ["OpenAI's refusal", ended({ finish_reason: "stop" }, { additional_kwargs: { refusal: "I cannot." } })],
-  ["a refusing part", ended({ status: "completed" }, { content: [{ type: "refusal", refusal: "No." }] })],
-  ["OpenAI's responses", ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } })],
+  [
+    "OpenAI's refusal",
+    ended({ finish_reason: "stop" }, { additional_kwargs: { refusal: "I cannot." } }),
+  ],
+  [
+    "a refusing part",
+    ended({ status: "completed" }, { content: [{ type: "refusal", refusal: "No." }] }),
+  ],
+  [
+    "OpenAI's responses",
+    ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } }),
+  ],
   ["Anthropic", ended({ stop_reason: "refusal" })],
   ["Gemini", ended({ finishReason: "SAFETY" })],
   ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
   ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
 ])("a withheld answer is invalid (%s)", (_, message) => {
   const error = errorOf(message);
-  expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID", message: expect.stringMatching(/refused/) });
+  expect(error).toMatchObject({
+    code: "MODEL_OUTPUT_INVALID",
+    message: expect.stringMatching(/refused/),
+  });
   expect(malformedOutput(error)).not.toBeNull();
   expect(String(error)).not.toContain("secret");
 });
@@ -60,7 +75,9 @@ it.each<[string, Record<string, unknown>]>([
   ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],
   ["Ollama", { done_reason: "stop", done: true }],
   ["one that says nothing", {}],
-])("a complete answer is accepted (%s)", (_, metadata) => expect(errorOf(ended(metadata))).toBeNull());
+])("a complete answer is accepted (%s)", (_, metadata) =>
+  expect(errorOf(ended(metadata))).toBeNull(),
+);
 
 describe("the arguments of a call", () => {
   const open = '{"reasoning":"…","facts":[';
@@ -75,12 +92,16 @@ describe("the arguments of a call", () => {
     const kept = new AIMessage({
       content: "",
       tool_calls: [{ name: "facts", args: { facts: [] }, id: "1" }],
-      additional_kwargs: { tool_calls: [{ id: "1", type: "function", function: { name: "facts", arguments: open } }] },
+      additional_kwargs: {
+        tool_calls: [{ id: "1", type: "function", function: { name: "facts", arguments: open } }],
+      },
     });
     expect(answersIn(kept, "facts")).toEqual({ values: [], broken: true });
     const invalid = new AIMessage({
       content: "",
-      invalid_tool_calls: [{ type: "invalid_tool_call", name: "facts", args: open, id: "1", error: "…" }],
+      invalid_tool_calls: [
+        { type: "invalid_tool_call", name: "facts", args: open, id: "1", error: "…" },
+      ],
     });
     expect(answersIn(invalid, "facts")).toEqual({ values: [], broken: true });
   });
@@ -91,7 +112,10 @@ describe("the arguments of a call", () => {
         content: '{"text":1}',
         tool_calls: names.map((name, id) => ({ name, args: { id }, id: `${id}` })),
       });
-    expect(answersIn(calls("other", "facts", "facts"), "facts").values).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(answersIn(calls("other", "facts", "facts"), "facts").values).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ]);
     expect(answersIn(calls("functions.facts"), "facts").values).toEqual([{ id: 0 }]);
     expect(answersIn(calls("other", "another"), "facts").values).toEqual([{ text: 1 }]);
     expect(answersIn(calls(), "facts").values).toEqual([{ text: 1 }]);

@@ -36,18 +36,23 @@ const ask = (chat: ChatOpenAI, timeoutMs = 60_000, charges: TokenUsage[] = []) =
 const code = (code: string) => expect.objectContaining({ code });
 
 describe("structured output from an OpenAI endpoint", () => {
-  it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s is asked for by schema, and checked", async (name) => {
-    expect(await ask(await model({ model: name }, { structured: good }))).toEqual(good);
-    const [request] = openai.requests;
-    const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
-    expect(wire).toContain("conversation_summary");
-    expect(wire).toContain('"summary":{"type":"string"');
-    expect(request?.body.messages.map((message) => message.role)).toEqual(["system", "user"]);
-    expect(request?.body.stream ?? false).toBe(false);
-  });
+  it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
+    "of %s is asked for by schema, and checked",
+    async (name) => {
+      expect(await ask(await model({ model: name }, { structured: good }))).toEqual(good);
+      const [request] = openai.requests;
+      const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
+      expect(wire).toContain("conversation_summary");
+      expect(wire).toContain('"summary":{"type":"string"');
+      expect(request?.body.messages.map((message) => message.role)).toEqual(["system", "user"]);
+      expect(request?.body.stream ?? false).toBe(false);
+    },
+  );
 
   it("survives a 429 with Retry-After", async () => {
-    expect(await ask(await model({}, { status: 429, retryAfterSeconds: 1 }, { structured: good }))).toEqual(good);
+    expect(
+      await ask(await model({}, { status: 429, retryAfterSeconds: 1 }, { structured: good })),
+    ).toEqual(good);
     const [first, second] = openai.requests.map((request) => request.at);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(900);
   });
@@ -69,7 +74,9 @@ describe("structured output from an OpenAI endpoint", () => {
     "that never came is not charged: %j",
     async (failure) => {
       const charges: TokenUsage[] = [];
-      await expect(ask(await model({ maxRetries: 0 }, failure), 2_000, charges)).rejects.toThrow(code("MODEL_FAILED"));
+      await expect(ask(await model({ maxRetries: 0 }, failure), 2_000, charges)).rejects.toThrow(
+        code("MODEL_FAILED"),
+      );
       expect(charges).toEqual([]);
     },
   );
@@ -129,7 +136,10 @@ describe("structured output from an OpenAI endpoint", () => {
           const charges: TokenUsage[] = [];
           const cut = await model({ ...options, maxTokens: 30 }, { written, finish: "length" });
           const message = expect.stringMatching(/token limit.*raise maxTokens/);
-          await expect(ask(cut, 60_000, charges)).rejects.toMatchObject({ code: "MODEL_FAILED", message });
+          await expect(ask(cut, 60_000, charges)).rejects.toMatchObject({
+            code: "MODEL_FAILED",
+            message,
+          });
           // By the report, or by the limit.
           expect(charges).toHaveLength(1);
           expect([7, 30]).toContain(charges[0]?.outputTokens);
@@ -139,7 +149,10 @@ describe("structured output from an OpenAI endpoint", () => {
 
       it("stopped by a filter fails immediately and is not charged up to the limit", async () => {
         const charges: TokenUsage[] = [];
-        const chat = await model({ ...options, maxTokens: 300 }, { written: whole, finish: "content_filter" });
+        const chat = await model(
+          { ...options, maxTokens: 300 },
+          { written: whole, finish: "content_filter" },
+        );
         await expect(ask(chat, 60_000, charges)).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
         expect(charges).toHaveLength(1);
         expect(charges[0]?.inputTokens).toBeGreaterThanOrEqual(12);
@@ -155,7 +168,9 @@ describe("structured output from an OpenAI endpoint", () => {
       });
 
       it('that is incomplete JSON is retried, though the provider reports "stop"', async () => {
-        expect(await ask(await model(options, { written: whole.slice(0, -3) }, { structured: good }))).toEqual(good);
+        expect(
+          await ask(await model(options, { written: whole.slice(0, -3) }, { structured: good })),
+        ).toEqual(good);
         expect(openai.requests).toHaveLength(2);
       });
     });

@@ -8,8 +8,8 @@ const db = useTestDatabase();
 const schemaName = useSchemaNames(db);
 
 /**
- * Another model, of another name, which knows what "automobile" means. It can be told to fail, and says how many
- * texts it was given at a time.
+ * Another model, of another name, which knows what "automobile" means. It can be told to fail, and
+ * says how many texts it was given at a time.
  */
 class NewModel extends HashingEmbeddings {
   // @ts-expect-error: the base names its own model for good
@@ -35,13 +35,19 @@ class NewModel extends HashingEmbeddings {
   }
 }
 
-/** A schema of its own, as re-embedding is of all scopes, with `count` memories that `HashingEmbeddings` embedded. */
+/**
+ * A schema of its own, as re-embedding is of all scopes, with `count` memories that
+ * `HashingEmbeddings` embedded.
+ */
 async function schemaWith(count: number) {
   const schema = schemaName();
   const scope = { userId: "ana" };
   const old = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 64 }) });
   await old.setup();
-  const texts = Array.from({ length: count }, (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`);
+  const texts = Array.from(
+    { length: count },
+    (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`,
+  );
   if (count > 0) await old.memories.add(asDrafts(texts), { scope });
   const vectorsOf = async (space: string) => {
     const { rows } = await db.pool.query(
@@ -66,9 +72,16 @@ describe("reembed", () => {
       { memory: { text: "Ana bought an old car." } },
     ]);
 
-    expect(await memory.reembed()).toEqual({ space: "new", dimensions: 384, embedded: 1, remaining: 0 });
+    expect(await memory.reembed()).toEqual({
+      space: "new",
+      dimensions: 384,
+      embedded: 1,
+      remaining: 0,
+    });
 
-    expect(await memory.query(byMeaning)).toMatchObject([{ memory: { text: "Ana bought an old car." } }]);
+    expect(await memory.query(byMeaning)).toMatchObject([
+      { memory: { text: "Ana bought an old car." } },
+    ]);
     expect(await vectorsOf("hashing-1")).toHaveLength(1);
     expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
@@ -77,7 +90,9 @@ describe("reembed", () => {
     const { schema, texts, vectorsOf } = await schemaWith(23);
     const broken = new NewModel();
     broken.failAfter = 3;
-    await expect(db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 })).rejects.toMatchObject({
+    await expect(
+      db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 }),
+    ).rejects.toMatchObject({
       code: "EMBEDDING_FAILED",
       // Providers quote what they were to embed: their own words are in the cause only.
       message: "The embeddings failed: Error",
@@ -87,9 +102,10 @@ describe("reembed", () => {
 
     const model = new NewModel();
     const progress: string[] = [];
-    const result = await db
-      .memory({ schema, embeddings: model })
-      .reembed({ batchSize: 5, onProgress: ({ done, total }) => progress.push(`${done}/${total}`) });
+    const result = await db.memory({ schema, embeddings: model }).reembed({
+      batchSize: 5,
+      onProgress: ({ done, total }) => progress.push(`${done}/${total}`),
+    });
     expect(result).toMatchObject({ embedded: 13, remaining: 0 });
     expect(progress).toEqual(["0/13", "5/13", "10/13", "13/13"]);
     expect(model.batches).toEqual([1, 5, 5, 3]);
@@ -143,7 +159,9 @@ describe("reembed", () => {
 
   it("may run twice concurrently", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(12);
-    const runs = [1, 2].map(() => db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }));
+    const runs = [1, 2].map(() =>
+      db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }),
+    );
     // What one of them is storing at its end still remains for the other.
     const results = await Promise.all(runs);
     expect(results.reduce((sum, { embedded }) => sum + embedded, 0)).toBe(12);
@@ -153,8 +171,13 @@ describe("reembed", () => {
   it("refuses another dimension under the same name, at writing, querying and re-embedding", async () => {
     const { schema, scope } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel("hashing-1", 48) });
-    const mismatch = { code: "DIMENSION_MISMATCH", message: expect.stringMatching(/\b64 dim.*\b48\b/) };
-    await expect(memory.memories.add({ text: "Ana likes tea." }, { scope })).rejects.toMatchObject(mismatch);
+    const mismatch = {
+      code: "DIMENSION_MISMATCH",
+      message: expect.stringMatching(/\b64 dim.*\b48\b/),
+    };
+    await expect(memory.memories.add({ text: "Ana likes tea." }, { scope })).rejects.toMatchObject(
+      mismatch,
+    );
     await expect(memory.query({ scope, query: "tea" })).rejects.toMatchObject(mismatch);
     await expect(memory.reembed()).rejects.toMatchObject(mismatch);
     const apart = db.memory({ schema, embeddings: new NewModel("hashing-1 in 48", 48) });
@@ -166,7 +189,8 @@ describe("reembed", () => {
     const invalid = { code: "INVALID_INPUT" };
     await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);
     const memory = db.memory({ schema, embeddings: new NewModel() });
-    for (const batchSize of [0, 1.5, 1_001]) await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
+    for (const batchSize of [0, 1.5, 1_001])
+      await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
   });
 });
 
@@ -174,7 +198,9 @@ it("without embeddings setup creates no vector tables, and everything else works
   const schema = schemaName();
   const memory = db.memory({ schema });
   expect((await memory.setup()).join()).not.toContain("embeddings");
-  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [
+    schema,
+  ]);
   const tables = rows.map((row) => row.tablename as string);
   expect(tables).toContain("memory");
   expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);

@@ -6,12 +6,18 @@ import { forAll } from "../support/for-all.js";
 
 const counted = { asked: () => "one two three", answered: () => "four five" };
 const byCount = { inputTokens: 4, outputTokens: 3 };
-const reply = (usage_metadata: unknown) => Object.assign(new AIMessage("four five"), { usage_metadata });
+const reply = (usage_metadata: unknown) =>
+  Object.assign(new AIMessage("four five"), { usage_metadata });
 
 describe("what a call took", () => {
   it("is what the model reports, cached input included", () => {
     const input_token_details = { cache_read: 1_000 };
-    const said = reply({ input_tokens: 1_200, output_tokens: 34, total_tokens: 1_234, input_token_details });
+    const said = reply({
+      input_tokens: 1_200,
+      output_tokens: 34,
+      total_tokens: 1_234,
+      input_token_details,
+    });
     expect(tokenUsage(said, counted)).toEqual({ inputTokens: 1_200, outputTokens: 34 });
   });
 
@@ -22,7 +28,9 @@ describe("what a call took", () => {
     ["no numbers", { input_tokens: Number.NaN, output_tokens: Number.POSITIVE_INFINITY }],
     ["debts", { input_tokens: -5, output_tokens: -5 }],
     ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
-  ])("is estimated if the model reports %s", (_, usage) => expect(tokenUsage(reply(usage), counted)).toEqual(byCount));
+  ])("is estimated if the model reports %s", (_, usage) =>
+    expect(tokenUsage(reply(usage), counted)).toEqual(byCount),
+  );
 
   it("is estimated only for the part that the model does not report", () =>
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
@@ -33,7 +41,10 @@ describe("what a call took", () => {
   it("is estimated without an answer, up to the token limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
     const answered = () => tokensUntilCut({ maxTokens: 300 });
-    expect(tokenUsage(null, { ...counted, answered })).toEqual({ inputTokens: 4, outputTokens: 300 });
+    expect(tokenUsage(null, { ...counted, answered })).toEqual({
+      inputTokens: 4,
+      outputTokens: 300,
+    });
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 

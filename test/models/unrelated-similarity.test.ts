@@ -50,5 +50,7 @@ describe("measureUnrelated", () => {
     ["other lengths", [[1, 0]], [[1, 0, 0]]],
     ["all the same", [[1, 1]], [2, 3].map((n) => [n, n])],
     ["no numbers", [[Number.NaN, 1]], [[1, 1]]],
-  ])("of %s is null", (_, questions, statements) => expect(measureUnrelated(questions, statements)).toBeNull());
+  ])("of %s is null", (_, questions, statements) =>
+    expect(measureUnrelated(questions, statements)).toBeNull(),
+  );
 });

@@ -25,7 +25,10 @@ describe("withDeadline", () => {
   it("ignores a late failure", async () => {
     const late = withDeadline(
       20,
-      (signal) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+      (signal) =>
+        new Promise<never>((_, reject) =>
+          signal.addEventListener("abort", () => reject(new Error("late"))),
+        ),
     );
     await expect(late).rejects.toThrow("did not answer within 20 ms");
   });

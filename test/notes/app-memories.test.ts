@@ -18,9 +18,12 @@ describe("memory.apps.uninstall", () => {
     await converse(memory, ended, "I like milk.");
     await memory.threads.end({ ...ended, reason: "done" });
     const old = newTalk("shop 1");
-    await db.memory().record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
+    await db
+      .memory()
+      .record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
     expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 2 });
-    const reasons = async ({ scope }: AppAddress) => (await memory.threads.list({ scope }))[0]?.endedReason;
+    const reasons = async ({ scope }: AppAddress) =>
+      (await memory.threads.list({ scope }))[0]?.endedReason;
     expect(await reasons(open)).toBe("uninstalled");
     expect(await reasons(ended)).toBe("done");
     expect(await reasons(other)).toBeNull();
@@ -64,19 +67,31 @@ describe("memory.apps.uninstall", () => {
     const { memory, scope } = openApp(db);
     const ana = { ...scope, userId: "ana" };
     const threadId = randomUUID();
-    await memory.remember({ scope: ana, threadId, messages: [{ role: "user", content: "I drink tea." }] });
+    await memory.remember({
+      scope: ana,
+      threadId,
+      messages: [{ role: "user", content: "I drink tea." }],
+    });
     await memory.memories.add({ text: "Drinks tea." }, { scope: ana });
     await addNotes(memory, scope, [lesson]);
     await memory.memories.add({ text: "1. Open the calendar.", kind: "procedure" }, { scope });
     const [hidden] = await memory.memories.add({ text: "Opens at nine." }, { scope });
     await memory.memories.remove(hidden!.id!, { scope });
-    const gone = await memory.apps.uninstall(scope, { purgeMemories: true, actor: "admin", reason: "unused" });
+    const gone = await memory.apps.uninstall(scope, {
+      purgeMemories: true,
+      actor: "admin",
+      reason: "unused",
+    });
     expect(gone).toMatchObject({ deletedCount: 2, hiddenCount: 1 });
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
     expect(await memory.memories.list({ scope: ana })).toMatchObject([{ text: "Drinks tea." }]);
     expect(await memory.threads.list({ scope: ana })).toMatchObject([{ threadId, messages: 1 }]);
     const [last] = await memory.memories.history(hidden!.id!, { scope });
-    expect(last).toMatchObject({ actor: "admin", old: null, new: { state: "purged", reason: "unused" } });
+    expect(last).toMatchObject({
+      actor: "admin",
+      old: null,
+      new: { state: "purged", reason: "unused" },
+    });
   });
 
   it("rejects the scope of a user within an app", async () => {

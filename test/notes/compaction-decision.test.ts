@@ -6,7 +6,14 @@ import { noteText } from "../../src/notes/note-text.rule.js";
 import { forAll } from "../support/for-all.js";
 
 const note = (index: number, pinned: boolean) =>
-  ({ id: `${index}`, text: `Note ${index}.`, pinned, kind: "note", tags: [], trust: "agent" }) as unknown as MemoryItem;
+  ({
+    id: `${index}`,
+    text: `Note ${index}.`,
+    pinned,
+    kind: "note",
+    tags: [],
+    trust: "agent",
+  }) as unknown as MemoryItem;
 
 const notes = fc
   .array(fc.boolean(), { minLength: 1, maxLength: 20 })
@@ -34,7 +41,9 @@ it("a decision removes one note that is not pinned, or is invalid", () =>
     expect(read.reason.length).toBeLessThanOrEqual(300);
     if (read.action !== "edit") return;
     expect(read.text.length).toBeLessThanOrEqual(200);
-    expect(all.filter((each) => !about.includes(each)).map(({ text }) => text)).not.toContain(read.text);
+    expect(all.filter((each) => !about.includes(each)).map(({ text }) => text)).not.toContain(
+      read.text,
+    );
   }));
 
 it("a merge with a figure of neither note is invalid", () => {
@@ -44,7 +53,9 @@ it("a merge with a figure of neither note is invalid", () => {
   }));
   const merge = (text: string) =>
     readDecision({ action: "edit", target: 1, with: 2, text, reason: "One subject." }, all);
-  expect(merge("Version 2 ships on 2026-03-05, as customers asked.")).toMatchObject({ action: "edit" });
+  expect(merge("Version 2 ships on 2026-03-05, as customers asked.")).toMatchObject({
+    action: "edit",
+  });
   expect(merge("Version 2 ships on 2026-05-03, as customers asked.")).toEqual({
     invalid: "the merged text says 2026-05-03, which neither note does",
   });

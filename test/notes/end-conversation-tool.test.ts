@@ -18,14 +18,20 @@ const chat = () =>
       const last = messages.at(-1);
       if (last?.getType() === "tool") return "Goodbye, and enjoy the concert!";
       if (!/bye/i.test(last?.text ?? "")) return "Two tickets are booked.";
-      return { toolCalls: [{ name: "end_conversation", args: { reason: "The user said goodbye." } }] };
+      return {
+        toolCalls: [{ name: "end_conversation", args: { reason: "The user said goodbye." } }],
+      };
     },
   });
 
-const agent = (memory: Memory) => createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never;
+const agent = (memory: Memory) =>
+  createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never;
 
 const ways: readonly [string, (memory: Memory) => unknown][] = [
-  ["withMemory", (memory) => withMemory(agent(memory), memory).compile({ checkpointer: memory.checkpointer() })],
+  [
+    "withMemory",
+    (memory) => withMemory(agent(memory), memory).compile({ checkpointer: memory.checkpointer() }),
+  ],
   ["withMemory, without a checkpointer", (memory) => withMemory(agent(memory), memory).compile()],
   [
     "the middleware, with a saver of its own",
@@ -46,22 +52,35 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
       memory,
       talk: { scope, threadId },
     } = openTalk(db, { model });
-    const graph = make(memory) as { invoke(input: object, config: object): Promise<{ messages: AIMessage[] }> };
-    const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
+    const graph = make(memory) as {
+      invoke(input: object, config: object): Promise<{ messages: AIMessage[] }>;
+    };
+    const run = {
+      configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId },
+    };
     await graph.invoke({ messages: [new HumanMessage("Two tickets for Friday, please.")] }, run);
     const { messages } = await graph.invoke({ messages: [new HumanMessage("Thanks, bye!")] }, run);
     expect(messages.at(-1)?.text).toBe("Goodbye, and enjoy the concert!");
 
     const [thread] = await memory.threads.list({ scope });
-    expect(thread).toMatchObject({ endedReason: "The user said goodbye.", endedAt: expect.any(Date) });
+    expect(thread).toMatchObject({
+      endedReason: "The user said goodbye.",
+      endedAt: expect.any(Date),
+    });
     const prompts = model.prompts("app_note");
     expect(prompts).toHaveLength(1);
     expect(prompts[0]).toContain("enjoy the concert");
     expect(await notesOf(memory, { scope, threadId })).toHaveLength(1);
-    expect(await taskOf(db, { scope, threadId }, "notes")).toMatchObject({ retry_at: null, attempts: 0 });
+    expect(await taskOf(db, { scope, threadId }, "notes")).toMatchObject({
+      retry_at: null,
+      attempts: 0,
+    });
 
     await graph.invoke({ messages: [new HumanMessage("One more thing: seats in front.")] }, run);
-    expect((await memory.threads.list({ scope }))[0]).toMatchObject({ endedAt: null, endedReason: null });
+    expect((await memory.threads.list({ scope }))[0]).toMatchObject({
+      endedAt: null,
+      endedReason: null,
+    });
     expect(model.prompts("app_note")).toHaveLength(1);
   });
 });
@@ -75,7 +94,9 @@ describe("a tool that ends the conversation", () => {
     const graph = withMemory(agent(memory), memory).compile() as never as {
       invoke(input: object, config: object): Promise<unknown>;
     };
-    const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
+    const run = {
+      configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId },
+    };
     await graph.invoke({ messages: [new HumanMessage("Wrong number, bye!")] }, run);
     const [thread] = await memory.threads.list({ scope });
     expect(thread).toMatchObject({ messages: 4, endedReason: "The user said goodbye." });
@@ -89,7 +110,9 @@ describe("a tool that ends the conversation", () => {
     await memory.upkeep();
     expect(model.prompts("app_note")).toEqual([]);
     const { schema, pool } = db;
-    await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [talk.threadId]);
+    await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [
+      talk.threadId,
+    ]);
     await silence(db, talk, 86_400_000);
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toHaveLength(1);
@@ -102,7 +125,9 @@ describe("a tool that ends the conversation", () => {
     const memory = db.memory();
     expect(endConversationTool(memory).name).toBe("end_conversation");
     expect(endConversationTool(memory, { name: "hang_up" }).name).toBe("hang_up");
-    expect(() => endConversationTool(memory, { name: "hang up" })).toThrow(/cannot be a tool's name/);
+    expect(() => endConversationTool(memory, { name: "hang up" })).toThrow(
+      /cannot be a tool's name/,
+    );
     expect(() => endConversationTool(memory, { nmae: "x" } as never)).toThrow(/nmae/);
   });
 });

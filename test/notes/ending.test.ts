@@ -17,7 +17,11 @@ describe("a conversation", () => {
     await say(memory, talk, "Book a table.");
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
     const first = await memory.threads.end({ ...talk, reason: " resolved\n by the  user " });
-    expect(first).toEqual({ threadId: talk.threadId, endedAt: expect.any(Date), endedReason: "resolved by the user" });
+    expect(first).toEqual({
+      threadId: talk.threadId,
+      endedAt: expect.any(Date),
+      endedReason: "resolved by the user",
+    });
     expect(await memory.threads.end({ ...talk, reason: "again" })).toEqual(first);
     const { endedAt, endedReason } = first;
     expect(await listed(memory, talk)).toMatchObject({ endedAt, endedReason });
@@ -32,7 +36,10 @@ describe("a conversation", () => {
     await memory.threads.end({ ...talk, reason: "done" });
     await memory.remember({ ...talk, messages });
     expect(await listed(memory, talk)).toMatchObject({ endedReason: "done" });
-    await memory.remember({ ...talk, messages: [...messages, { id: "2", role: "user", content: "For four people." }] });
+    await memory.remember({
+      ...talk,
+      messages: [...messages, { id: "2", role: "user", content: "For four people." }],
+    });
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
 
     await memory.threads.end({ ...talk, reason: "done now" });
@@ -48,7 +55,10 @@ describe("a conversation", () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const thread = { scope: { userId: newTalk().scope.userId }, threadId: newTalk().threadId };
-    await memory.remember({ ...thread, messages: [{ role: "user", content: "Hi, I live in Oslo." }] });
+    await memory.remember({
+      ...thread,
+      messages: [{ role: "user", content: "Hi, I live in Oslo." }],
+    });
     expect(await memory.threads.end(thread)).toMatchObject({ endedReason: null });
     const [ended] = await memory.threads.list({ scope: thread.scope });
     expect(ended?.endedAt).toBeInstanceOf(Date);
@@ -77,14 +87,20 @@ describe("a conversation", () => {
     expect(await listed(second, talk)).toMatchObject({ endedAt: null });
     await silence(db, talk, 61_000);
     await second.upkeep();
-    expect(await listed(second, talk)).toMatchObject({ endedAt: expect.any(Date), endedReason: "idle" });
+    expect(await listed(second, talk)).toMatchObject({
+      endedAt: expect.any(Date),
+      endedReason: "idle",
+    });
     expect(await notesOf(second, talk)).toHaveLength(1);
     await second.upkeep();
     expect(await notesOf(second, talk)).toHaveLength(1);
   });
 
   it("that continues is not ended for its earlier silence", async () => {
-    const { memory, talk } = openTalk(db, { model: noteModel(), config: { notes: { idleMs: hour } } });
+    const { memory, talk } = openTalk(db, {
+      model: noteModel(),
+      config: { notes: { idleMs: hour } },
+    });
     await say(memory, talk, "Meetings after 2 pm, please.");
     await silence(db, talk, hour + 1);
     await say(memory, talk, "And none on Fridays.");

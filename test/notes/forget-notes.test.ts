@@ -4,13 +4,26 @@ import { findEverywhere } from "../support/find-everywhere.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, decided, newTalk, noted, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
+import {
+  appOf,
+  decided,
+  newTalk,
+  noted,
+  noteModel,
+  notesOf,
+  openTalk,
+  say,
+  talkAndEnd,
+} from "./note-model.js";
 
 const db = useTestDatabase();
 
 /** Notes that quote what the user said. */
 const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
-  noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`), ...replies });
+  noteModel({
+    app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
+    ...replies,
+  });
 
 describe("forgetting a user", () => {
   it("deletes app notes of the user's conversations and keeps others'", async () => {
@@ -27,7 +40,9 @@ describe("forgetting a user", () => {
     expect(await notesOf(memory, ana)).toEqual(["The user likes pears."]);
     expect(await findEverywhere(db, "quinces")).toEqual({});
     const { changes } = await memory.changes.since(revision, { scope: appOf(ana) });
-    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
+    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
+      "deleted [App notes] (no longer kept)",
+    ]);
   });
 
   it("deletes a merged note and its words in the audit trail", async () => {
@@ -46,7 +61,10 @@ describe("forgetting a user", () => {
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
     await talkAndEnd(memory, newTalk(ana.scope.appId), "Cy likes plums.");
-    expect(await notesOf(memory, ana)).toEqual(["Users like pears and quinces.", "The user likes plums."]);
+    expect(await notesOf(memory, ana)).toEqual([
+      "Users like pears and quinces.",
+      "The user likes plums.",
+    ]);
     expect(await memory.forget({ userId: ana.scope.userId })).toMatchObject({ complete: true });
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
     expect(await findEverywhere(db, "quinces")).toEqual({});
@@ -54,14 +72,17 @@ describe("forgetting a user", () => {
 
   it("deletes the words of a purged note and of reasons that quote it", async () => {
     const model = quoting({
-      note_compaction: (_, call) => decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
+      note_compaction: (_, call) =>
+        decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
     const { memory, talk: ana } = openTalk(db, { model, config: { notes: { limit: 1 } } });
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     for (const fruit of ["pears", "plums"]) {
       await talkAndEnd(memory, newTalk(ana.scope.appId), `They like nothing, one likes ${fruit}.`);
     }
-    await db.pool.query(`update "${db.schema}".memory set purge_at = now() where state = 'soft_deleted'`);
+    await db.pool.query(
+      `update "${db.schema}".memory set purge_at = now() where state = 'soft_deleted'`,
+    );
     await runLifecycle(memory);
     expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
     expect(await findEverywhere(db, "quinces")).toEqual({});
@@ -94,7 +115,10 @@ it('deleting a thread keeps its note, or deletes it with memories: "remove"', as
   const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
   const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
   expect(removed).toEqual(preview.removed);
-  expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
+  expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([
+    ["The user likes pears."],
+    [],
+  ]);
 });
 
 describe("a note", () => {

@@ -15,9 +15,13 @@ const lesson = "The user prefers meetings after 2pm on weekdays.";
 /** All that a model is given when a user of the app begins a conversation. */
 async function contextOf(memory: Memory, { tenantId, appId }: AppScope): Promise<string> {
   const model = new ScriptedChatModel({ replies: ["Hello."] });
-  const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+  const graph = withMemory(chatAgent(model), memory).compile({
+    checkpointer: memory.checkpointer(),
+  });
   const ids = { ...(tenantId !== undefined && { tenant_id: tenantId }), app_id: appId };
-  await sayTo(graph, "When can we meet?", { configurable: { thread_id: randomUUID(), user_id: randomUUID(), ...ids } });
+  await sayTo(graph, "When can we meet?", {
+    configurable: { thread_id: randomUUID(), user_id: randomUUID(), ...ids },
+  });
   return model.calls.flatMap(({ messages }) => messages.map((message) => message.text)).join("\n");
 }
 
@@ -41,12 +45,16 @@ describe("Memory Feature", () => {
       trust: "agent",
     });
     const { appId } = talk.scope;
-    expect(logger.lines).toContain(`info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`);
+    expect(logger.lines).toContain(
+      `info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`,
+    );
   });
 
   it("includes memories in context for same app", async () => {
     const scope = newApp();
-    const memory = db.memory({ config: { notes: { apps: { [scope.appId]: { name: "Calendar" } } } } });
+    const memory = db.memory({
+      config: { notes: { apps: { [scope.appId]: { name: "Calendar" } } } },
+    });
     await addNotes(memory, scope, ["The calendar was slow in May.", lesson]);
     const context = await contextOf(memory, scope);
     const block = await memory.notes.context({ scope });
@@ -76,7 +84,18 @@ describe("Memory Feature", () => {
 
   it("compacts memories when limit reached", async () => {
     const { memory, talk } = openTalk(db, { model: new OfflineChatModel() });
-    const subjects = ["tea", "rye", "jazz", "chess", "skiing", "opera", "ferns", "maps", "clay", "kites"];
+    const subjects = [
+      "tea",
+      "rye",
+      "jazz",
+      "chess",
+      "skiing",
+      "opera",
+      "ferns",
+      "maps",
+      "clay",
+      "kites",
+    ];
     await addNotes(
       memory,
       appOf(talk),
@@ -106,7 +125,10 @@ describe("Memory Feature", () => {
     const [scope, other] = [newApp(), newApp()];
     await addNotes(memory, scope, [lesson, "The calendar was slow in May."]);
     await addNotes(memory, other, [lesson]);
-    expect(await memory.notes.purge({ scope, actor: "admin" })).toEqual({ deletedCount: 2, hiddenCount: 0 });
+    expect(await memory.notes.purge({ scope, actor: "admin" })).toEqual({
+      deletedCount: 2,
+      hiddenCount: 0,
+    });
     expect(await memory.notes.list({ scope })).toEqual([]);
     expect(await contextOf(memory, scope)).not.toContain(lesson);
     expect(await memory.notes.count({ scope: other })).toBe(1);

@@ -15,7 +15,10 @@ describe("the block of an app's notes", () => {
     const notes = [
       note("User prefers meetings after 2pm on weekdays.", "2025-10-10"),
       note('User is working on a project called "Phoenix" with deadline Nov 1.', "2025-10-09"),
-      note("User experienced database connection issues, resolved by restarting service.", "2025-10-08"),
+      note(
+        "User experienced database connection issues, resolved by restarting service.",
+        "2025-10-08",
+      ),
     ];
     expect(noteBlock(notes, "calendar")).toBe(`(memories for app: calendar)
 The following are memories from previous conversations with this app:
@@ -29,13 +32,24 @@ Use these memories to provide context-aware responses.`);
   });
 
   it("marks untrusted notes as unverified", () => {
-    const imported: ShownNote = { ...note("Likes tea.", "2025-10-10"), origin: "import", trust: "untrusted" };
-    expect(noteBlock([imported], "a")).toContain("1. [Created: 2025-10-10] Likes tea. (unverified, imported)");
+    const imported: ShownNote = {
+      ...note("Likes tea.", "2025-10-10"),
+      origin: "import",
+      trust: "untrusted",
+    };
+    expect(noteBlock([imported], "a")).toContain(
+      "1. [Created: 2025-10-10] Likes tea. (unverified, imported)",
+    );
   });
 
   it("has a fixed number of lines for any names and notes", () => {
     const lineBreaks = ["\n", "\r", "\u2028", "\u0085", "\v"];
-    const markup = ["</memory>", "<memory>", "\n# Long-term Memory\n", "\n\n(memories for app: x)\n"];
+    const markup = [
+      "</memory>",
+      "<memory>",
+      "\n# Long-term Memory\n",
+      "\n\n(memories for app: x)\n",
+    ];
     const breaks = fc.constantFrom(...lineBreaks, ...markup);
     const words = fc
       .array(fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), breaks), { maxLength: 6 })
@@ -48,7 +62,9 @@ Use these memories to provide context-aware responses.`);
       const lines = block.split(/[\n\r\v\f\u0085\u2028\u2029]/u);
       expect(lines).toHaveLength(texts.length + 5);
       expect(lines[0]).toMatch(/^\(memories for app: .{0,200}\)$/su);
-      expect(lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`))).toBe(true);
+      expect(
+        lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`)),
+      ).toBe(true);
       expect(block).not.toMatch(/<\/?memory/i);
     });
   });

@@ -5,10 +5,16 @@ import type { TestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
 
 /** An app of its own for a test. */
-export const newApp = (fields: { tenantId?: string } = {}): AppScope => ({ ...fields, appId: randomUUID() });
+export const newApp = (fields: { tenantId?: string } = {}): AppScope => ({
+  ...fields,
+  appId: randomUUID(),
+});
 
 /** A memory on `db`, and an app of its own. */
-export const openApp = (db: TestDatabase, options?: TestOptions) => ({ memory: db.memory(options), scope: newApp() });
+export const openApp = (db: TestDatabase, options?: TestOptions) => ({
+  memory: db.memory(options),
+  scope: newApp(),
+});
 
 /** Gives an app notes, one after another. Returns their ids. */
 export async function addNotes(
@@ -19,7 +25,10 @@ export async function addNotes(
 ): Promise<string[]> {
   const ids: string[] = [];
   for (const text of texts) {
-    const [added] = await memory.memories.add({ text, kind: "note", origin: "worker", ...fields }, { scope });
+    const [added] = await memory.memories.add(
+      { text, kind: "note", origin: "worker", ...fields },
+      { scope },
+    );
     if (!added?.id) throw new Error(`"${text}" was ${added?.outcome}`);
     ids.push(added.id);
   }

@@ -32,15 +32,21 @@ describe("the memory sub-agent", () => {
     expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "skipped" });
-    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
+      status: "skipped",
+    });
   });
 
   it("rejects another scope's conversation and a missing model", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
-    await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    await expect(db.memory().graphs().note.invoke(talk)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
+    await expect(db.memory().graphs().note.invoke(talk)).rejects.toMatchObject({
+      code: "MODEL_REQUIRED",
+    });
   });
 });
 
@@ -57,14 +63,23 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     expect(await notesOf(app, talks[0]!)).toHaveLength(2);
     expect(await notesOf(app, elsewhere)).toHaveLength(1);
 
-    const silent = isolated.memory({ model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
+    const silent = isolated.memory({
+      model: noteModel(),
+      config: { ...config, notes: { idleMs: 1 } },
+    });
     const idle = newTalk("mail", "acme");
     await say(silent, idle, "I have a cat.");
-    const owner = isolated.memory({ role: "owner", model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
+    const owner = isolated.memory({
+      role: "owner",
+      model: noteModel(),
+      config: { ...config, notes: { idleMs: 1 } },
+    });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await owner.upkeep()).toBeGreaterThan(0);
     expect(await notesOf(owner, idle)).toHaveLength(1);
-    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({ complete: true });
+    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({
+      complete: true,
+    });
     expect(await notesOf(owner, idle)).toEqual([]);
   });
 

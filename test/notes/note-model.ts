@@ -19,10 +19,16 @@ export const newTalk = (appId: string = randomUUID(), tenantId?: string): AppAdd
 });
 
 /** A memory on `db`, and a conversation of a new user with a new app. */
-export const openTalk = (db: TestDatabase, options?: TestOptions) => ({ memory: db.memory(options), talk: newTalk() });
+export const openTalk = (db: TestDatabase, options?: TestOptions) => ({
+  memory: db.memory(options),
+  talk: newTalk(),
+});
 
 /** The answer of a model that notes. */
-export const noted = (note: string, fields: { importance?: number; tags?: string[] } = {}): ScriptedReply => ({
+export const noted = (
+  note: string,
+  fields: { importance?: number; tags?: string[] } = {},
+): ScriptedReply => ({
   structured: { reasoning: "", note, importance: 3, tags: [], ...fields },
 });
 
@@ -30,10 +36,20 @@ export const noted = (note: string, fields: { importance?: number; tags?: string
 export const decided = (
   decision: Partial<Record<"action" | "target" | "with" | "text" | "reason", unknown>>,
 ): ScriptedReply => ({
-  structured: { reasoning: "", action: "delete", with: null, text: null, reason: "It says the least.", ...decision },
+  structured: {
+    reasoning: "",
+    action: "delete",
+    with: null,
+    text: null,
+    reason: "It says the least.",
+    ...decision,
+  },
 });
 
-/** A model that notes what a conversation is about, by its `call`, and deletes the first note of too many. */
+/**
+ * A model that notes what a conversation is about, by its `call`, and deletes the first note of too
+ * many.
+ */
 export function noteModel(replies: TaskReplies = {}) {
   return taskModel({
     app_note: (_, call) => noted(`Conversation ${call} was about subject ${call}.`),
@@ -48,7 +64,11 @@ export function say(memory: Memory, talk: AppAddress, says: string, answer = "I 
 }
 
 /** A conversation of one turn that ends. */
-export async function talkAndEnd(memory: Memory, talk: AppAddress, says = "Meetings after 2 pm, please.") {
+export async function talkAndEnd(
+  memory: Memory,
+  talk: AppAddress,
+  says = "Meetings after 2 pm, please.",
+) {
   await say(memory, talk, says);
   return memory.threads.end(talk);
 }
@@ -63,7 +83,11 @@ export async function notesOf(memory: Memory, talk: AppAddress): Promise<string[
 }
 
 /** Makes a thread of the app silent for `ms`. */
-export async function silence({ pool, schema }: TestDatabase, { threadId }: AppAddress, ms: number) {
+export async function silence(
+  { pool, schema }: TestDatabase,
+  { threadId }: AppAddress,
+  ms: number,
+) {
   await pool.query(
     `update "${schema}".thread set last_activity_at = last_activity_at - $2 * interval '1 millisecond'
      where thread_id = $1`,

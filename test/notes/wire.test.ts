@@ -7,13 +7,21 @@ import { appOf, notesOf, openTalk, talkAndEnd } from "./note-model.js";
 const db = useTestDatabase();
 const openai = useOpenAI();
 
-const note = { reasoning: "…", note: "The user wants aisle seats.", importance: 4, tags: ["seats"] };
+const note = {
+  reasoning: "…",
+  note: "The user wants aisle seats.",
+  importance: 4,
+  tags: ["seats"],
+};
 const noSummary = { config: { memories: { extract: false, episodes: false } } };
 const wireOf = (index: number) => JSON.stringify(openai.requests[index]?.body.response_format);
 
 describe("over the wire of an OpenAI endpoint", () => {
   it("a note is asked for by schema, in one call, and kept", async () => {
-    const { memory, talk } = openTalk(db, { model: await openai.model([{ structured: note }]), ...noSummary });
+    const { memory, talk } = openTalk(db, {
+      model: await openai.model([{ structured: note }]),
+      ...noSummary,
+    });
     await talkAndEnd(memory, talk);
     expect(openai.requests).toHaveLength(1);
     const { body } = openai.requests[0]!;
@@ -25,13 +33,23 @@ describe("over the wire of an OpenAI endpoint", () => {
   });
 
   it("a decision about notes is asked for by schema, and repaired once", async () => {
-    const decision = { reasoning: "", action: "delete", target: 1, with: null, text: null, reason: "Old." };
+    const decision = {
+      reasoning: "",
+      action: "delete",
+      target: 1,
+      with: null,
+      text: null,
+      reason: "Old.",
+    };
     const chat = await openai.model([
       { structured: note },
       { structured: { action: "purge" } },
       { structured: decision },
     ]);
-    const { memory, talk } = openTalk(db, { model: chat, config: { ...noSummary.config, notes: { limit: 1 } } });
+    const { memory, talk } = openTalk(db, {
+      model: chat,
+      config: { ...noSummary.config, notes: { limit: 1 } },
+    });
     await addNotes(memory, appOf(talk), ["The user wants a window seat."]);
     await talkAndEnd(memory, talk);
     expect(openai.requests).toHaveLength(3);

@@ -29,29 +29,40 @@ beforeAll(async () => {
       { scope },
     );
   }
-  await memory.memories.add({ kind: "note", text: "Guests ask for the menu first." }, { scope: { appId: "shop" } });
+  await memory.memories.add(
+    { kind: "note", text: "Guests ask for the menu first." },
+    { scope: { appId: "shop" } },
+  );
 });
 
 describe("operators see, without naming a user,", () => {
-  it.each(["consents", "quarantine"] as const)("all %s, of one tenant or of all, in pages", async (what) => {
-    const memory = db.memory();
-    const list = (page?: object) =>
-      what === "consents"
-        ? memory.consents.list(page as never)
-        : memory.memories.list({ states: ["quarantined"], ...page } as never);
-    const scopes = (found: readonly { readonly scope: object }[]) => found.map(({ scope }) => scope);
-    const newestFirst = people.toReversed();
-    expect(scopes(await list())).toEqual(newestFirst);
-    expect(scopes(await list({ tenantId: "acme" }))).toEqual(newestFirst.filter((one) => one.tenantId === "acme"));
-    expect(await list({ tenantId: "nobody" })).toEqual([]);
-    const first = await list({ limit: 3 });
-    const second = await list({ limit: 3, after: first.at(-1)?.id });
-    expect(scopes([...first, ...second])).toEqual(newestFirst);
-    expect(scopes(await list({ scope: people[0] }))).toEqual([people[0]]);
-    await expect(list({ scope: people[0], tenantId: "acme" })).rejects.toThrow(code("INVALID_INPUT"));
-    await expect(list({ scope: undefined })).rejects.toThrow(code("SCOPE_REQUIRED"));
-    await expect(list({ tenant: "acme" })).rejects.toThrow(code("INVALID_INPUT"));
-  });
+  it.each(["consents", "quarantine"] as const)(
+    "all %s, of one tenant or of all, in pages",
+    async (what) => {
+      const memory = db.memory();
+      const list = (page?: object) =>
+        what === "consents"
+          ? memory.consents.list(page as never)
+          : memory.memories.list({ states: ["quarantined"], ...page } as never);
+      const scopes = (found: readonly { readonly scope: object }[]) =>
+        found.map(({ scope }) => scope);
+      const newestFirst = people.toReversed();
+      expect(scopes(await list())).toEqual(newestFirst);
+      expect(scopes(await list({ tenantId: "acme" }))).toEqual(
+        newestFirst.filter((one) => one.tenantId === "acme"),
+      );
+      expect(await list({ tenantId: "nobody" })).toEqual([]);
+      const first = await list({ limit: 3 });
+      const second = await list({ limit: 3, after: first.at(-1)?.id });
+      expect(scopes([...first, ...second])).toEqual(newestFirst);
+      expect(scopes(await list({ scope: people[0] }))).toEqual([people[0]]);
+      await expect(list({ scope: people[0], tenantId: "acme" })).rejects.toThrow(
+        code("INVALID_INPUT"),
+      );
+      await expect(list({ scope: undefined })).rejects.toThrow(code("SCOPE_REQUIRED"));
+      await expect(list({ tenant: "acme" })).rejects.toThrow(code("INVALID_INPUT"));
+    },
+  );
 
   it("which users and apps there are, with what is kept of them", async () => {
     const memory = db.memory();
@@ -63,7 +74,9 @@ describe("operators see, without naming a user,", () => {
     const [first] = await memory.users.list({ limit: 1 });
     const rest = await memory.users.list({ after: first?.cursor });
     expect([first, ...rest]).toEqual(users);
-    expect(await memory.apps.list()).toMatchObject([{ scope: { appId: "shop" }, memories: 1, threads: 0 }]);
+    expect(await memory.apps.list()).toMatchObject([
+      { scope: { appId: "shop" }, memories: 1, threads: 0 },
+    ]);
     for (const page of [{ limit: 0 }, { after: "x" }, { tenant: "acme" }]) {
       await expect(memory.users.list(page as never)).rejects.toThrow(code("INVALID_INPUT"));
     }

@@ -32,12 +32,15 @@ const project = join(folder, "project");
 const installed = join(project, "node_modules");
 const db = useTestDatabase();
 
-/** A project that has the package installed as it is published, and everything it can be used with. */
+/**
+ * A project that has the package installed as it is published, and everything it can be used with.
+ */
 beforeAll(async () => {
   const dist = join(installed, "mnemograph/dist");
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(join(repository, "node_modules"))) {
-    if (!name.startsWith(".")) symlinkSync(join(repository, "node_modules", name), join(installed, name));
+    if (!name.startsWith("."))
+      symlinkSync(join(repository, "node_modules", name), join(installed, name));
   }
   cpSync(join(repository, "package.json"), join(installed, "mnemograph/package.json"));
   const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
@@ -81,11 +84,18 @@ const { OfflineChatModel } = require("mnemograph/testing");`;
 /** The packages of each `npm install` line, those of the README's first line first. */
 function installLines(): string[] {
   const sources = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" });
-  const paths = [...docPages().map(({ path }) => path), ...sources.map((name) => join("src", name))];
-  const texts = paths.toSorted((one) => (one === "README.md" ? -1 : 0)).filter((path) => /\.(?:md|ts)$/.test(path));
+  const paths = [
+    ...docPages().map(({ path }) => path),
+    ...sources.map((name) => join("src", name)),
+  ];
+  const texts = paths
+    .toSorted((one) => (one === "README.md" ? -1 : 0))
+    .filter((path) => /\.(?:md|ts)$/.test(path));
   const lines = texts.flatMap((path) =>
     [
-      ...readFileSync(join(repository, path), "utf8").matchAll(/npm install ((?:[@\w][^\s`"#{}]*(?: \\\n)?[ ]*)+)/g),
+      ...readFileSync(join(repository, path), "utf8").matchAll(
+        /npm install ((?:[@\w][^\s`"#{}]*(?: \\\n)?[ ]*)+)/g,
+      ),
     ].map(([, names = ""]) => names.replace(/\\\n/g, "").replace(/[ ]+/g, " ").trim()),
   );
   return [...new Set([...lines, installVectorsCommand.replace("npm install ", "")])];
@@ -97,12 +107,19 @@ async function outputOf(file: string, cwd: string, embedded = false): Promise<un
   const schema = `bundled_${schemas.length}_${process.pid}`;
   if (url !== null) schemas.push(schema);
   const database = url ?? { dataDir: join(cwd, "data") };
-  const { stdout } = await run(process.execPath, [...briefly, file, JSON.stringify([database, schema])], { cwd });
+  const { stdout } = await run(
+    process.execPath,
+    [...briefly, file, JSON.stringify([database, schema])],
+    { cwd },
+  );
   return JSON.parse(stdout);
 }
 
 /** Bundles the program, and moves the bundle to a folder of its own. */
-async function bundled(format: "esm" | "cjs", peers: "external" | "bundled"): Promise<{ file: string; cwd: string }> {
+async function bundled(
+  format: "esm" | "cjs",
+  peers: "external" | "bundled",
+): Promise<{ file: string; cwd: string }> {
   const entry = join(project, "app.mjs");
   writeFileSync(entry, program(imports));
   const name = `app.${format === "esm" ? "mjs" : "cjs"}`;
@@ -115,7 +132,10 @@ async function bundled(format: "esm" | "cjs", peers: "external" | "bundled"): Pr
     format,
     logLevel: "silent",
     preserveSymlinks: true,
-    external: peers === "external" ? ["@langchain/*", "langchain", "pg", "@opentelemetry/*"] : ["pg-native"],
+    external:
+      peers === "external"
+        ? ["@langchain/*", "langchain", "pg", "@opentelemetry/*"]
+        : ["pg-native"],
     // What esbuild asks for where CommonJS packages are bundled into an ES module.
     ...(format === "esm" && {
       banner: {
@@ -127,7 +147,8 @@ async function bundled(format: "esm" | "cjs", peers: "external" | "bundled"): Pr
   mkdirSync(cwd);
   renameSync(built, join(cwd, name));
   // The embedded database is never part of a bundle: it brings files of its own.
-  if (peers === "external" || !onServer()) symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
+  if (peers === "external" || !onServer())
+    symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
   return { file: join(cwd, name), cwd };
 }
 
@@ -164,14 +185,23 @@ describe("the package as it is published", () => {
     const { stdout } = await run(process.execPath, ["load.mjs"], { cwd: project });
     expect(JSON.parse(stdout)).toBe("function");
     const loaded = readFileSync(join(project, "loaded.txt"), "utf8");
-    const names = new Set(Array.from(loaded.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g), ([, name]) => name));
+    const names = new Set(
+      Array.from(loaded.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g), ([, name]) => name),
+    );
     expect([...names]).toEqual(expect.arrayContaining(["@langchain/langgraph", "pg", "zod"]));
     const { peerDependenciesMeta, devDependencies } = JSON.parse(
       readFileSync(join(repository, "package.json"), "utf8"),
     );
-    const unneeded = [...Object.keys(peerDependenciesMeta), "@langchain/openai", "commander", "cli-progress"];
+    const unneeded = [
+      ...Object.keys(peerDependenciesMeta),
+      "@langchain/openai",
+      "commander",
+      "cli-progress",
+    ];
     expect(unneeded.filter((name) => names.has(name))).toEqual([]);
-    const ownTools = Object.keys(devDependencies).filter((name) => !/^@langchain|^@types/.test(name));
+    const ownTools = Object.keys(devDependencies).filter(
+      (name) => !/^@langchain|^@types/.test(name),
+    );
     expect(ownTools.filter((name) => names.has(name))).toEqual([]);
   });
 
@@ -193,7 +223,9 @@ describe("the package as it is published", () => {
       await install(first);
 
       // users Low: both packages at once, and in the README.
-      const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(({ stderr }) => stderr);
+      const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(
+        ({ stderr }) => stderr,
+      );
       expect(await inspecting).toContain(": npm install hono @hono/node-server ");
       expect(others).toContain("hono @hono/node-server");
 

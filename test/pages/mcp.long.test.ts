@@ -10,7 +10,10 @@ import { newProject } from "../support/packed.js";
 it("docs/mcp.md: its settings start a server that remembers, from the packed package in an empty folder", async () => {
   const [, settings = "{}"] =
     /```json\n([\s\S]*?)```/.exec(readFileSync(join(repository, "docs/mcp.md"), "utf8")) ?? [];
-  const { command, args } = JSON.parse(settings).mcpServers.memory as { command: string; args: string[] };
+  const { command, args } = JSON.parse(settings).mcpServers.memory as {
+    command: string;
+    args: string[];
+  };
   expect([command, args[0]]).toEqual(["npx", "-y"]);
   const { DATABASE_URL: _, ...env } = process.env;
   const project = await newProject();
@@ -18,7 +21,11 @@ it("docs/mcp.md: its settings start a server that remembers, from the packed pac
   const own = args.slice(args.indexOf("mnemograph") + 1);
   const main = join(project, "node_modules/mnemograph/dist/cli/main.js");
   const database = ["--data-dir", join(project, "data")];
-  execFileSync(process.execPath, [main, "migrate", ...database], { cwd: project, env, stdio: "ignore" });
+  execFileSync(process.execPath, [main, "migrate", ...database], {
+    cwd: project,
+    env,
+    stdio: "ignore",
+  });
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [main, ...own, ...database],

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -50,7 +58,10 @@ describe("lockDataDirectory", () => {
 
   it.each([
     ["a process that was killed", dead],
-    ["an earlier process with this one's id", { pid: process.pid, host: hostname(), startedAt: "1" }],
+    [
+      "an earlier process with this one's id",
+      { pid: process.pid, host: hostname(), startedAt: "1" },
+    ],
     ["a power failure while it was written", '{"pid": 1'],
     ["a power failure before it was written", ""],
   ])("takes over the lock that %s left", (_, content) => {
@@ -66,7 +77,8 @@ describe("lockDataDirectory", () => {
   it("takes over the locks of processes killed during a take-over", () => {
     const dataDir = folder();
     leaveLock(dataDir, dead);
-    for (const suffix of [".next", ".next.next"]) writeFileSync(lockFile(dataDir) + suffix, JSON.stringify(dead));
+    for (const suffix of [".next", ".next.next"])
+      writeFileSync(lockFile(dataDir) + suffix, JSON.stringify(dead));
     const unlock = lockDataDirectory(dataDir);
     expect(readdirSync(dataDir)).toEqual(["mnemograph.lock"]);
     unlock();
@@ -91,7 +103,9 @@ describe("lockDataDirectory", () => {
     const file = folder();
     writeFileSync(file, "");
     for (const dataDir of [file, join(file, "inside")]) {
-      expect(() => lockDataDirectory(dataDir)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+      expect(() => lockDataDirectory(dataDir)).toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT" }),
+      );
       expect(() => lockDataDirectory(dataDir)).toThrow(/must be a folder/);
     }
   });

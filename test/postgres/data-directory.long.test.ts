@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -45,23 +53,26 @@ describe("the folder of an embedded database", () => {
     expect(modeOf(dataDir)).toBe("755");
   });
 
-  it.skipIf(onServer())("holds no file of the database that others may read (embedded only)", async () => {
-    for (const name of ["own", "shared"]) {
-      const dataDir = join(root, name);
-      if (name === "shared") {
-        copyEmbedded(dataDir);
-        for (const path of ["", ...readdirSync(dataDir, { recursive: true })]) {
-          chmodSync(join(dataDir, String(path)), 0o755);
+  it.skipIf(onServer())(
+    "holds no file of the database that others may read (embedded only)",
+    async () => {
+      for (const name of ["own", "shared"]) {
+        const dataDir = join(root, name);
+        if (name === "shared") {
+          copyEmbedded(dataDir);
+          for (const path of ["", ...readdirSync(dataDir, { recursive: true })]) {
+            chmodSync(join(dataDir, String(path)), 0o755);
+          }
         }
+        const used = async () => {
+          const { pool, close } = openEmbeddedPool({ dataDir });
+          await pool.query("create table kept (id int)");
+          await close();
+        };
+        await withoutUmask(used);
+        if (name === "shared") writeFileSync(join(dataDir, "notes.txt"), "", { mode: 0o644 });
+        expect(openTo(dataDir)).toEqual(name === "shared" ? [join(dataDir, "notes.txt")] : []);
       }
-      const used = async () => {
-        const { pool, close } = openEmbeddedPool({ dataDir });
-        await pool.query("create table kept (id int)");
-        await close();
-      };
-      await withoutUmask(used);
-      if (name === "shared") writeFileSync(join(dataDir, "notes.txt"), "", { mode: 0o644 });
-      expect(openTo(dataDir)).toEqual(name === "shared" ? [join(dataDir, "notes.txt")] : []);
-    }
-  });
+    },
+  );
 });

@@ -7,7 +7,8 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-const refusedBy = (constraint: string) => new MemoryError("DATABASE_ERROR", "", { cause: { constraint } });
+const refusedBy = (constraint: string) =>
+  new MemoryError("DATABASE_ERROR", "", { cause: { constraint } });
 
 it("names a broken constraint without the shard's number that Citus appends", () => {
   expect(brokenConstraint(refusedBy("memory_slot"))).toBe("memory_slot");
@@ -26,5 +27,7 @@ it("attacks S3: a statement's own fault is no lost connection: asked once, and r
   expect(error).toMatchObject({ code: "DATABASE_ERROR", cause: { code: "08P01" } });
   expect(asked.filter((text) => String(text).includes("wrong"))).toHaveLength(1);
   // Poolers end a session with the same code.
-  expect(isConnectionError(Object.assign(new Error(), { code: "08P01", severity: "FATAL" }))).toBe(true);
+  expect(isConnectionError(Object.assign(new Error(), { code: "08P01", severity: "FATAL" }))).toBe(
+    true,
+  );
 });

@@ -3,7 +3,14 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory } from "../../src/memory.js";
-import { answering, chatAgent, lines, newThread, say, streamed } from "../langgraph/conversation.js";
+import {
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+} from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
@@ -36,7 +43,12 @@ async function running(name: string): Promise<number> {
 /** A memory on its own pool ("string"), or on a pool of the caller without a deadline. */
 const pools = {
   string: (name: string, options: TestOptions) => {
-    const memory = createTestMemory({ database: named(name), schema: db.schema, jobs: "inline", ...options });
+    const memory = createTestMemory({
+      database: named(name),
+      schema: db.schema,
+      jobs: "inline",
+      ...options,
+    });
     closing.push(() => memory.close());
     return memory;
   },
@@ -79,8 +91,16 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
   });
 
   it("a recall whose search takes too long shows the conversation and the profile, and says so", async () => {
-    const slot = { category: "profile", key: "nickname", value: "Ani", text: "The nickname is Ani." };
-    await memory.memories.add([slot, { text: "Went to a garden in Rome." }], { scope, consent: "given" });
+    const slot = {
+      category: "profile",
+      key: "nickname",
+      value: "Ani",
+      text: "The nickname is Ani.",
+    };
+    await memory.memories.add([slot, { text: "Went to a garden in Rome." }], {
+      scope,
+      consent: "given",
+    });
     await memory.record({ scope, threadId, messages: [new HumanMessage("hello")] });
     const ask = () => memory.recall({ scope, threadId, query: "Which garden?" });
     const before = await ask();
@@ -92,14 +112,21 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
       await expect.poll(() => running(name), { timeout: 5_000 }).toEqual(leftRunning);
       return result;
     });
-    const memories = { timedOut: true, profile: before.memories.profile, relevant: [], episodes: [] };
+    const memories = {
+      timedOut: true,
+      profile: before.memories.profile,
+      relevant: [],
+      episodes: [],
+    };
     expect(recalled).toMatchObject({ lastSeq: 0, changes: before.changes, memories });
     expect(recalled.gap.map(({ text }) => text)).toEqual(["hello"]);
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 1200 ms/)]);
     expect(logger.lines.join()).not.toContain("garden");
     const event = { op: "search", status: "error", detail: "timeout", threadId };
     expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject(event);
-    expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Went to a garden in Rome."]);
+    expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual([
+      "Went to a garden in Rome.",
+    ]);
   });
 
   it("a turn during that time has its conversation, and an event in its stream says why nothing is found", async () => {
@@ -111,7 +138,11 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     await memory.memories.add({ kind: "procedure", text: "1. Ask." }, owner);
     await say(graph, "question 1", thread);
     const events = await whileLocked("memory_term", () =>
-      streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
+      streamed(
+        graph,
+        { messages: [new HumanMessage("question 2")] },
+        { ...thread, streamMode: "custom" },
+      ),
     );
     expect(events[0]).toMatchObject({
       type: "memory.recall",
@@ -119,12 +150,19 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
       memories: { relevant: 0 },
       detail: "timeout",
     });
-    expect(lines(model.calls[1]?.messages ?? [])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
+    expect(lines(model.calls[1]?.messages ?? [])).toEqual([
+      "human: question 1",
+      "ai: answer 1",
+      "human: question 2",
+    ]);
   });
 
   it.each([
     ["a statement", () => memory.memories.list({ scope })],
-    ["a statement of a transaction", () => memory.memories.add({ text: "Likes plums." }, { scope })],
+    [
+      "a statement of a transaction",
+      () => memory.memories.add({ text: "Likes plums." }, { scope }),
+    ],
     ["a recall whose conversation waits as well", () => memory.recall({ scope, threadId })],
   ])("%s that takes too long fails with what to do", async (_, call) => {
     await whileLocked("memory", async () => {
@@ -170,7 +208,9 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
       expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
     );
     proxy.silent = false;
-    await expect.poll(() => memory.threads.list({ scope }), { timeout: 4_000 }).toEqual(expect.any(Array));
+    await expect
+      .poll(() => memory.threads.list({ scope }), { timeout: 4_000 })
+      .toEqual(expect.any(Array));
   });
 });
 

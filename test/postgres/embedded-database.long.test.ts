@@ -16,7 +16,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
-import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "../../src/postgres/empty-database.js";
+import {
+  emptyDatabase,
+  sharedEmptyDatabase,
+  shareEmptyDatabase,
+} from "../../src/postgres/empty-database.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -26,7 +30,8 @@ import { onServer } from "../support/test-database.js";
 const folder = useDataDirectories();
 const start = useChildScripts();
 const thread = { scope: { userId: "ana" }, threadId: "t" };
-const open = (dataDir: string): Memory => createMemory({ database: { dataDir }, logger: silentLogger });
+const open = (dataDir: string): Memory =>
+  createMemory({ database: { dataDir }, logger: silentLogger });
 const code = (code: string) => expect.objectContaining({ code });
 
 describe.skipIf(onServer())("the embedded database (embedded only)", () => {
@@ -127,7 +132,9 @@ describe("a new embedded database", () => {
       const memories = [1, 2].map(() => createMemory({ database, logger }));
       for (const memory of memories) await memory.setup();
       await memories[0]!.record({ ...thread, messages: [new HumanMessage("hello")] });
-      expect(await Promise.all(memories.map(async (memory) => (await memory.recall(thread)).lastSeq))).toEqual([0, -1]);
+      expect(
+        await Promise.all(memories.map(async (memory) => (await memory.recall(thread)).lastSeq)),
+      ).toEqual([0, -1]);
       for (const memory of memories) await memory.close();
       expect(readdirSync(".")).toEqual(before);
       expect(logger.lines).toEqual([]);
@@ -135,30 +142,35 @@ describe("a new embedded database", () => {
   );
 });
 
-describe.skipIf(onServer())("the empty database that one in memory starts from (embedded only)", () => {
-  const { engineVersion } = openEmbeddedPool({});
+describe.skipIf(onServer())(
+  "the empty database that one in memory starts from (embedded only)",
+  () => {
+    const { engineVersion } = openEmbeddedPool({});
 
-  it("is read once in a process, in a clone as well", () => {
-    const shared = sharedEmptyDatabase(engineVersion);
-    expect(shared).toBeInstanceOf(Blob);
-    expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
-    expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
-  });
+    it("is read once in a process, in a clone as well", () => {
+      const shared = sharedEmptyDatabase(engineVersion);
+      expect(shared).toBeInstanceOf(Blob);
+      expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
+      expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
+    });
 
-  it("is a dump of the first one where the package has none", async () => {
-    expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
-    const { pool, engine, close } = openEmbeddedPool({});
-    await pool.query("select");
-    const dump = await engine().dumpDataDir("none");
-    await pool.query("create table later ()");
-    await close();
-    shareEmptyDatabase("0.0.1", dump as Blob);
-    const next = openEmbeddedPool({ loadDataDir: sharedEmptyDatabase("0.0.1") as Blob });
-    const { rows } = await next.pool.query("select tablename from pg_tables where schemaname = 'public'");
-    expect(rows).toEqual([]);
-    await next.close();
-  });
-});
+    it("is a dump of the first one where the package has none", async () => {
+      expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
+      const { pool, engine, close } = openEmbeddedPool({});
+      await pool.query("select");
+      const dump = await engine().dumpDataDir("none");
+      await pool.query("create table later ()");
+      await close();
+      shareEmptyDatabase("0.0.1", dump as Blob);
+      const next = openEmbeddedPool({ loadDataDir: sharedEmptyDatabase("0.0.1") as Blob });
+      const { rows } = await next.pool.query(
+        "select tablename from pg_tables where schemaname = 'public'",
+      );
+      expect(rows).toEqual([]);
+      await next.close();
+    });
+  },
+);
 
 describe("a dataDir that cannot be one", () => {
   const root = mkdtempSync(join(tmpdir(), "mnemograph-bad-"));

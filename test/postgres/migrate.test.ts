@@ -24,7 +24,9 @@ const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hell
 
 const code = (code: string) => expect.objectContaining({ code });
 const tablesOf = async (schema: string) => {
-  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [
+    schema,
+  ]);
   return rows.map((row) => row.tablename as string).sort();
 };
 
@@ -34,7 +36,16 @@ describe("setup", () => {
     const memory = db.memory({ schema });
     expect(await memory.setup()).toEqual(core);
     expect(await tablesOf(schema)).toEqual(
-      expect.arrayContaining(["checkpoints", "event", "memory", "message", "meta", "summary", "thread", "work"]),
+      expect.arrayContaining([
+        "checkpoints",
+        "event",
+        "memory",
+        "message",
+        "meta",
+        "summary",
+        "thread",
+        "work",
+      ]),
     );
     await memory.record(hello);
     expect(await memory.setup()).toEqual([]);
@@ -54,18 +65,26 @@ describe("setup", () => {
     await Promise.all(memories.map((memory) => memory.close()));
   });
 
-  it.each(["My-Schema", "select", "with space", "schéma 日本 😀", "per%cent", "$1", "semi;colon", "back\\slash"])(
-    "works in a schema named like %j",
-    async (name) => {
-      const memory = db.memory({ schema: freshSchema(name) });
-      await memory.setup();
-      await memory.record(hello);
-      expect((await memory.recall(thread)).lastSeq).toBe(0);
-      expect(await memory.checkpointer().getTuple({ configurable: { thread_id: "t" } })).toBeUndefined();
-      expect(await memory.threads.list({ scope })).toHaveLength(1);
-      expect(await memory.setup()).toEqual([]);
-    },
-  );
+  it.each([
+    "My-Schema",
+    "select",
+    "with space",
+    "schéma 日本 😀",
+    "per%cent",
+    "$1",
+    "semi;colon",
+    "back\\slash",
+  ])("works in a schema named like %j", async (name) => {
+    const memory = db.memory({ schema: freshSchema(name) });
+    await memory.setup();
+    await memory.record(hello);
+    expect((await memory.recall(thread)).lastSeq).toBe(0);
+    expect(
+      await memory.checkpointer().getTuple({ configurable: { thread_id: "t" } }),
+    ).toBeUndefined();
+    expect(await memory.threads.list({ scope })).toHaveLength(1);
+    expect(await memory.setup()).toEqual([]);
+  });
 
   it.each(['quo"te', "quo'te", "", "  ", "x".repeat(64), "é".repeat(32), "n\u0000l"])(
     "refuses a schema named %j before anything is opened",
@@ -76,13 +95,19 @@ describe("setup", () => {
   );
 
   it("keeps two schemas of one database apart", async () => {
-    const [one, other] = [db.memory({ schema: freshSchema() }), db.memory({ schema: freshSchema() })];
+    const [one, other] = [
+      db.memory({ schema: freshSchema() }),
+      db.memory({ schema: freshSchema() }),
+    ];
     await one.setup();
     await other.setup();
     await one.record(hello);
     expect((await other.recall(thread)).lastSeq).toBe(-1);
     expect(await other.threads.list({ scope })).toEqual([]);
-    await expect(other.record({ ...hello, scope: { userId: "ben" } })).resolves.toEqual({ recorded: 1, lastSeq: 0 });
+    await expect(other.record({ ...hello, scope: { userId: "ben" } })).resolves.toEqual({
+      recorded: 1,
+      lastSeq: 0,
+    });
   });
 
   it("never runs implicitly: without it every call names the command", async () => {
@@ -115,7 +140,9 @@ describe("setup", () => {
     await memory.setup();
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
     await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 4.*Update the package/);
+    await expect(memory.setup()).rejects.toThrow(
+      /newer mnemograph.*version 9.*knows 4.*Update the package/,
+    );
   });
 
   it.each([
@@ -158,7 +185,9 @@ describe("setup", () => {
   });
 
   it("leaves the session as it was: search path, no transaction, no lock", async () => {
-    const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+    const pool = onServer()
+      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
+      : db.pool;
     const good = freshSchema();
     const bad = freshSchema();
     await pool.query("set search_path to pg_catalog, public");
@@ -168,7 +197,9 @@ describe("setup", () => {
     const doomed = createMemory({ database: pool, schema: bad, logger: silentLogger });
     await expect(doomed.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
 
-    expect((await pool.query("show search_path")).rows).toEqual([{ search_path: "pg_catalog, public" }]);
+    expect((await pool.query("show search_path")).rows).toEqual([
+      { search_path: "pg_catalog, public" },
+    ]);
     const locks = "select pid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()";
     const { rows } = await pool.query(locks);
     expect(rows).toEqual([]);
@@ -190,7 +221,8 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     await db.pool.query(`create schema "${own}" authorization ${role}`);
     const url = new URL(inject("databaseUrl") ?? "");
     url.username = role;
-    const open = (schema: string) => createMemory({ database: url.href, schema, logger: silentLogger });
+    const open = (schema: string) =>
+      createMemory({ database: url.href, schema, logger: silentLogger });
 
     const without = open(refused);
     await expect(without.setup()).rejects.toThrow(code("PERMISSION_DENIED"));
@@ -216,7 +248,9 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     const role = `daily_${randomUUID().slice(0, 8)}`;
     await db.pool.query(`create role ${role} login`);
     await db.pool.query(`grant usage on schema "${db.schema}" to ${role}`);
-    await db.pool.query(`grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`);
+    await db.pool.query(
+      `grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`,
+    );
     const url = new URL(inject("databaseUrl") ?? "");
     url.username = role;
     const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
@@ -230,9 +264,13 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
 
 describe("a migration after the first", () => {
   const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
-    return migrate(openSchema(schema), { vectors: false, shipped: shippedSchema([...migrationFiles(), ...later]) });
+    return migrate(openSchema(schema), {
+      vectors: false,
+      shipped: shippedSchema([...migrationFiles(), ...later]),
+    });
   };
-  const openSchema = (schema: string) => createDatabase(db.pool, { schemaName: schema }, async () => {});
+  const openSchema = (schema: string) =>
+    createDatabase(db.pool, { schemaName: schema }, async () => {});
 
   it("runs once, after those before, and is listed with what it locks until then", async () => {
     const schema = freshSchema();
@@ -244,7 +282,10 @@ describe("a migration after the first", () => {
     const shipped = shippedSchema([...migrationFiles(), later]);
     const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
     expect(sets[0]).toEqual({ set: "core", version: 4, pending: ["0005_mood"] });
-    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual(["memory: ACCESS EXCLUSIVE", "memory: SHARE"]);
+    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
+      "memory: ACCESS EXCLUSIVE",
+      "memory: SHARE",
+    ]);
     expect(await setUpWith(schema, later)).toEqual(["0005_mood"]);
     expect(await setUpWith(schema, later)).toEqual([]);
   });
@@ -252,7 +293,10 @@ describe("a migration after the first", () => {
   it("of a set runs where the set is installed", async () => {
     const schema = freshSchema();
     await db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) }).setup();
-    const later = { name: "0005_vector_note", text: "alter table mnemograph.embedding_space add column note text;\n" };
+    const later = {
+      name: "0005_vector_note",
+      text: "alter table mnemograph.embedding_space add column note text;\n",
+    };
     expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
     expect(await setUpWith(freshSchema(), later)).toEqual(core);
   });
@@ -272,10 +316,10 @@ describe("a migration after the first", () => {
       `"${schema}".event_step`,
     ]);
     expect(await setUpWith(schema, ...later)).toEqual(["0005_indexes", "0006_mood"]);
-    const { rows } = await db.pool.query("select indexdef from pg_indexes where schemaname = $1 and indexname = $2", [
-      schema,
-      "event_step",
-    ]);
+    const { rows } = await db.pool.query(
+      "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
+      [schema, "event_step"],
+    );
     expect(rows[0]?.indexdef).toMatch(/\(step\)$/);
     expect(await setUpWith(schema, ...later)).toEqual([]);
   });
@@ -286,7 +330,10 @@ describe("a migration after the first", () => {
     const reader = await db.pool.connect();
     await reader.query("begin");
     await reader.query(`select from "${schema}".memory`);
-    const later = { name: "0005_mood", text: "alter table mnemograph.memory add column mood text;\n" };
+    const later = {
+      name: "0005_mood",
+      text: "alter table mnemograph.memory add column mood text;\n",
+    };
     const migrated = setUpWith(schema, later);
     // A migration that waited for its lock without a timeout would block these reads.
     for (let read = 0; read < 4; read++) {
@@ -303,7 +350,8 @@ describe.skipIf(!onServer())("a server that is read only", () => {
   it("operators low: needs no set-up where nothing is missing, and is named where something is", async () => {
     const url = new URL(inject("databaseUrl") ?? "");
     url.searchParams.set("options", "-c default_transaction_read_only=on");
-    const open = (schema: string) => createMemory({ database: url.href, schema, logger: silentLogger });
+    const open = (schema: string) =>
+      createMemory({ database: url.href, schema, logger: silentLogger });
     const upToDate = open(db.schema);
     await db.memory().setup();
     expect(await upToDate.setup()).toEqual([]);
@@ -328,5 +376,7 @@ describe("the migrations", () => {
   });
 
   it("refuse a statement with unknown locks", () =>
-    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/));
+    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(
+      /locks are not known: lock table x/,
+    ));
 });

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Outage, patienceMs, probeEveryMs, watchForOutages } from "../../src/postgres/outage.js";
+import {
+  type Outage,
+  patienceMs,
+  probeEveryMs,
+  watchForOutages,
+} from "../../src/postgres/outage.js";
 
 const lost = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 const refused = Object.assign(new Error("duplicate key"), { code: "23505" });
@@ -25,7 +30,11 @@ function watching() {
     if (!isBack) throw watch.failed(lost, performance.now());
     watch.answered();
   });
-  const watch = watchForOutages({ probe, onPause: () => heard.push("pause"), onBack: (outage) => heard.push(outage) });
+  const watch = watchForOutages({
+    probe,
+    onPause: () => heard.push("pause"),
+    onBack: (outage) => heard.push(outage),
+  });
   const comeBack = () => {
     isBack = true;
   };
@@ -42,13 +51,20 @@ describe("operators H4: an outage", () => {
     expect(watch.status()).toMatchObject({ state: "paused" });
     await vi.advanceTimersByTimeAsync(400);
     const failure = { code: "DATABASE_UNAVAILABLE", details: { retryInMs: probeEveryMs - 500 } };
-    const message = expect.stringMatching(/not answered for 4 s.*ECONNREFUSED.*next probe is in 2 s.*Check/);
+    const message = expect.stringMatching(
+      /not answered for 4 s.*ECONNREFUSED.*next probe is in 2 s.*Check/,
+    );
     expect(() => watch.requireUp()).toThrow(expect.objectContaining({ ...failure, message }));
   });
 
   it.each([
     ["an attempt to connect", "Connection terminated due to connection timeout", false, "paused"],
-    ["one during which another was answered", "Connection terminated due to connection timeout", true, "up"],
+    [
+      "one during which another was answered",
+      "Connection terminated due to connection timeout",
+      true,
+      "up",
+    ],
     ["a statement, which may have waited for a lock", "Query read timeout", false, "up"],
   ])("begins with one long failure, depending on its cause: %s", (_, message, answers, state) => {
     const { watch } = watching();

@@ -22,8 +22,13 @@ let bouncer: Pgbouncer;
 
 beforeAll(async () => {
   if (!runs) return;
-  const roles = (["owner", "app"] as const).map((role) => new URL(isolated.connectionString(role)).username);
-  bouncer = await startPgbouncer(inject("databaseUrl") ?? "", Object.fromEntries(roles.map((role) => [role, ""])));
+  const roles = (["owner", "app"] as const).map(
+    (role) => new URL(isolated.connectionString(role)).username,
+  );
+  bouncer = await startPgbouncer(
+    inject("databaseUrl") ?? "",
+    Object.fromEntries(roles.map((role) => [role, ""])),
+  );
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -63,69 +68,79 @@ function open(database: string | pg.Pool, options: TestOptions = {}) {
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 const scope = { userId: "ana" };
 
-describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (server only)", (kind, pool) => {
-  it("sets up a schema, from several processes at the same time", async () => {
-    const schema = `bounced_${randomUUID().slice(0, 8)}`;
-    schemas.push(schema);
-    const embeddings = new HashingEmbeddings({ dimensions: 16 });
-    const memories = times(4).map(() => open(pool(), { schema, embeddings }).memory);
-    const applied = await Promise.all(memories.map((memory) => memory.setup()));
-    expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-    expect(await memories[0]?.setup()).toEqual([]);
-    const locksHeld = async () => {
-      const { rows } = await db.pool.query("select from pg_locks where locktype = 'advisory'");
-      return rows.length;
-    };
-    await expect.poll(locksHeld).toBe(0);
-    await memories[0]?.memories.add({ text: "Likes figs." }, { scope });
-    expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
-  });
+describe.skipIf(!runs).each(Object.entries(pools))(
+  "through PgBouncer, on a %s (server only)",
+  (kind, pool) => {
+    it("sets up a schema, from several processes at the same time", async () => {
+      const schema = `bounced_${randomUUID().slice(0, 8)}`;
+      schemas.push(schema);
+      const embeddings = new HashingEmbeddings({ dimensions: 16 });
+      const memories = times(4).map(() => open(pool(), { schema, embeddings }).memory);
+      const applied = await Promise.all(memories.map((memory) => memory.setup()));
+      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+      expect(await memories[0]?.setup()).toEqual([]);
+      const locksHeld = async () => {
+        const { rows } = await db.pool.query("select from pg_locks where locktype = 'advisory'");
+        return rows.length;
+      };
+      await expect.poll(locksHeld).toBe(0);
+      await memories[0]?.memories.add({ text: "Likes figs." }, { scope });
+      expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
+    });
 
-  it("recalls, records and adds concurrently", async () => {
-    const { memory, logger } = open(pool());
-    const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
-    for (const turn of times(3)) {
+    it("recalls, records and adds concurrently", async () => {
+      const { memory, logger } = open(pool());
+      const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
+      for (const turn of times(3)) {
+        await Promise.all(
+          users.flatMap((user) => {
+            const thread = { scope: user, threadId: `bounced ${user.userId}` };
+            return [
+              memory.recall({ ...thread, query: "Which garden?" }),
+              memory.memories.add(
+                { text: `Saw garden number ${turn} of ${user.userId}.` },
+                { scope: user },
+              ),
+              memory.remember({ ...thread, messages: [new HumanMessage(`turn ${turn}`)] }),
+              memory.query({ scope: user, query: "garden" }),
+            ];
+          }),
+        );
+      }
+      for (const user of users) {
+        expect(await memory.query({ scope: user, query: "garden", topK: 9 })).toHaveLength(3);
+        expect(
+          await memory.recall({ scope: user, threadId: `bounced ${user.userId}` }),
+        ).toMatchObject({ lastSeq: 2 });
+      }
+      expect(logger.lines).toEqual([]);
+    });
+
+    it("keeps the checkpoints of eight threads at once", async () => {
+      const { memory, logger } = open(pool());
+      const graph = withMemory(chatAgent(answering()), memory).compile({
+        checkpointer: memory.checkpointer(),
+      });
       await Promise.all(
-        users.flatMap((user) => {
-          const thread = { scope: user, threadId: `bounced ${user.userId}` };
-          return [
-            memory.recall({ ...thread, query: "Which garden?" }),
-            memory.memories.add({ text: `Saw garden number ${turn} of ${user.userId}.` }, { scope: user }),
-            memory.remember({ ...thread, messages: [new HumanMessage(`turn ${turn}`)] }),
-            memory.query({ scope: user, query: "garden" }),
-          ];
+        times(8).map(async () => {
+          const thread = newThread();
+          for (const n of times(3)) await say(graph, `question ${n}`, thread);
+          expect((await graph.getState(thread)).values.messages).toHaveLength(6);
+          expect(await transcript(db, thread)).toHaveLength(6);
         }),
       );
-    }
-    for (const user of users) {
-      expect(await memory.query({ scope: user, query: "garden", topK: 9 })).toHaveLength(3);
-      expect(await memory.recall({ scope: user, threadId: `bounced ${user.userId}` })).toMatchObject({ lastSeq: 2 });
-    }
-    expect(logger.lines).toEqual([]);
-  });
+      expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
+    });
 
-  it("keeps the checkpoints of eight threads at once", async () => {
-    const { memory, logger } = open(pool());
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    await Promise.all(
-      times(8).map(async () => {
-        const thread = newThread();
-        for (const n of times(3)) await say(graph, `question ${n}`, thread);
-        expect((await graph.getState(thread)).values.messages).toHaveLength(6);
-        expect(await transcript(db, thread)).toHaveLength(6);
-      }),
-    );
-    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
-  });
-
-  it("does not change the settings of sessions", async () => {
-    const { memory } = open(pool());
-    await memory.recall({ scope, threadId: "settings", query: "garden" });
-    const { rows } = await settingsOfSessions();
-    expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1);
-    expect(rows[0]).toEqual({ jit: "on", plans: "auto", timeout: "0", tenant: null });
-  });
-});
+    it("does not change the settings of sessions", async () => {
+      const { memory } = open(pool());
+      await memory.recall({ scope, threadId: "settings", query: "garden" });
+      const { rows } = await settingsOfSessions();
+      expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1);
+      expect(rows[0]).toEqual({ jit: "on", plans: "auto", timeout: "0", tenant: null });
+    });
+  },
+);
 
 /** The settings of the sessions of PgBouncer. */
 async function settingsOfSessions() {
@@ -163,7 +178,9 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
     };
     try {
       await holder.query(`begin; lock table "${db.schema}".memory in access exclusive mode`);
-      await expect(memory.memories.list({ scope })).rejects.toMatchObject({ code: "DATABASE_TIMEOUT" });
+      await expect(memory.memories.list({ scope })).rejects.toMatchObject({
+        code: "DATABASE_TIMEOUT",
+      });
       await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
         code: "DATABASE_TIMEOUT",
       });
@@ -176,18 +193,25 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
 
   it("name the setting to change where prepared statements are lost", async () => {
     const { memory } = open(bouncer.url(), { config: { database: { prepare: true } } });
-    const asked = times(40).map((n) => memory.recall({ scope, threadId: `prepared ${n}`, query: "garden" }));
+    const asked = times(40).map((n) =>
+      memory.recall({ scope, threadId: `prepared ${n}`, query: "garden" }),
+    );
     const reasons = (await Promise.allSettled(asked)).flatMap((result) =>
       result.status === "rejected" ? [String(result.reason)] : [],
     );
-    expect(reasons).toContainEqual(expect.stringMatching(/set database\.prepare: false in the config/));
+    expect(reasons).toContainEqual(
+      expect.stringMatching(/set database\.prepare: false in the config/),
+    );
   });
 });
 
 describe.skipIf(!runs)("tenants through PgBouncer (server only)", () => {
   it("stay apart under row-level security, with concurrent calls", async () => {
     const { username } = new URL(isolated.connectionString("app"));
-    const { memory, logger } = open(bouncer.url(username), { schema: isolated.schema, isolation: "rls" });
+    const { memory, logger } = open(bouncer.url(username), {
+      schema: isolated.schema,
+      isolation: "rls",
+    });
     const tenants = times(8).map((n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));
     for (const turn of times(3)) {
       await Promise.all(

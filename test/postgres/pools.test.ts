@@ -48,14 +48,20 @@ describe("the caller's pool", () => {
     const connectionString = inject("databaseUrl");
     const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
     const schema = `single_${randomUUID().slice(0, 8)}`;
-    const options = { model: new OfflineChatModel(), logger: silentLogger, config: { preset: "every-round" } as const };
+    const options = {
+      model: new OfflineChatModel(),
+      logger: silentLogger,
+      config: { preset: "every-round" } as const,
+    };
     const memory = createMemory({ database: pool, schema, ...options });
     await memory.setup();
     const agent = new StateGraph(MessagesAnnotation)
       .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
       .addEdge(START, "answer")
       .compile();
-    const graph = withMemory(agent, memory, { session: "bounded" }).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(agent, memory, { session: "bounded" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     await Promise.all(
       ["a", "b", "c", "d", "e"].map(async (thread_id) => {
         for (let round = 0; round < 5; round++) {
@@ -65,7 +71,9 @@ describe("the caller's pool", () => {
       }),
     );
     await memory.idle();
-    expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([10, 10, 10, 10, 10]);
+    expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([
+      10, 10, 10, 10, 10,
+    ]);
     const { rows } = await pool.query(`select from "${schema}".summary where status = 'completed'`);
     expect(rows.length).toBeGreaterThanOrEqual(5);
     await memory.close();
@@ -76,7 +84,8 @@ describe("the caller's pool", () => {
 });
 
 /** A pool of the caller with two clients and its own timeout. */
-const smallPool = (connectionString: string) => new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
+const smallPool = (connectionString: string) =>
+  new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
 
 describe.skipIf(!onServer())("a pool whose clients are all in use (server only)", () => {
   it("is no outage: calls say what to do, and succeed once a client is free", async () => {
@@ -90,7 +99,10 @@ describe.skipIf(!onServer())("a pool whose clients are all in use (server only)"
     ];
     for (const settled of await Promise.allSettled(waiting)) {
       expect(settled).toMatchObject({
-        reason: { code: "DATABASE_UNAVAILABLE", message: expect.stringMatching(/no free client in time.*`max`/) },
+        reason: {
+          code: "DATABASE_UNAVAILABLE",
+          message: expect.stringMatching(/no free client in time.*`max`/),
+        },
       });
     }
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
@@ -130,7 +142,12 @@ describe("the memory's own pool", () => {
       return rows[0].count as number;
     };
     const model = new OfflineChatModel();
-    const memory = createMemory({ database: url.href, schema: db.schema, model, logger: silentLogger });
+    const memory = createMemory({
+      database: url.href,
+      schema: db.schema,
+      model,
+      logger: silentLogger,
+    });
     expect(await connections()).toBe(0);
     await memory.record(hello("ours"));
     expect(await connections()).toBe(1);
@@ -140,35 +157,44 @@ describe("the memory's own pool", () => {
   });
 
   it("can be closed before its first use", async () => {
-    const memory = createMemory({ database: { dataDir: join(folder, "never used") }, logger: silentLogger });
+    const memory = createMemory({
+      database: { dataDir: join(folder, "never used") },
+      logger: silentLogger,
+    });
     await memory.close();
     await expect(memory.record(hello("t"))).rejects.toThrow(closed);
   });
 
-  it.skipIf(!onServer())("survives the loss of its connections, in use or idle (server only)", async () => {
-    const name = `lost_${randomUUID().slice(0, 8)}`;
-    const url = new URL(inject("databaseUrl") ?? "");
-    url.searchParams.set("application_name", name);
-    const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
-    const cut = () =>
-      db.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [name]);
+  it.skipIf(!onServer())(
+    "survives the loss of its connections, in use or idle (server only)",
+    async () => {
+      const name = `lost_${randomUUID().slice(0, 8)}`;
+      const url = new URL(inject("databaseUrl") ?? "");
+      url.searchParams.set("application_name", name);
+      const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
+      const cut = () =>
+        db.pool.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1",
+          [name],
+        );
 
-    await memory.record(hello("lost"));
-    await cut();
-    await memory.record(hello("lost"));
-
-    let cutting = true;
-    const cuts = (async () => {
-      for (let left = 25; left > 0; left--) await cut().then(() => sleep(10));
-      cutting = false;
-    })();
-    let recorded = 1;
-    while (cutting) {
       await memory.record(hello("lost"));
-      recorded++;
-    }
-    await cuts;
-    expect((await memory.recall({ scope, threadId: "lost" })).lastSeq).toBe(recorded);
-    await memory.close();
-  });
+      await cut();
+      await memory.record(hello("lost"));
+
+      let cutting = true;
+      const cuts = (async () => {
+        for (let left = 25; left > 0; left--) await cut().then(() => sleep(10));
+        cutting = false;
+      })();
+      let recorded = 1;
+      while (cutting) {
+        await memory.record(hello("lost"));
+        recorded++;
+      }
+      await cuts;
+      expect((await memory.recall({ scope, threadId: "lost" })).lastSeq).toBe(recorded);
+      await memory.close();
+    },
+  );
 });

@@ -10,7 +10,8 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 it("prepared statements work again after any statement failed", async () => {
-  const prepared = () => db.database.query<{ n: number }>(sql`select ${7}::int as n`, { prepare: true });
+  const prepared = () =>
+    db.database.query<{ n: number }>(sql`select ${7}::int as n`, { prepare: true });
   expect(await prepared()).toEqual([{ n: 7 }]);
   await expect(db.database.query(sql`select no_such_column`)).rejects.toThrow();
   expect(await prepared()).toEqual([{ n: 7 }]);
@@ -62,7 +63,9 @@ describe("statements that a session keeps", () => {
   }
 
   it("are a few dozen, with any filters", async () => {
-    const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
+    const pool = onServer()
+      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
+      : db.pool;
     const embeddings = new HashingEmbeddings({ dimensions: 8 });
     const memories = [db.memory({ database: pool }), db.memory({ database: pool, embeddings })];
     await memories[1]?.setup();

@@ -6,7 +6,11 @@ const db = useTestDatabase();
 
 describe("a transaction", () => {
   const owners = async () =>
-    (await db.database.query(sql`select user_id from ${db.database.schema}.owner where user_id = 'gone'`)).length;
+    (
+      await db.database.query(
+        sql`select user_id from ${db.database.schema}.owner where user_id = 'gone'`,
+      )
+    ).length;
   const insert = () => sql`
     insert into ${db.database.schema}.owner (tenant_id, user_id, app_id) values ('', 'gone', '')`;
 
@@ -35,7 +39,11 @@ describe("a transaction", () => {
     });
 
     const message = expect.stringContaining("division by zero");
-    await expect(result).rejects.toMatchObject({ code: "DATABASE_ERROR", message, cause: { code: "22012" } });
+    await expect(result).rejects.toMatchObject({
+      code: "DATABASE_ERROR",
+      message,
+      cause: { code: "22012" },
+    });
     await expect(result).rejects.toBe(seen);
     expect(await owners()).toBe(0);
   });

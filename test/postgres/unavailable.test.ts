@@ -47,14 +47,19 @@ describe("a database that cannot be reached", () => {
     await memory.close();
   });
 
-  it.skipIf(!onServer())("says so when only the name of the database is wrong (server only)", async () => {
-    const url = new URL(inject("databaseUrl") ?? "");
-    url.pathname = "/no_such_database";
-    const memory = open(url.href);
-    await expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
-    await expect(memory.setup()).rejects.toThrow(/no_such_database.*Check user, password and database name/);
-    await memory.close();
-  });
+  it.skipIf(!onServer())(
+    "says so when only the name of the database is wrong (server only)",
+    async () => {
+      const url = new URL(inject("databaseUrl") ?? "");
+      url.pathname = "/no_such_database";
+      const memory = open(url.href);
+      await expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_UNAVAILABLE"));
+      await expect(memory.setup()).rejects.toThrow(
+        /no_such_database.*Check user, password and database name/,
+      );
+      await memory.close();
+    },
+  );
 });
 
 describe("an invalid database", () => {

@@ -43,7 +43,9 @@ const countsOf = async (schema: string, tables: readonly string[]) => {
   return counts;
 };
 const tablesOf = async (schema: string) => {
-  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [
+    schema,
+  ]);
   return rows.map(({ tablename }) => tablename as string).sort();
 };
 
@@ -52,8 +54,27 @@ describe("a database from before version 1", () => {
   let database: Database;
   let before: Record<string, number>;
   const kept = [
-    ...["owner", "thread", "message", "message_term", "summary", "shown", "memory", "memory_term", "memory_source"],
-    ...["relation", "note_source", "change_log", "history", "consent_request", "compared_pair", "event", "usage"],
+    ...[
+      "owner",
+      "thread",
+      "message",
+      "message_term",
+      "summary",
+      "shown",
+      "memory",
+      "memory_term",
+      "memory_source",
+    ],
+    ...[
+      "relation",
+      "note_source",
+      "change_log",
+      "history",
+      "consent_request",
+      "compared_pair",
+      "event",
+      "usage",
+    ],
     ...["store_item", "embedding_space", "memory_embedding", "store_embedding"],
     ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "checkpoint_migrations"],
   ];
@@ -67,9 +88,13 @@ describe("a database from before version 1", () => {
   it("is not changed by setup(), which says what to do", async () => {
     const tables = await tablesOf(schema);
     const { locks } = await migrationStatus(database, { vectors: false, upgrade: true });
-    expect(locks).toContainEqual(expect.objectContaining({ table: "memory", lock: "ACCESS EXCLUSIVE" }));
+    expect(locks).toContainEqual(
+      expect.objectContaining({ table: "memory", lock: "ACCESS EXCLUSIVE" }),
+    );
     await expect(memory().setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory().setup()).rejects.toThrow(/Stop every process.*back it up.*npx mnemograph migrate/);
+    await expect(memory().setup()).rejects.toThrow(
+      /Stop every process.*back it up.*npx mnemograph migrate/,
+    );
     expect(await tablesOf(schema)).toEqual(tables);
   });
 
@@ -115,7 +140,9 @@ describe("a database from before version 1", () => {
     });
     const notes = await opened.notes.list({ scope: { tenantId: "acme", appId: "calendar" } });
     expect(JSON.stringify(notes)).toContain("Meetings are moved to Monday.");
-    const saved = await opened.checkpointer().getTuple({ configurable: { thread_id: "t-prague", user_id: "ben" } });
+    const saved = await opened
+      .checkpointer()
+      .getTuple({ configurable: { thread_id: "t-prague", user_id: "ben" } });
     expect(saved?.checkpoint.channel_values.messages).toHaveLength(6);
   });
 
@@ -128,7 +155,9 @@ describe("a database from before version 1", () => {
     expect(rows).toContainEqual(
       expect.objectContaining({ kind: "facts", leased: true, error: "Prague", given_up: false }),
     );
-    expect(rows).toContainEqual(expect.objectContaining({ kind: "insights", attempts: 2, leased: true }));
+    expect(rows).toContainEqual(
+      expect.objectContaining({ kind: "insights", attempts: 2, leased: true }),
+    );
     expect(rows).toContainEqual(expect.objectContaining({ kind: "summaries", leased: true }));
     expect(rows.filter((row) => row.given_up)).toHaveLength(3);
     const later = db.memory({ schema, embeddings, clock: () => new Date(Date.now() + 600_000) });
@@ -138,8 +167,15 @@ describe("a database from before version 1", () => {
 
   it("accepts new conversations and memories, exports and forgets", async () => {
     const opened = memory();
-    await opened.memories.add({ text: "The user moved to Porto.", category: "knowledge" }, { scope: ben });
-    await opened.record({ scope: ben, threadId: "new", messages: [{ role: "user", content: "Hello again" }] });
+    await opened.memories.add(
+      { text: "The user moved to Porto.", category: "knowledge" },
+      { scope: ben },
+    );
+    await opened.record({
+      scope: ben,
+      threadId: "new",
+      messages: [{ role: "user", content: "Hello again" }],
+    });
     const exported = async () => asText(await linesOf(opened, ben)).join("\n");
     expect(await exported()).toContain("Lives in Prague.");
     expect(await exported()).toContain("The user moved to Porto.");
@@ -150,8 +186,16 @@ describe("a database from before version 1", () => {
 
 describe("an incomplete database from before version 1", () => {
   it.each([
-    ["an earlier one", "delete from SCHEMA.migration where name = '0036_round_news'", /early version.*c44db68 first/],
-    ["earlier vectors", "delete from SCHEMA.vector_migration where name = '0005_store'", /set vector.*c44db68 first/],
+    [
+      "an earlier one",
+      "delete from SCHEMA.migration where name = '0036_round_news'",
+      /early version.*c44db68 first/,
+    ],
+    [
+      "earlier vectors",
+      "delete from SCHEMA.vector_migration where name = '0005_store'",
+      /set vector.*c44db68 first/,
+    ],
     ["upgraded in part by hand", "alter table SCHEMA.thread rename to before_thread", /half way/],
   ])("is refused and not changed: %s", async (_, change, message) => {
     const database = await loadBefore("upgraded_odd");
@@ -169,7 +213,9 @@ describe("an incomplete database from before version 1", () => {
     await db.pool.query("alter table upgraded_odd.memory drop constraint memory_importance");
     await db.pool.query("update upgraded_odd.memory set importance = 9");
     const tables = await tablesOf("upgraded_odd");
-    await expect(migrate(database, { vectors: false, upgrade: true })).rejects.toThrow(/memory_importance/);
+    await expect(migrate(database, { vectors: false, upgrade: true })).rejects.toThrow(
+      /memory_importance/,
+    );
     expect(await tablesOf("upgraded_odd")).toEqual(tables);
     await db.pool.query("drop schema upgraded_odd cascade");
   });

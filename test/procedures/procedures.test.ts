@@ -13,7 +13,9 @@ const deploying = [
   new ToolMessage({ content: "<ok> pushed", tool_call_id: "1" }),
   new AIMessage("Done."),
 ];
-const steps = (title: string, ...list: string[]) => ({ structured: { reasoning: "", title, steps: list } });
+const steps = (title: string, ...list: string[]) => ({
+  structured: { reasoning: "", title, steps: list },
+});
 
 describe("a procedure", () => {
   it("is numbered steps from a conversation, with its source", async () => {
@@ -61,15 +63,22 @@ describe("a procedure", () => {
     const { id } = (await memory.procedures.write(thread))!;
     await memory.memories.add({ kind: "procedure", text: "Bake:\n1. Build a fire." }, thread);
     const ids = async (categories?: string[]) =>
-      (await memory.query({ scope: thread.scope, query: "build the image", categories })).map((hit) => hit.memory.id);
+      (await memory.query({ scope: thread.scope, query: "build the image", categories })).map(
+        (hit) => hit.memory.id,
+      );
     expect(await ids()).toEqual([]);
     expect((await ids(["procedural"]))[0]).toBe(id);
-    const { memories } = await memory.recall({ ...thread, query: "How do I deploy? Build the image?" });
+    const { memories } = await memory.recall({
+      ...thread,
+      query: "How do I deploy? Build the image?",
+    });
     expect([memories.profile, memories.relevant, memories.episodes]).toEqual([[], [], []]);
   });
 
   it("written again under the same title takes the old one's place, for each agent", async () => {
-    const model = taskModel({ procedure_steps: (_, call) => steps("ignored", `Do version ${call}.`) });
+    const model = taskModel({
+      procedure_steps: (_, call) => steps("ignored", `Do version ${call}.`),
+    });
     const memory = db.memory({ model });
     const thread = newAddress();
     await memory.record({ ...thread, messages: deploying });
@@ -78,7 +87,10 @@ describe("a procedure", () => {
     }
     const held = await memory.memories.list({ scope: thread.scope, kinds: ["procedure"] });
     expect(held.map(({ text, key }) => [key, text])).toEqual([
-      [expect.stringMatching(/^executor_deploy_the_shop_[0-9a-f]{32}$/), "Deploy the shop:\n1. Do version 2."],
+      [
+        expect.stringMatching(/^executor_deploy_the_shop_[0-9a-f]{32}$/),
+        "Deploy the shop:\n1. Do version 2.",
+      ],
       ["deploy_the_shop", "Deploy the shop:\n1. Do version 0."],
     ]);
     expect(model.prompts("procedure_steps")[0]).toContain("<goal>Deploy the shop</goal>");
@@ -88,7 +100,9 @@ describe("a procedure", () => {
     const model = taskModel({ procedure_steps: (_, call) => steps("Count", `Say ${call}.`) });
     const memory = db.memory({ model, config: { upkeep: { inputBudgetTokens: 200 } } });
     const thread = newAddress();
-    const messages = ["one", "two", "three"].map((word) => new HumanMessage(`${word} `.repeat(180)));
+    const messages = ["one", "two", "three"].map(
+      (word) => new HumanMessage(`${word} `.repeat(180)),
+    );
     await memory.record({ ...thread, messages });
     await memory.procedures.write(thread);
     const folded = model.prompts("procedure_steps");
@@ -96,7 +110,11 @@ describe("a procedure", () => {
     expect(folded[1]).toContain('<steps_so_far title="Count">\n<step>Say 0.</step>');
     await memory.procedures.write({ ...thread, fromSeq: 1, toSeq: 1 });
     const partial = model.prompts("procedure_steps").slice(folded.length).join();
-    expect([partial.includes("one"), partial.includes("two"), partial.includes("three")]).toEqual([false, true, false]);
+    expect([partial.includes("one"), partial.includes("two"), partial.includes("three")]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("is not written when there is nothing to repeat, the steps are none, or only in quarantine", async () => {
@@ -107,21 +125,33 @@ describe("a procedure", () => {
     const thread = newAddress();
     await memory.record({ ...thread, messages: deploying });
     expect(await memory.procedures.write(thread)).toBeNull();
-    expect(await memory.procedures.write(thread)).toMatchObject({ state: "quarantined", origin: "worker" });
-    await expect(memory.procedures.write(thread)).rejects.toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
+    expect(await memory.procedures.write(thread)).toMatchObject({
+      state: "quarantined",
+      origin: "worker",
+    });
+    await expect(memory.procedures.write(thread)).rejects.toMatchObject({
+      code: "MODEL_OUTPUT_INVALID",
+    });
     expect(await memory.memories.list({ scope: thread.scope })).toEqual([]);
   });
 
   it("needs a model, and a conversation of one's own", async () => {
     const thread = newAddress();
     await db.memory().record({ ...thread, messages: deploying });
-    await expect(db.memory().procedures.write(thread)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+    await expect(db.memory().procedures.write(thread)).rejects.toMatchObject({
+      code: "MODEL_REQUIRED",
+    });
     const memory = db.memory({ model: new OfflineChatModel() });
-    const refused = (input: object) => expect(memory.procedures.write({ ...thread, ...input })).rejects;
+    const refused = (input: object) =>
+      expect(memory.procedures.write({ ...thread, ...input })).rejects;
     await refused({ threadId: "none" }).toMatchObject({ code: "NOT_FOUND" });
     await refused({ fromSeq: 9 }).toMatchObject({ code: "NOT_FOUND" });
-    await refused({ scope: { userId: "somebody else" } }).toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await refused({ scope: { userId: "somebody else" } }).toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
     await refused({ title: " " }).toMatchObject({ code: "INVALID_INPUT" });
-    expect((await memory.procedures.write(thread))?.text).toBe("Deploy the shop:\n1. Deploy the shop.");
+    expect((await memory.procedures.write(thread))?.text).toBe(
+      "Deploy the shop:\n1. Deploy the shop.",
+    );
   });
 });

@@ -79,7 +79,9 @@ describe("two ids of one md5", () => {
     ["apps", (appId) => ({ tenantId: "acme", appId })],
     ["apps of a user", (appId) => ({ tenantId: "beta", userId: "ben", appId })],
   ])("are two %s", async (_, scopeOf) => {
-    const memory = db.memory({ config: { categories: { custom: [{ name: "local", level: "app" as const }] } } });
+    const memory = db.memory({
+      config: { categories: { custom: [{ name: "local", level: "app" as const }] } },
+    });
     const [mine, theirs] = [scopeOf(one), scopeOf(other)];
     const threadId = `of ${JSON.stringify(Object.keys(mine))}`;
     for (const scope of [mine, theirs]) {
@@ -97,9 +99,17 @@ describe("two ids of one md5", () => {
       const id = scope === mine ? "one" : "other";
       const listed = await memory.memories.list({ scope });
       expect(listed.map(({ text }) => text)).toEqual(["the same statement", `${id} likes tea`]);
-      expect((await memory.threads.list({ scope })).map((thread) => thread.threadId)).toEqual([`${threadId} ${id}`]);
-      const { memories } = await memory.recall({ scope, threadId: `${threadId} ${id}`, query: "Who likes tea?" });
-      const shown = [...memories.profile, ...memories.relevant].map(({ ...hit }) => JSON.stringify(hit)).join();
+      expect((await memory.threads.list({ scope })).map((thread) => thread.threadId)).toEqual([
+        `${threadId} ${id}`,
+      ]);
+      const { memories } = await memory.recall({
+        scope,
+        threadId: `${threadId} ${id}`,
+        query: "Who likes tea?",
+      });
+      const shown = [...memories.profile, ...memories.relevant]
+        .map(({ ...hit }) => JSON.stringify(hit))
+        .join();
       expect(shown).not.toContain(`${id === "one" ? "other" : "one"} likes tea`);
     }
     expect(await memory.forget(theirs)).toMatchObject({ complete: true });
@@ -111,8 +121,16 @@ describe("two ids of one md5", () => {
     const memory = db.memory();
     const scope = { tenantId: "threads", userId: "ana" };
     await memory.record({ scope, threadId: one, messages: said("one") });
-    await memory.record({ scope: { ...scope, userId: "ben" }, threadId: other, messages: said("other") });
-    expect((await memory.recall({ scope, threadId: one })).gap.map(({ text }) => text)).toEqual(["one"]);
-    await expect(memory.recall({ scope, threadId: other })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await memory.record({
+      scope: { ...scope, userId: "ben" },
+      threadId: other,
+      messages: said("other"),
+    });
+    expect((await memory.recall({ scope, threadId: one })).gap.map(({ text }) => text)).toEqual([
+      "one",
+    ]);
+    await expect(memory.recall({ scope, threadId: other })).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
   });
 });

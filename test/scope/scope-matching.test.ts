@@ -29,20 +29,34 @@ describe("a thread", () => {
       const thread = { scope, threadId };
       const forbidden = code("THREAD_FORBIDDEN");
       await expect(memory.recall(thread)).rejects.toThrow(forbidden);
-      await expect(memory.record({ ...thread, messages: said("mine now") })).rejects.toThrow(forbidden);
-      await expect(memory.remember({ ...thread, messages: said("mine now") })).rejects.toThrow(forbidden);
+      await expect(memory.record({ ...thread, messages: said("mine now") })).rejects.toThrow(
+        forbidden,
+      );
+      await expect(memory.remember({ ...thread, messages: said("mine now") })).rejects.toThrow(
+        forbidden,
+      );
       await expect(memory.recall(thread)).rejects.not.toThrow(/ana|secret/);
       expect(await memory.summaries.list(thread)).toEqual([]);
     }
-    expect((await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text)).toEqual(["secret"]);
+    expect(
+      (await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text),
+    ).toEqual(["secret"]);
     expect(await memory.threads.list({ scope: owner })).toEqual(before);
   });
 
   it("of the same id in another tenant is another thread", async () => {
     const memory = db.memory();
-    const tenants: Scope[] = [{ userId: "ana" }, { tenantId: "a", userId: "ana" }, { tenantId: "b", userId: "ben" }];
+    const tenants: Scope[] = [
+      { userId: "ana" },
+      { tenantId: "a", userId: "ana" },
+      { tenantId: "b", userId: "ben" },
+    ];
     for (const scope of tenants) {
-      await memory.record({ scope, threadId: "everywhere", messages: said(scope.tenantId ?? "none") });
+      await memory.record({
+        scope,
+        threadId: "everywhere",
+        messages: said(scope.tenantId ?? "none"),
+      });
     }
     for (const scope of tenants) {
       const { gap } = await memory.recall({ scope, threadId: "everywhere" });
@@ -55,7 +69,11 @@ describe("a thread", () => {
     const scope = { userId: "only asks" };
     await memory.recall({ scope, threadId: "asked for" });
     expect(await memory.threads.list({ scope })).toEqual([]);
-    await memory.record({ scope: { userId: "another" }, threadId: "asked for", messages: said("x") });
+    await memory.record({
+      scope: { userId: "another" },
+      threadId: "asked for",
+      messages: said("x"),
+    });
   });
 });
 
@@ -100,7 +118,11 @@ describe("ids", () => {
   it("of users are matched exactly", async () => {
     const memory = db.memory();
     for (const userId of lookalikes) {
-      await memory.record({ scope: { tenantId: "exact", userId }, threadId: `of ${userId}`, messages: said(userId) });
+      await memory.record({
+        scope: { tenantId: "exact", userId },
+        threadId: `of ${userId}`,
+        messages: said(userId),
+      });
     }
     for (const userId of lookalikes) {
       const threads = await memory.threads.list({ scope: { tenantId: "exact", userId } });
@@ -112,8 +134,16 @@ describe("ids", () => {
   it("of threads and tenants are matched exactly", async () => {
     const memory = db.memory();
     for (const id of lookalikes) {
-      await memory.record({ scope: { tenantId: id, userId: "ana" }, threadId: "t", messages: said(id) });
-      await memory.record({ scope: { tenantId: "threads", userId: "ana" }, threadId: id, messages: said(id) });
+      await memory.record({
+        scope: { tenantId: id, userId: "ana" },
+        threadId: "t",
+        messages: said(id),
+      });
+      await memory.record({
+        scope: { tenantId: "threads", userId: "ana" },
+        threadId: id,
+        messages: said(id),
+      });
     }
     for (const id of lookalikes) {
       const texts = async (scope: Scope, threadId: string) =>
@@ -159,12 +189,19 @@ describe("ids", () => {
     const long = () => randomBytes(5_000).toString("hex");
     const scope = { tenantId: long(), userId: long(), appId: long() };
     const threadId = long();
-    for (const name of ["1", "2", "3"]) await memory.remember({ scope, threadId, messages: round(name) });
+    for (const name of ["1", "2", "3"])
+      await memory.remember({ scope, threadId, messages: round(name) });
     expect((await memory.recall({ scope, threadId })).summary?.endSeq).toBe(5);
-    expect((await memory.threads.list({ scope }))[0]).toMatchObject({ threadId, scope, messages: 6 });
+    expect((await memory.threads.list({ scope }))[0]).toMatchObject({
+      threadId,
+      scope,
+      messages: 6,
+    });
     expect(await memory.summaries.list({ scope, threadId })).toHaveLength(1);
     const close = { ...scope, userId: `${scope.userId}x` };
-    await expect(memory.recall({ scope: close, threadId })).rejects.toThrow(code("THREAD_FORBIDDEN"));
+    await expect(memory.recall({ scope: close, threadId })).rejects.toThrow(
+      code("THREAD_FORBIDDEN"),
+    );
     expect((await memory.recall({ scope, threadId: `${threadId}x` })).lastSeq).toBe(-1);
   });
 
@@ -195,6 +232,8 @@ describe("ids", () => {
         await expect(call()).rejects.toThrow(message);
       }
     }
-    await expect((async () => memory.threads.list({ scope: {} }))()).rejects.toThrow(code("SCOPE_REQUIRED"));
+    await expect((async () => memory.threads.list({ scope: {} }))()).rejects.toThrow(
+      code("SCOPE_REQUIRED"),
+    );
   });
 });

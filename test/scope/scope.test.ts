@@ -10,7 +10,10 @@ const storable = fc
 describe("parseScope", () => {
   it("accepts a user, an app, both, in a tenant or in none; any characters", () => {
     forAll(
-      fc.record({ tenantId: storable, userId: storable, appId: storable }, { requiredKeys: ["userId"] }),
+      fc.record(
+        { tenantId: storable, userId: storable, appId: storable },
+        { requiredKeys: ["userId"] },
+      ),
       (scope) => {
         expect(parseScope(scope)).toEqual(scope);
       },
@@ -35,7 +38,9 @@ describe("parseScope", () => {
     expect(parseScopeIn({})).toBeUndefined();
     expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
     for (const scope of [undefined, null, {}, { userId: undefined }]) {
-      expect(() => parseScopeIn({ scope })).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
+      expect(() => parseScopeIn({ scope })).toThrow(
+        expect.objectContaining({ code: "SCOPE_REQUIRED" }),
+      );
     }
   });
 

@@ -11,7 +11,11 @@ async function app(memory: Memory, appId: string) {
   const ana = { userId: `ana of ${appId}`, appId };
   const threadId = `thread of ana in ${appId}`;
   const said = `Ida of ${appId} said that deploys fail on Fridays.`;
-  await memory.record({ scope: ana, threadId, messages: [new HumanMessage({ id: "m", content: said })] });
+  await memory.record({
+    scope: ana,
+    threadId,
+    messages: [new HumanMessage({ id: "m", content: said })],
+  });
   const source = { threadId, seqs: [0], quote: said };
   return { ana, ben: { userId: `ben of ${appId}`, appId }, appId, threadId, said, source };
 }
@@ -35,7 +39,13 @@ describe("a memory of an app", () => {
   it("does not reveal its thread, quote or speaker to the app's users", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "notes");
-    const note = { text: "Deploys fail on Fridays.", kind: "note" as const, source, actorId: ana.userId, role: "user" };
+    const note = {
+      text: "Deploys fail on Fridays.",
+      kind: "note" as const,
+      source,
+      actorId: ana.userId,
+      role: "user",
+    };
     const [added] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
     expect(added).toMatchObject({ outcome: "created" });
     for (const scope of [ben, { appId }]) {
@@ -54,21 +64,32 @@ describe("a memory of an app", () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "lessons");
     const own = { threadId: "of the app", seqs: [0], quote: "said in the app" };
-    await memory.record({ scope: { appId }, threadId: own.threadId, messages: [new HumanMessage(own.quote)] });
+    await memory.record({
+      scope: { appId },
+      threadId: own.threadId,
+      messages: [new HumanMessage(own.quote)],
+    });
     const drafts = [
       { text: "Deploys fail on Fridays.", source },
       { text: "Why do deploys fail? They are late.", source: own },
       { text: "Nothing else fails in deploys.", source: { ...source, threadId: "of nobody" } },
     ];
     const outcomes = await memory.memories.add(drafts, { scope: { appId } });
-    expect((await memory.memories.list({ scope: ben })).map((found) => found.source)).toEqual([null, own, null]);
+    expect((await memory.memories.list({ scope: ben })).map((found) => found.source)).toEqual([
+      null,
+      own,
+      null,
+    ]);
     const all = await shown(memory, ben, outcomes[0]!.id!);
     for (const secret of [threadId, said, "Ida"]) expect(all).not.toContain(secret);
     expect(await findEverywhere(db, "Ida of lessons")).not.toHaveProperty("memory");
     // A memory of a user names no other user's thread either, whichever way it came to it.
     const [mine] = await memory.memories.add({ text: "Likes tea.", source }, { scope: ben });
     expect((await memory.memories.get(mine!.id!, { scope: ben }))?.source).toBeNull();
-    const [again] = await memory.memories.add({ text: "Ben likes green tea.", source }, { scope: ana });
+    const [again] = await memory.memories.add(
+      { text: "Ben likes green tea.", source },
+      { scope: ana },
+    );
     expect((await memory.memories.get(again!.id!, { scope: ana }))?.source).toEqual(source);
   });
 
@@ -76,7 +97,13 @@ describe("a memory of an app", () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "consents");
     const fields = { category: "profile", key: "city", value: "Porto" };
-    const note = { text: "It is in Porto.", kind: "note" as const, ...fields, source, actorId: ana.userId };
+    const note = {
+      text: "It is in Porto.",
+      kind: "note" as const,
+      ...fields,
+      source,
+      actorId: ana.userId,
+    };
     const [proposed] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
     const id = proposed!.consentId!;
     const evidence = { quote: said, threadId, messageId: "m" };
@@ -88,7 +115,8 @@ describe("a memory of an app", () => {
     const listed = JSON.stringify(await memory.consents.list({ scope: ben, status: ["approved"] }));
     const late = await memory.consents.decide({ scope: ben, ...decision }).catch(String);
     for (const secret of secrets) {
-      for (const text of [pending, listed, JSON.stringify(history), String(late)]) expect(text).not.toContain(secret);
+      for (const text of [pending, listed, JSON.stringify(history), String(late)])
+        expect(text).not.toContain(secret);
     }
     expect(listed).toContain(id);
     expect(await memory.consents.list({ scope: { appId }, status: ["approved"] })).toMatchObject([

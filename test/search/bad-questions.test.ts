@@ -39,25 +39,50 @@ async function asked() {
   return { memory, thread, embeddings, warnings, sent };
 }
 
-const limits = (name: string) => [0, -1, 201, Number.NaN, 1.5, "5"].map((value) => ({ [name]: value }));
-const noFilters = ["pinned", ["pinned"], { pined: true }, { pinned: "yes" }, { importance_min: Number.NaN }];
+const limits = (name: string) =>
+  [0, -1, 201, Number.NaN, 1.5, "5"].map((value) => ({ [name]: value }));
+const noFilters = [
+  "pinned",
+  ["pinned"],
+  { pined: true },
+  { pinned: "yes" },
+  { importance_min: Number.NaN },
+];
 const questions = [{ query: megabyte }, { query: 7 }, { query: null }];
 
 describe("invalid search input", () => {
   it.each<[string, "query" | "explain" | "transcript" | "recall", object[]]>([
-    ["query", "query", [...limits("topK"), ...limits("top_k"), ...questions, { topK: 3, top_k: 4 }]],
+    [
+      "query",
+      "query",
+      [...limits("topK"), ...limits("top_k"), ...questions, { topK: 3, top_k: 4 }],
+    ],
     ["query", "query", noFilters.map((filters) => ({ filters }))],
-    ["query", "query", [{ kinds: [] }, { categories: [] }, { kinds: ["facts"] }, { categories: ["pets"] }]],
+    [
+      "query",
+      "query",
+      [{ kinds: [] }, { categories: [] }, { kinds: ["facts"] }, { categories: ["pets"] }],
+    ],
     ["query", "query", [{ threshold: Number.NaN }, { threshold: 2 }, { budgetTokens: 15 }]],
-    ["query with explain", "explain", [...limits("topK"), ...questions, { filters: "a" }, { kinds: [] }]],
-    ["transcript.search", "transcript", [...limits("topK"), ...questions, { threshold: Number.NaN }]],
+    [
+      "query with explain",
+      "explain",
+      [...limits("topK"), ...questions, { filters: "a" }, { kinds: [] }],
+    ],
+    [
+      "transcript.search",
+      "transcript",
+      [...limits("topK"), ...questions, { threshold: Number.NaN }],
+    ],
     ["recall", "recall", [{ query: 7 }, { query: ["boat"] }, { topK: 5 }, { mode: "quiet" }]],
   ])("is rejected by %s with its name before any SQL statement", async (_, call, inputs) => {
     const { memory, thread, sent } = await asked();
     const calls = {
       query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
-      explain: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
-      transcript: (input: object) => memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
+      explain: (input: object) =>
+        memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
+      transcript: (input: object) =>
+        memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
       recall: (input: object) => memory.recall({ ...thread, query: "boat", ...input } as never),
     };
     for (const input of inputs) {
@@ -73,9 +98,13 @@ describe("invalid search input", () => {
     const { memory, thread } = await asked();
     const ask = { ...thread, query: "boat" };
     await expect(memory.query({ ...ask, topK: 201 })).rejects.toThrow(/<=200, not 201\s+→ at topK/);
-    await expect(memory.query({ ...ask, query: megabyte })).rejects.toThrow("<=10000 characters, not 1000000");
+    await expect(memory.query({ ...ask, query: megabyte })).rejects.toThrow(
+      "<=10000 characters, not 1000000",
+    );
     await expect(memory.query({ ...ask, kinds: [] })).rejects.toThrow("leave it out for all");
-    await expect(memory.query({ ...ask, filters: { pined: true } as never })).rejects.toThrow('"pinned"');
+    await expect(memory.query({ ...ask, filters: { pined: true } as never })).rejects.toThrow(
+      '"pinned"',
+    );
   });
 
   it("does not include a too long question to recall, which reads its head", async () => {
@@ -94,7 +123,9 @@ describe("invalid search input", () => {
       embeddings.vector = vector;
       for (const call of [() => memory.query(ask), () => memory.recall(ask)]) {
         const message = expect.stringContaining(`${vector.length} dim`);
-        await expect(call()).rejects.toThrow(expect.objectContaining({ code: "DIMENSION_MISMATCH", message }));
+        await expect(call()).rejects.toThrow(
+          expect.objectContaining({ code: "DIMENSION_MISMATCH", message }),
+        );
         expect(sent()).toBe(0);
       }
     }
@@ -102,7 +133,9 @@ describe("invalid search input", () => {
       embeddings.vector = vector;
       expect(await memory.query(ask)).toHaveLength(1);
       expect((await memory.recall(ask)).memories.relevant).toHaveLength(1);
-      expect(warnings.splice(0)).toEqual(Array(2).fill(expect.stringContaining("empty vector or one with NaN")));
+      expect(warnings.splice(0)).toEqual(
+        Array(2).fill(expect.stringContaining("empty vector or one with NaN")),
+      );
     }
   });
 });

@@ -13,7 +13,15 @@ import { newAddress, openThread } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
 /** Without a word that the index keeps. */
-const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?", "And what about me?"];
+const empty = [
+  "",
+  " \n",
+  `'"%_\\ & | ! <-> :*`,
+  "\u0000",
+  "the of and",
+  "Who am I?",
+  "And what about me?",
+];
 
 async function known() {
   const { memory, scope, threadId } = openThread(db);
@@ -27,7 +35,12 @@ async function known() {
   await memory.memories.add(drafts, { scope });
   return { memory, scope, threadId };
 }
-const inOrder = ["Cleo sings.", "Cleo is allergic to nuts.", "Cleo runs.", "Cleo knows everything about owls."];
+const inOrder = [
+  "Cleo sings.",
+  "Cleo is allergic to nuts.",
+  "Cleo runs.",
+  "Cleo knows everything about owls.",
+];
 
 describe("a broad question", () => {
   it("lists pinned, then the most important memories in query, tool and recall", async () => {
@@ -56,7 +69,8 @@ describe("a broad question", () => {
   it("respects filters, categories, allowlists, topK and threshold", async () => {
     const { memory, scope } = await known();
     const query = "Who am I?";
-    const ask = async (more: object) => (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
+    const ask = async (more: object) =>
+      (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
     expect(await ask({ filters: { importance_min: 4 } })).toEqual(inOrder.slice(1, 3));
     expect(await ask({ categories: ["activity"] })).toEqual(["Cleo runs."]);
     expect(await ask({ topK: 2 })).toEqual(inOrder.slice(0, 2));
@@ -81,8 +95,14 @@ describe("a broad question", () => {
 
   it("is not one with words that match nothing", async () => {
     const { memory, scope } = await known();
-    const others = ["How do volcanoes erupt?", "How is my garden?", "Tell me about Lisbon.", "Thanks!"];
-    for (const query of others) expect([query, await memory.query({ scope, query })]).toEqual([query, []]);
+    const others = [
+      "How do volcanoes erupt?",
+      "How is my garden?",
+      "Tell me about Lisbon.",
+      "Thanks!",
+    ];
+    for (const query of others)
+      expect([query, await memory.query({ scope, query })]).toEqual([query, []]);
     const [hit, ...rest] = await memory.query({ scope, query: "Is there anything about nuts?" });
     expect([hit?.memory.text, rest]).toEqual(["Cleo is allergic to nuts.", []]);
   });
@@ -109,15 +129,19 @@ describe("the budget of full hits", () => {
   const hit = fc
     .tuple(memory, fc.array(memory, { maxLength: 2 }))
     .map(
-      ([found, related]) => ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
+      ([found, related]) =>
+        ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
     );
 
   it("covers texts, keys, values and links together, and trims the first hit to fit", () =>
     forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
       const kept = fittingHits(hits, budget);
       const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
-      const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
+      const tokens = printed
+        .flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""])
+        .map(estimateTokens);
       expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
-      if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
+      if (hits.length > 0)
+        expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
     }));
 });

@@ -12,8 +12,8 @@ const schemaName = useSchemaNames(db);
 const dimensions = 256;
 
 /**
- * A model that finds all texts `base` alike, but for those of one topic: texts with the same word in capitals, which are
- * `related` alike. It counts what it is asked.
+ * A model that finds all texts `base` alike, but for those of one topic: texts with the same word
+ * in capitals, which are `related` alike. It counts what it is asked.
  */
 class Model extends Embeddings {
   readonly model = randomUUID();
@@ -74,35 +74,44 @@ const unrelated = (count: number): MemoryDraft[] =>
 
 /** What query, tool and recall find for `query`. */
 async function found(memory: Awaited<ReturnType<typeof memoryWith>>["memory"], query: string) {
-  const answer: string = await memoryQueryTool(memory, { scope }).invoke({ query, top_k: 20, budget_tokens: 8_000 });
+  const answer: string = await memoryQueryTool(memory, { scope }).invoke({
+    query,
+    top_k: 20,
+    budget_tokens: 8_000,
+  });
   const { memories } = await memory.recall({ scope, threadId: `asks ${query}`, query });
   return {
     query: (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text),
-    tool: answer.startsWith("[") ? JSON.parse(answer).map((hit: { text: string }) => hit.text.slice(12)) : [],
+    tool: answer.startsWith("[")
+      ? JSON.parse(answer).map((hit: { text: string }) => hit.text.slice(12))
+      : [],
     recall: memories.relevant.map((hit) => hit.memory.text),
   };
 }
 const all = (texts: string[]) => ({ query: texts, tool: texts, recall: texts });
 const question = "what about sailing?";
 const related = "xyzzy BOATS plugh";
-describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts %d alike", (base) => {
-  it("query, tool and recall find related texts only", async () => {
-    const { memory } = await memoryWith(new Model(base));
-    await memory.memories.add(unrelated(40), { scope });
-    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
-    await memory.memories.add({ text: related }, { scope });
-    expect(await found(memory, question)).toEqual(all([related]));
-    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
-  });
+describe.each([0.05, 0.25, 0.7, 0.85])(
+  "with a model that finds unrelated texts %d alike",
+  (base) => {
+    it("query, tool and recall find related texts only", async () => {
+      const { memory } = await memoryWith(new Model(base));
+      await memory.memories.add(unrelated(40), { scope });
+      expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+      await memory.memories.add({ text: related }, { scope });
+      expect(await found(memory, question)).toEqual(all([related]));
+      expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+    });
 
-  it("a threshold applies to the cosine similarity", async () => {
-    const { memory } = await memoryWith(new Model(base));
-    await memory.memories.add(unrelated(5), { scope });
-    const query = { scope, query: "nothing of that at all?" };
-    expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
-    expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
-  });
-});
+    it("a threshold applies to the cosine similarity", async () => {
+      const { memory } = await memoryWith(new Model(base));
+      await memory.memories.add(unrelated(5), { scope });
+      const query = { scope, query: "nothing of that at all?" };
+      expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
+      expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
+    });
+  },
+);
 
 it("an embedding model that hangs does not block questions", async () => {
   const model = new Model(0.3);
@@ -112,7 +121,9 @@ it("an embedding model that hangs does not block questions", async () => {
   const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
   await memory.memories.add({ text: related }, { scope });
   hang = true;
-  expect((await memory.query({ scope, query: question })).map((hit) => hit.memory.text)).toEqual([related]);
+  expect((await memory.query({ scope, query: question })).map((hit) => hit.memory.text)).toEqual([
+    related,
+  ]);
 });
 
 describe("an embedding space", () => {
@@ -121,11 +132,15 @@ describe("an embedding space", () => {
     const { memory, schema } = await memoryWith(model);
     await memory.memories.add(unrelated(3), { scope });
     expect(model.stated).toHaveLength(3);
-    await Promise.all(["first?", "second?", "third?"].map((query) => memory.query({ scope, query })));
+    await Promise.all(
+      ["first?", "second?", "third?"].map((query) => memory.query({ scope, query })),
+    );
     const [asked, stated] = [model.asked.length, model.stated.length];
     expect(asked).toBeLessThan(20);
     expect(stated).toBeLessThan(20);
-    expect(await db.memory({ schema, embeddings: model }).query({ scope, query: "fourth?" })).toEqual([]);
+    expect(
+      await db.memory({ schema, embeddings: model }).query({ scope, query: "fourth?" }),
+    ).toEqual([]);
     await memory.query({ scope, query: "fifth?" });
     await memory.memories.add({ text: "w9a w9b" }, { scope });
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
@@ -137,13 +152,18 @@ describe("an embedding space", () => {
     const { memory } = await memoryWith(new Model(0.7), schema);
     await memory.reembed();
     expect(await memory.query({ scope, query: "nothing of that at all?" })).toEqual([]);
-    await db.pool.query(`update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`);
+    await db.pool.query(
+      `update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`,
+    );
     expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
   });
 
   it("of uniform vectors ranks an exact rare word of a chatty question first", async () => {
     const { memory } = await memoryWith(new Model(0.44, 0.46));
-    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], { scope });
+    await memory.memories.add(
+      [...unrelated(30), { text: "The spare part has the number QX-7741-Z." }],
+      { scope },
+    );
     const chatty =
       "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
     expect((await memory.query({ scope, query: chatty }))[0]?.memory.text).toContain("QX-7741-Z");
@@ -159,7 +179,8 @@ describe("episodes", () => {
     ];
     await memory.memories.add(drafts, { scope });
     const ask = (query: string) => memory.recall({ scope, threadId: query, query });
-    const shown = async (query: string) => (await ask(query)).memories.episodes.map((hit) => hit.memory.text);
+    const shown = async (query: string) =>
+      (await ask(query)).memories.episodes.map((hit) => hit.memory.text);
     expect(await shown("harbours and lighthouse keepers")).toEqual([
       "The user compared harbours and asked about lighthouse keepers.",
     ]);
@@ -170,7 +191,10 @@ describe("episodes", () => {
   it("are found by their words without vectors", async () => {
     const memory = db.memory();
     const own = { userId: "episodes without vectors" };
-    await memory.memories.add({ kind: "episode", text: "The user compared harbours." }, { scope: own });
+    await memory.memories.add(
+      { kind: "episode", text: "The user compared harbours." },
+      { scope: own },
+    );
     const { memories } = await memory.recall({ scope: own, threadId: "e", query: "harbours" });
     expect(memories.episodes).toHaveLength(1);
   });

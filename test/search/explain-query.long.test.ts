@@ -23,7 +23,9 @@ beforeAll(async () => {
 
 describe("an explanation", () => {
   const vocabulary = "tea boat garden cellar piano bicycle not Ana Ben 2024-03-05".split(" ");
-  const sentence = fc.array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 }).map((all) => all.join(" "));
+  const sentence = fc
+    .array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 })
+    .map((all) => all.join(" "));
   const draft = fc.record({
     text: sentence.map((text) => `${text}.`),
     category: fc.constantFrom("knowledge", "interests", "event"),
@@ -37,51 +39,64 @@ describe("an explanation", () => {
   it.each([
     ["with embeddings", { embeddings }],
     ["without", {}],
-  ])("has the query's hits in order, and their parts add up to the scores: %s", async (_, options) => {
-    const now = new Date("2026-11-20T12:00:00Z");
-    const memory = db.memory({ ...options, clock: () => now });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(draft, { minLength: 1, maxLength: 12 }),
-        fc.record({
-          query: fc.oneof({ weight: 3, arbitrary: sentence }, fc.constantFrom("", "Who am I?")),
-          topK: fc.integer({ min: 1, max: 8 }),
-          categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
-          kinds: fc.constantFrom(null, ["fact" as const]),
-          filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
-          threshold: fc.constantFrom(null, 0, 0.5),
-          budgetTokens: fc.constantFrom(null, 16, 40),
-        }),
-        async (drafts, asks) => {
-          const scope = { userId: word() };
-          await memory.memories.add(drafts, { scope });
-          const hits = await memory.query({ scope, ...asks });
-          const explained = await memory.query({ scope, ...asks, explain: true });
-          const told = (found: readonly MemoryHit[]) =>
-            found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
-          expect(told(explained.hits)).toEqual(told(hits));
-          for (const { parts, score } of explained.hits) {
-            expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
-          }
-          const ids = [...explained.hits, ...explained.omitted].map((each) => each.memory.id);
-          expect(new Set(ids).size).toBe(ids.length);
-          expect(tokensOf(hits)).toBeLessThanOrEqual(asks.budgetTokens ?? Number.POSITIVE_INFINITY);
-          const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
-          const fits = ({ text }: MemoryItem) => text.split(/[ .]/).some((word) => words.has(word));
-          const asked = (await memory.memories.list({ scope })).filter(
-            (each) => explained.question.broad || fits(each),
-          );
-          expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
-          for (const { reason, detail } of explained.omitted) expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
-        },
-      ),
-      { numRuns: 25, endOnFailure: true },
-    );
-  });
+  ])(
+    "has the query's hits in order, and their parts add up to the scores: %s",
+    async (_, options) => {
+      const now = new Date("2026-11-20T12:00:00Z");
+      const memory = db.memory({ ...options, clock: () => now });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(draft, { minLength: 1, maxLength: 12 }),
+          fc.record({
+            query: fc.oneof({ weight: 3, arbitrary: sentence }, fc.constantFrom("", "Who am I?")),
+            topK: fc.integer({ min: 1, max: 8 }),
+            categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
+            kinds: fc.constantFrom(null, ["fact" as const]),
+            filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
+            threshold: fc.constantFrom(null, 0, 0.5),
+            budgetTokens: fc.constantFrom(null, 16, 40),
+          }),
+          async (drafts, asks) => {
+            const scope = { userId: word() };
+            await memory.memories.add(drafts, { scope });
+            const hits = await memory.query({ scope, ...asks });
+            const explained = await memory.query({ scope, ...asks, explain: true });
+            const told = (found: readonly MemoryHit[]) =>
+              found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
+            expect(told(explained.hits)).toEqual(told(hits));
+            for (const { parts, score } of explained.hits) {
+              expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(
+                score,
+                9,
+              );
+            }
+            const ids = [...explained.hits, ...explained.omitted].map((each) => each.memory.id);
+            expect(new Set(ids).size).toBe(ids.length);
+            expect(tokensOf(hits)).toBeLessThanOrEqual(
+              asks.budgetTokens ?? Number.POSITIVE_INFINITY,
+            );
+            const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
+            const fits = ({ text }: MemoryItem) =>
+              text.split(/[ .]/).some((word) => words.has(word));
+            const asked = (await memory.memories.list({ scope })).filter(
+              (each) => explained.question.broad || fits(each),
+            );
+            expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
+            for (const { reason, detail } of explained.omitted)
+              expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
+          },
+        ),
+        { numRuns: 25, endOnFailure: true },
+      );
+    },
+  );
 
   it("gives the reason for each omitted memory", async () => {
     let now = new Date("2026-11-20T12:00:00Z");
-    const memory = db.memory({ config: { allowlists: { planner: ["interests"] } }, clock: () => now });
+    const memory = db.memory({
+      config: { allowlists: { planner: ["interests"] } },
+      clock: () => now,
+    });
     const scope = { userId: word() };
     const about = (text: string, more: object = {}) => ({ text, category: "interests", ...more });
     const drafts: MemoryDraft[] = [
@@ -101,8 +116,15 @@ describe("an explanation", () => {
     await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
     now = new Date("2026-11-20T14:00:00Z");
     const reasons = async (asks: object) => {
-      const { hits, omitted } = await memory.query({ scope, query: "boat?", ...asks, explain: true });
-      const told = new Map<string, string>(omitted.map(({ memory: { text }, reason }) => [text, reason]));
+      const { hits, omitted } = await memory.query({
+        scope,
+        query: "boat?",
+        ...asks,
+        explain: true,
+      });
+      const told = new Map<string, string>(
+        omitted.map(({ memory: { text }, reason }) => [text, reason]),
+      );
       for (const { memory: each } of hits) told.set(each.text, "hit");
       return told;
     };
@@ -111,15 +133,31 @@ describe("an explanation", () => {
     expect(all.get("The boat is insured until Friday.")).toBe("expired");
     expect(all.get("The user wants to sell the boat.")).toBe("state");
     expect([...all.values()].filter((reason) => reason === "hit")).toHaveLength(6);
-    expect([...(await reasons({ topK: 1 })).values()].filter((reason) => reason === "limit")).toHaveLength(5);
-    expect((await reasons({ agent: "planner" })).get("The boat lies at pier nine.")).toBe("allowlist");
-    expect((await reasons({ categories: ["interests"] })).get("The boat lies at pier nine.")).toBe("category");
-    expect((await reasons({ kinds: ["fact"] })).get("The user seems to love the boat.")).toBe("kind");
-    expect((await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays.")).toBe("filter");
+    expect(
+      [...(await reasons({ topK: 1 })).values()].filter((reason) => reason === "limit"),
+    ).toHaveLength(5);
+    expect((await reasons({ agent: "planner" })).get("The boat lies at pier nine.")).toBe(
+      "allowlist",
+    );
+    expect((await reasons({ categories: ["interests"] })).get("The boat lies at pier nine.")).toBe(
+      "category",
+    );
+    expect((await reasons({ kinds: ["fact"] })).get("The user seems to love the boat.")).toBe(
+      "kind",
+    );
+    expect(
+      (await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays."),
+    ).toBe("filter");
     expect([...(await reasons({ threshold: 1 })).values()]).toContain("floor");
     expect([...(await reasons({ budgetTokens: 16 })).values()]).toContain("budget");
     await expect(
-      memory.query({ scope, query: "boat?", agent: "planner", categories: ["knowledge"], explain: true }),
+      memory.query({
+        scope,
+        query: "boat?",
+        agent: "planner",
+        categories: ["knowledge"],
+        explain: true,
+      }),
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
@@ -131,7 +169,11 @@ describe("an explanation", () => {
       { text: "The user plays the piano.", category: "knowledge", pinned: true },
     ];
     await memory.memories.add(drafts, { scope });
-    const { question, hits, omitted } = await memory.query({ scope, query: "Who am I?", explain: true });
+    const { question, hits, omitted } = await memory.query({
+      scope,
+      query: "Who am I?",
+      explain: true,
+    });
     expect(question.broad).toBe(true);
     expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
       ["The user plays the piano.", 1],
@@ -144,11 +186,16 @@ describe("an explanation", () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];
     for (const scope of [ana, ben, { ...ana, appId: "other" }]) {
-      await memory.memories.add({ text: "The user likes green tea.", category: "interests" }, { scope });
+      await memory.memories.add(
+        { text: "The user likes green tea.", category: "interests" },
+        { scope },
+      );
       const [added] = await memory.memories.list({ scope });
-      if (scope !== ana) await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
+      if (scope !== ana)
+        await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
     }
     const { hits, omitted } = await memory.query({ scope: ana, query: "green tea", explain: true });
-    for (const { memory: each } of [...hits, ...omitted]) expect(each.scope.userId).toBe(ana.userId);
+    for (const { memory: each } of [...hits, ...omitted])
+      expect(each.scope.userId).toBe(ana.userId);
   });
 });

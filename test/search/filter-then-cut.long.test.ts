@@ -1,14 +1,24 @@
 import { Embeddings } from "@langchain/core/embeddings";
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Memory, type MemoryDraft, type MemoryQuery, memoryQueryTool } from "../../src/index.js";
+import {
+  type Memory,
+  type MemoryDraft,
+  type MemoryQuery,
+  memoryQueryTool,
+} from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const config = { allowlists: { planner: ["tasks"], everyone: ["knowledge", "tasks", "procedural"] } };
+const config = {
+  allowlists: { planner: ["tasks"], everyone: ["knowledge", "tasks", "procedural"] },
+};
 const crowd = 700;
 
-/** Texts with "near" are near the question, those with "wanted" a little less, all others at a right angle. */
+/**
+ * Texts with "near" are near the question, those with "wanted" a little less, all others at a right
+ * angle.
+ */
 class Angles extends Embeddings {
   override embedDocuments = async (texts: string[]) => texts.map((text) => this.at(text));
   override embedQuery = async (text: string) => (text.includes("meaning") ? [1, 0, 0] : [0, 0, 1]);
@@ -19,7 +29,8 @@ class Angles extends Embeddings {
   }
 }
 
-const wantedText = "The wanted lighthouse plan is one of many things written about in this long line.";
+const wantedText =
+  "The wanted lighthouse plan is one of many things written about in this long line.";
 /** Each better than what is wanted, by words, vectors, messages and dates alike. */
 const better = (index: number, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
   text: `Lighthouse lighthouse near ${index}.`,
@@ -28,7 +39,13 @@ const better = (index: number, more: Partial<MemoryDraft> = {}): MemoryDraft => 
   ...more,
 });
 const validFrom = new Date("2022-05-25T10:00Z");
-const wanted: MemoryDraft = { text: wantedText, importance: 1, category: "tasks", agentId: "keeper", validFrom };
+const wanted: MemoryDraft = {
+  text: wantedText,
+  importance: 1,
+  category: "tasks",
+  agentId: "keeper",
+  validFrom,
+};
 
 /** Ways to have all others out of the way, and which of them also go for a recall. */
 type Way = readonly [string, Partial<MemoryQuery>, { agent?: string } | null];
@@ -54,12 +71,18 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
     await vectors.setup();
     const messages = Array.from(
       { length: crowd },
-      (_, index) => new HumanMessage({ id: `${name} ${index}`, content: "A zeppelin, a zeppelin!" }),
+      (_, index) =>
+        new HumanMessage({ id: `${name} ${index}`, content: "A zeppelin, a zeppelin!" }),
     );
-    const said = new HumanMessage({ id: `${name} said`, content: `Of all ${"other things ".repeat(30)} a zeppelin.` });
+    const said = new HumanMessage({
+      id: `${name} said`,
+      content: `Of all ${"other things ".repeat(30)} a zeppelin.`,
+    });
     await lexical.record({ scope, threadId: name, messages: [...messages, said] });
     const from = (seq: number) => ({ threadId: name, seqs: [seq] });
-    const drafts = Array.from({ length: crowd }, (_, index) => better(index, { ...others, source: from(index) }));
+    const drafts = Array.from({ length: crowd }, (_, index) =>
+      better(index, { ...others, source: from(index) }),
+    );
     for (let start = 0; start < crowd; start += 350) {
       await vectors.memories.add(drafts.slice(start, start + 350), { scope });
     }
@@ -73,7 +96,9 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
       ["the time it holds since", "What happened on 25 May 2022?", false],
     ])("is found by %s alone, by query, tool and recall", async (_, query, byVector) => {
       const memory = byVector ? vectors : lexical;
-      expect((await memory.query({ scope, query, ...asked })).map((hit) => hit.memory.text)).toEqual([wantedText]);
+      expect(
+        (await memory.query({ scope, query, ...asked })).map((hit) => hit.memory.text),
+      ).toEqual([wantedText]);
       const { agent, categories, filters, kinds } = asked;
       if (!kinds) {
         const tool = memoryQueryTool(memory, { scope, ...(agent && { agent }) });
@@ -81,7 +106,12 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
         expect(JSON.parse(answer)).toMatchObject([{ text: wantedText }]);
       }
       if (recalled) {
-        const { memories } = await memory.recall({ scope, threadId: `${name} asks`, query, ...recalled });
+        const { memories } = await memory.recall({
+          scope,
+          threadId: `${name} asks`,
+          query,
+          ...recalled,
+        });
         expect(memories.relevant.map((hit) => hit.memory.text)).toEqual([wantedText]);
       }
     });
@@ -93,12 +123,16 @@ describe("one match of this app among hundreds of another app's", () => {
   it("is found by query and recall", async () => {
     const memory = db.memory({ config: { categories: { custom } } });
     const user = { userId: "ana of two apps" };
-    const drafts = Array.from({ length: crowd }, (_, index) => better(index, { category: "local" }));
+    const drafts = Array.from({ length: crowd }, (_, index) =>
+      better(index, { category: "local" }),
+    );
     await memory.memories.add(drafts.slice(0, 350), { scope: { ...user, appId: "mail" } });
     await memory.memories.add(drafts.slice(350), { scope: { ...user, appId: "mail" } });
     const scope = { ...user, appId: "notes" };
     await memory.memories.add({ ...wanted, category: "local" }, { scope });
-    expect((await memory.query({ scope, query: "lighthouse" })).map((hit) => hit.memory.text)).toEqual([wantedText]);
+    expect(
+      (await memory.query({ scope, query: "lighthouse" })).map((hit) => hit.memory.text),
+    ).toEqual([wantedText]);
     const { memories } = await memory.recall({ scope, threadId: "app", query: "lighthouse" });
     expect(memories.relevant.map((hit) => hit.memory.text)).toEqual([wantedText]);
   });
@@ -107,10 +141,17 @@ describe("one match of this app among hundreds of another app's", () => {
 it("one message of a thread among thousands of better ones in others is found when only that thread is searched", async () => {
   const memory = db.memory();
   const scope = { userId: "talker" };
-  const loud = Array.from({ length: 1_700 }, (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }));
+  const loud = Array.from(
+    { length: 1_700 },
+    (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }),
+  );
   await memory.record({ scope, threadId: "loud", messages: loud });
   const quiet = `Of all ${"other things ".repeat(30)} a marmot.`;
-  await memory.record({ scope, threadId: "quiet", messages: [new HumanMessage({ id: "q", content: quiet })] });
+  await memory.record({
+    scope,
+    threadId: "quiet",
+    messages: [new HumanMessage({ id: "q", content: quiet })],
+  });
   const hits = await memory.transcript.search({ scope, query: "marmot", threadId: "quiet" });
   expect(hits.map(({ text }) => text)).toEqual([quiet]);
 });

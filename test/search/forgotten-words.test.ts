@@ -1,6 +1,11 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { type Memory, type MemoryDraft, memoryQueryTool, transcriptSearchTool } from "../../src/index.js";
+import {
+  type Memory,
+  type MemoryDraft,
+  memoryQueryTool,
+  transcriptSearchTool,
+} from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { taskModel } from "../support/task-model.js";
@@ -18,7 +23,14 @@ const said = [
   "The kitchen may cost 18,000 euros.",
   "Our roof leaks.",
 ];
-const answers = ["Nice.", "Utrecht is a lovely town!", "Great.", "Thank you for telling me.", "I see.", "Oh."];
+const answers = [
+  "Nice.",
+  "Utrecht is a lovely town!",
+  "Great.",
+  "Thank you for telling me.",
+  "I see.",
+  "Oh.",
+];
 const facts: [text: string, message: number][] = [
   ["The user's husband comes from Leipzig.", 0],
   ["The user's sister Clara lives in Utrecht.", 1],
@@ -41,7 +53,9 @@ async function told(memory: Memory, thread: Address): Promise<Map<string, string
   return new Map(added.map(({ id }, n) => [facts[n]![0], id!]));
 }
 
-const run = ({ scope, threadId }: Address) => ({ configurable: { thread_id: threadId, user_id: scope.userId } });
+const run = ({ scope, threadId }: Address) => ({
+  configurable: { thread_id: threadId, user_id: scope.userId },
+});
 
 describe.each([
   ["without embeddings", {}],
@@ -63,20 +77,26 @@ describe.each([
     expect((await memory.recall({ ...thread, query: "Utrecht" })).memories.relevant).toEqual([]);
     const asked = { query: "Utrecht" };
     expect(await memoryQueryTool(memory).invoke(asked, run(thread))).toMatch(/^No memory fits/);
-    expect(await transcriptSearchTool(memory).invoke(asked, run(thread))).toMatch(/^Nothing that was said/);
+    expect(await transcriptSearchTool(memory).invoke(asked, run(thread))).toMatch(
+      /^Nothing that was said/,
+    );
     expect(await heard(memory, thread, "Where does my sister Clara live?")).not.toContain(said[1]);
     const dated = await heard(memory, thread, "What else happened on 10 March 2024?");
     expect(dated).toEqual(expect.arrayContaining([said[0], said[5]]));
     expect(dated).not.toContain(said[1]);
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
-    expect(await heard(memory, thread, "Utrecht")).toEqual(expect.arrayContaining([said[1], answers[1]]));
+    expect(await heard(memory, thread, "Utrecht")).toEqual(
+      expect.arrayContaining([said[1], answers[1]]),
+    );
   });
 
   it("users H1, M9: of a message that another fact came from finds the message, not the other fact", async () => {
     const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     const { scope } = thread;
-    await memory.memories.remove(ids.get("The user was diagnosed with epilepsy in 2019.")!, { scope });
+    await memory.memories.remove(ids.get("The user was diagnosed with epilepsy in 2019.")!, {
+      scope,
+    });
     expect(await found(memory, thread, "epilepsy")).toEqual([]);
     expect(await found(memory, thread, "Does the user swim?")).toContain("The user swims.");
     expect(await heard(memory, thread, "swim")).toContain(said[3]);
@@ -90,9 +110,17 @@ it("users H1: what was said again and corrected is left out as well, also once i
   let now = new Date("2031-01-01T12:00:00Z").getTime();
   const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   const { scope, threadId } = thread;
-  const messages = ["I have epilepsy.", "As I said: I have epilepsy.", "My epilepsy began in 2019."];
+  const messages = [
+    "I have epilepsy.",
+    "As I said: I have epilepsy.",
+    "My epilepsy began in 2019.",
+  ];
   await memory.record({ ...thread, messages: messages.map((text) => new HumanMessage(text)) });
-  const from = (text: string, seq: number) => ({ text, key: "illness", source: { threadId, seqs: [seq] } });
+  const from = (text: string, seq: number) => ({
+    text,
+    key: "illness",
+    source: { threadId, seqs: [seq] },
+  });
   for (const draft of [
     { ...from("The user has epilepsy.", 0), value: "epilepsy" },
     { ...from("The user has epilepsy.", 1), value: "epilepsy" },
@@ -119,7 +147,10 @@ it("users H1: age hides a memory, not what was said", async () => {
   const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
   const source = { threadId: thread.threadId, seqs: [0] };
-  await memory.memories.add({ text: "The fence is green.", importance: 1, source }, { scope: thread.scope });
+  await memory.memories.add(
+    { text: "The fence is green.", importance: 1, source },
+    { scope: thread.scope },
+  );
   now += 100 * day;
   expect(await runLifecycle(memory, thread)).toMatchObject({ softDeleted: 1 });
   expect(await memory.transcript.search({ scope: thread.scope, query: "fence" })).toHaveLength(1);
@@ -128,11 +159,16 @@ it("users H1: age hides a memory, not what was said", async () => {
 it("users H1: a request to forget is left out with what it names, and others' messages stay", async () => {
   const request = "Please forget that my sister lives in Utrecht.";
   const fact_extraction = (prompt: string) => {
-    const number = Number(/<memory number="(\d+)"[^>]*>The user's sister Clara/.exec(prompt)?.[1] ?? 0);
+    const number = Number(
+      /<memory number="(\d+)"[^>]*>The user's sister Clara/.exec(prompt)?.[1] ?? 0,
+    );
     const forget = [{ memory: number, message: said.length + 1, quote: request }];
     return { structured: { reasoning: "", facts: [], forget } } as never;
   };
-  const memory = db.memory({ model: taskModel({ fact_extraction }), config: { memories: { extract: true } } });
+  const memory = db.memory({
+    model: taskModel({ fact_extraction }),
+    config: { memories: { extract: true } },
+  });
   const [thread, other] = [newAddress(), newAddress()];
   for (const address of [thread, other]) await told(db.memory(), address);
   await say(memory, thread, request);
@@ -145,7 +181,12 @@ it("users H1: a request to forget is left out with what it names, and others' me
 it("users M9: a question whose words nobody said finds nothing, though its neighbours were said beside one", async () => {
   const { memory, thread } = openThread(db);
   const { scope, threadId } = thread;
-  const lines = ["Ik zoek een present.", "I quit the firm.", "And a birthday is soon.", "My flat is small."];
+  const lines = [
+    "Ik zoek een present.",
+    "I quit the firm.",
+    "And a birthday is soon.",
+    "My flat is small.",
+  ];
   await memory.record({ ...thread, messages: lines.map((text) => new HumanMessage(text)) });
   const source = (seq: number) => ({ threadId, seqs: [seq] });
   const drafts = [
@@ -161,11 +202,19 @@ it("users M9: a question whose words nobody said finds nothing, though its neigh
 it("users M9: a model is shown nothing that is hardly alike", async () => {
   const { memory, thread } = openThread(db);
   const { scope } = thread;
-  const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
-  const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
+  const texts = [
+    "Alpha beta gamma delta epsilon zeta.",
+    "Something else that has one word of these: zeta.",
+  ];
+  const filler = Array.from(
+    { length: 30 },
+    (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`,
+  );
   await memory.memories.add(asDrafts([...texts, ...filler]), { scope });
   const query = "alpha beta gamma delta epsilon zeta";
-  expect((await memory.query({ scope, query, topK: 20 })).some(({ similarity }) => similarity < 0.1)).toBe(true);
+  expect(
+    (await memory.query({ scope, query, topK: 20 })).some(({ similarity }) => similarity < 0.1),
+  ).toBe(true);
   const shown = JSON.parse(await memoryQueryTool(memory).invoke({ query, top_k: 20 }, run(thread)));
   expect(shown.length).toBeGreaterThan(0);
   expect(shown.every(({ similarity }: { similarity: number }) => similarity >= 0.1)).toBe(true);

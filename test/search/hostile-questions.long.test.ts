@@ -20,7 +20,9 @@ const different = (count: number, letters: number) =>
       .padStart(letters, "q"),
   ).join(" ");
 const ideographs = (count: number) =>
-  Array.from({ length: count }, (_, index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))).join("");
+  Array.from({ length: count }, (_, index) =>
+    String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000)),
+  ).join("");
 
 const hostile: [what: string, text: string][] = [
   ["a word of 160 letters", "ha".repeat(80)],
@@ -28,7 +30,10 @@ const hostile: [what: string, text: string][] = [
   ["a word of 2,046 letters", "k".repeat(2_046)],
   ["a word of 10,000 letters", "q".repeat(10_000)],
   ["sixteen unknown words of 24 letters", different(16, 24)],
-  ["words of 2,100 bytes in other letters", `${"語".repeat(700)} ${"й".repeat(1_100)} ${"ﷺ".repeat(500)}`],
+  [
+    "words of 2,100 bytes in other letters",
+    `${"語".repeat(700)} ${"й".repeat(1_100)} ${"ﷺ".repeat(500)}`,
+  ],
   ["thousands of words", different(2_000, 4)],
   ["one word over and over", "again ".repeat(1_600)],
   ["ideographs", ideographs(10_000)],
@@ -44,8 +49,14 @@ const hostile: [what: string, text: string][] = [
 
 beforeAll(async () => {
   memory = db.memory();
-  await memory.remember({ ...thread, messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")] });
-  await memory.memories.add({ text: "The user's dog is called Rex.", category: "knowledge" }, { scope });
+  await memory.remember({
+    ...thread,
+    messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")],
+  });
+  await memory.memories.add(
+    { text: "The user's dog is called Rex.", category: "knowledge" },
+    { scope },
+  );
   const from = performance.now();
   await memory.recall({ ...thread, query: "What is my dog called?" });
   ordinaryMs = performance.now() - from;
@@ -70,28 +81,36 @@ describe("a question of", () => {
   });
 });
 
-it.each(hostile)("a message or memory of %s is stored and found by its other words", async (_, text) => {
-  const said = randomUUID()
-    .slice(0, 8)
-    .replaceAll(/[0-9-]/g, "x");
-  const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
-  const name = text.replaceAll("\u0000", "").slice(0, 4_000);
-  const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
-  const messages = [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })];
-  await memory.record({ ...long, messages });
-  const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
-  expect(hit?.threadId).toBe(long.threadId);
-  const plain = name.replaceAll(/\p{Surrogate}/gu, "");
-  const draft = {
-    key: "pet",
-    value: plain.slice(0, 2_000),
-    text: `Rex${said} is a dog. ${plain}`.slice(0, 280),
-    category: "knowledge",
-  };
-  const id = [...plain].slice(0, 500).join("");
-  const [outcome] = await memory.memories.add([{ ...draft, actorId: id, agentId: id, runId: id }], {
-    scope: long.scope,
-  });
-  expect(outcome?.id).toBeTruthy();
-  expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
-});
+it.each(hostile)(
+  "a message or memory of %s is stored and found by its other words",
+  async (_, text) => {
+    const said = randomUUID()
+      .slice(0, 8)
+      .replaceAll(/[0-9-]/g, "x");
+    const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
+    const name = text.replaceAll("\u0000", "").slice(0, 4_000);
+    const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
+    const messages = [
+      new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name }),
+    ];
+    await memory.record({ ...long, messages });
+    const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
+    expect(hit?.threadId).toBe(long.threadId);
+    const plain = name.replaceAll(/\p{Surrogate}/gu, "");
+    const draft = {
+      key: "pet",
+      value: plain.slice(0, 2_000),
+      text: `Rex${said} is a dog. ${plain}`.slice(0, 280),
+      category: "knowledge",
+    };
+    const id = [...plain].slice(0, 500).join("");
+    const [outcome] = await memory.memories.add(
+      [{ ...draft, actorId: id, agentId: id, runId: id }],
+      {
+        scope: long.scope,
+      },
+    );
+    expect(outcome?.id).toBeTruthy();
+    expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
+  },
+);

@@ -8,7 +8,10 @@ const db = useTestDatabase();
 const dimensions = 128;
 const unrelatedTexts = 20;
 
-/** Finds all texts of mail as good as the same, and what has `identifier` all but unrelated to them and to a question. */
+/**
+ * Finds all texts of mail as good as the same, and what has `identifier` all but unrelated to them
+ * and to a question.
+ */
 class Misled extends Embeddings {
   readonly model = randomUUID();
   private next = 0;
@@ -25,7 +28,8 @@ class Misled extends Embeddings {
   }
   private vectorOf(text: string): number[] {
     const vector = new Array<number>(dimensions).fill(0);
-    const isNear = /mail|gets/.test(text) && (text.endsWith("?") || !text.includes(this.identifier));
+    const isNear =
+      /mail|gets/.test(text) && (text.endsWith("?") || !text.includes(this.identifier));
     vector[0] = isNear ? 0.97 : 0.1;
     vector[1 + (this.next++ % (dimensions - 1))] = Math.sqrt(1 - (vector[0] as number) ** 2);
     return vector;
@@ -55,7 +59,9 @@ describe("users: an identifier of the question that few memories have", () => {
     const memory = db.memory({ embeddings: new Misled(identifier) });
     await memory.setup();
     const scope = { userId: randomUUID() };
-    const near = Array.from({ length: 60 }, (_, index) => ({ text: `Somebody gets the mail of office w${index}x.` }));
+    const near = Array.from({ length: 60 }, (_, index) => ({
+      text: `Somebody gets the mail of office w${index}x.`,
+    }));
     const other = Array.from({ length: unrelatedTexts }, (_, index) => ({
       text: `Word w${index}y and word w${index}z.`,
     }));

@@ -14,11 +14,19 @@ describe("a question of hundreds of words that the user often said", () => {
   const long = `${common.join(" ")} ${rare}`;
 
   beforeAll(async () => {
-    const texts = Array.from({ length: messages }, (_, n) => common.filter((_, i) => i % 3 === n % 3).join(" "));
+    const texts = Array.from({ length: messages }, (_, n) =>
+      common.filter((_, i) => i % 3 === n % 3).join(" "),
+    );
     texts[17] += ` ${rare}`;
     const memory = db.memory();
-    await memory.record({ scope, threadId: "t", messages: texts.map((text) => new HumanMessage(text)) });
-    await memory.memories.add([{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }], { scope });
+    await memory.record({
+      scope,
+      threadId: "t",
+      messages: texts.map((text) => new HumanMessage(text)),
+    });
+    await memory.memories.add([{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }], {
+      scope,
+    });
   });
 
   it("is searched by its rarest terms", async () => {
@@ -37,7 +45,9 @@ describe("a question of hundreds of words that the user often said", () => {
   it("finds a rare word at any position of the question", async () => {
     const memory = db.memory();
     for (const query of [long, `${rare} ${common.join(" ")}`]) {
-      expect((await memory.query({ scope, query })).map((hit) => hit.memory.text)).toEqual([`Plays the ${rare}.`]);
+      expect((await memory.query({ scope, query })).map((hit) => hit.memory.text)).toEqual([
+        `Plays the ${rare}.`,
+      ]);
       const [best] = await memory.transcript.search({ scope, query });
       expect(best?.seq).toBe(17);
     }

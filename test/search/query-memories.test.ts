@@ -11,8 +11,10 @@ const scope = { userId: "ana" };
 let memory: Memory;
 let now = new Date("2024-01-01T00:00Z");
 
-const ask = (query: string, more: Partial<MemoryQuery> = {}) => memory.query({ scope, query, ...more });
-const texts = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).map((hit) => hit.memory.text);
+const ask = (query: string, more: Partial<MemoryQuery> = {}) =>
+  memory.query({ scope, query, ...more });
+const texts = async (...asked: Parameters<typeof ask>) =>
+  (await ask(...asked)).map((hit) => hit.memory.text);
 
 const plain = "Ana grows tomatoes on the balcony.";
 const marked = "Ana dislikes raw tomatoes in salads.";
@@ -37,7 +39,10 @@ beforeAll(async () => {
   );
   now = new Date("2024-03-01T00:00Z");
   await memory.memories.add({ text: late, importance: 3, category: "activity" }, { scope });
-  await memory.memories.add({ text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" }, { scope });
+  await memory.memories.add(
+    { text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" },
+    { scope },
+  );
 });
 
 describe("memory.query", () => {
@@ -111,7 +116,10 @@ describe("memory.query", () => {
     [{ filters: { category: "vegetables" } }, /no category/],
   ])("rejects %j and names the option", async (more, message) => {
     const refused = ask("tomatoes", more as Partial<MemoryQuery>);
-    await expect(refused).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
+    await expect(refused).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringMatching(message),
+    });
   });
 
   it("answers a tool's request in the tool's form", async () => {
@@ -121,7 +129,13 @@ describe("memory.query", () => {
       query: "raw tomatoes",
       categories: ["preferences"],
       top_k: 1,
-      filters: { user_id: "ana", actor_id: "Ana", role: "user", pinned: true, updated_before: null },
+      filters: {
+        user_id: "ana",
+        actor_id: "Ana",
+        role: "user",
+        pinned: true,
+        updated_before: null,
+      },
       budget_tokens: 512,
     };
     expect(await memory.query({ ...request, return: "bullets" })).toMatchObject([
@@ -135,7 +149,9 @@ describe("memory.query", () => {
     const some = await ask("tomatoes", { budgetTokens: 20 });
     expect(some.length).toBeGreaterThan(0);
     expect(some.length).toBeLessThan(3);
-    await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(/`user_id` names another user/);
+    await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(
+      /`user_id` names another user/,
+    );
   });
 
   it("still finds a word that is also a name of an agent or speaker", async () => {
@@ -149,20 +165,28 @@ describe("memory.query", () => {
       await memory.record({ scope: own, threadId: own.userId, messages });
       await memory.memories.add({ text: "The user has a garden.", actorId: name }, { scope: own });
       expect(await texts(word, { scope: own })).toContain(text);
-      expect(await texts(`${word} letters`, { scope: own })).toEqual(expect.arrayContaining(before));
+      expect(await texts(`${word} letters`, { scope: own })).toEqual(
+        expect.arrayContaining(before),
+      );
       const said = new HumanMessage(`What about ${word} then?`);
       await memory.record({ scope: own, threadId: own.userId, messages: [said] });
-      expect((await memory.transcript.search({ scope: own, query: word }))[0]?.text).toBe(said.content);
+      expect((await memory.transcript.search({ scope: own, query: word }))[0]?.text).toBe(
+        said.content,
+      );
     }
   });
 
   it("returns one or two linked memories with the best hits", async () => {
     const linked = { userId: "linked" };
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
-    await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], { scope: linked });
+    await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], {
+      scope: linked,
+    });
     await linker.memories.add([{ text: "The old mill tower has a blue door." }], { scope: linked });
     await linker.memories.add(
-      Array.from({ length: 8 }, (_, n) => ({ text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.` })),
+      Array.from({ length: 8 }, (_, n) => ({
+        text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.`,
+      })),
       { scope: linked },
     );
     const query = { scope: linked, query: "kestrel nests", topK: 1 };
@@ -200,7 +224,10 @@ describe("memory.query", () => {
       { text: "Ana rented a car.", source: { threadId: "talk", seqs: [] } },
     ];
     await memory.memories.add(drafts, { scope: talk });
-    const hits = await memory.query({ scope: talk, query: "What was rented in Portugal on holiday?" });
+    const hits = await memory.query({
+      scope: talk,
+      query: "What was rented in Portugal on holiday?",
+    });
     const reason = expect.stringMatching(/^same words, said in a fitting context/);
     expect(hits[0]).toMatchObject({ memory: { text: "Ana rented a boat." }, reason });
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
@@ -222,8 +249,11 @@ describe("memory.query", () => {
       ],
       { scope: diary },
     );
-    await memory.memories.add(on("2022-05-25T10:00Z", "Ana has a day off."), { scope: { userId: "other" } });
-    const asked = (query: string, more: Partial<MemoryQuery> = {}) => texts(query, { scope: diary, ...more });
+    await memory.memories.add(on("2022-05-25T10:00Z", "Ana has a day off."), {
+      scope: { userId: "other" },
+    });
+    const asked = (query: string, more: Partial<MemoryQuery> = {}) =>
+      texts(query, { scope: diary, ...more });
     const expected = ["Nate won a chess tournament.", "Joanna adopted a cat."];
     expect(await asked("What happened on 25 May 2022?")).toEqual(expected);
     expect(await asked("And in June 2022?")).toEqual(["Nate bought a piano."]);
@@ -238,7 +268,11 @@ describe("memory.query", () => {
 
   it("finds words in other spellings", async () => {
     const written = { userId: "written" };
-    const drafts = ["The Wi-Fi at home is called Nest.", "The flight home is LH1234.", "The user runs Node v22.1.0."];
+    const drafts = [
+      "The Wi-Fi at home is called Nest.",
+      "The flight home is LH1234.",
+      "The user runs Node v22.1.0.",
+    ];
     await memory.memories.add(asDrafts(drafts), { scope: written });
     const first = async (query: string) => (await texts(query, { scope: written }))[0];
     expect(await first("What is my wifi called?")).toEqual(drafts[0]);
@@ -285,11 +319,16 @@ describe("memory.query", () => {
       (await memory.query({ scope, query, timeZone }))[0]?.memory.text,
       (await memory.recall({ scope, threadId, query, timeZone })).memories.relevant[0]?.memory.text,
       (await memory.transcript.search({ scope, query, timeZone }))[0]?.text,
-      JSON.parse(await tool.invoke({ query }, { configurable: { time_zone: timeZone } }))[0].text.slice(12),
+      JSON.parse(
+        await tool.invoke({ query }, { configurable: { time_zone: timeZone } }),
+      )[0].text.slice(12),
     ];
     expect(await first()).toEqual(Array(4).fill("The bakery burnt."));
     expect(await first("Asia/Tokyo")).toEqual(Array(4).fill("The school closed."));
-    const inTokyo = db.memory({ clock: () => now, config: { retrieval: { timeZone: "Asia/Tokyo" } } });
+    const inTokyo = db.memory({
+      clock: () => now,
+      config: { retrieval: { timeZone: "Asia/Tokyo" } },
+    });
     expect((await inTokyo.query({ scope, query }))[0]?.memory.text).toBe("The school closed.");
     now = before;
     const nowhere = memory.query({ scope, query, timeZone: "Asia/Atlantis" });
@@ -299,7 +338,10 @@ describe("memory.query", () => {
   it("ranks matching words before other memories of the same date", async () => {
     const busy = { userId: "busy" };
     const validFrom = new Date("2023-08-03T10:00Z");
-    const chores = Array.from({ length: 80 }, (_, index) => ({ text: `Chore ${index} is done.`, validFrom }));
+    const chores = Array.from({ length: 80 }, (_, index) => ({
+      text: `Chore ${index} is done.`,
+      validFrom,
+    }));
     const wanted = { text: "The lighthouse was painted.", validFrom, importance: 1 };
     await memory.memories.add([...chores, wanted], { scope: busy });
     const found = await texts("What about the lighthouse in August 2023?", { scope: busy });
@@ -350,6 +392,8 @@ it("memory.query with vectors finds related word forms and respects filters", as
   const [hit] = await vectors.query(query);
   expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
   const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
-  expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
+  expect(others.map(({ memory: found }) => found.text)).toEqual([
+    "Ben repairs bicycles on Mondays.",
+  ]);
   expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
 });

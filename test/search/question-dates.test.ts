@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { questionDates } from "../../src/search/question-dates.rule.js";
-import { nearnessInTime, startOfDay, type TimeSpan, zoneClock } from "../../src/search/time-span.rule.js";
+import {
+  nearnessInTime,
+  startOfDay,
+  type TimeSpan,
+  zoneClock,
+} from "../../src/search/time-span.rule.js";
 import { forAll } from "../support/for-all.js";
 import { processorMs } from "../support/timing.js";
 
@@ -9,7 +14,8 @@ import { processorMs } from "../support/timing.js";
 const now = new Date("2026-07-15T10:00:00Z");
 const read = (question: string, language = "english", timeZone = "UTC", at = now) =>
   questionDates(question, { language, now: at, timeZone });
-const days = ({ from, before }: TimeSpan) => `${from.toISOString().slice(0, 10)} ${before.toISOString().slice(0, 10)}`;
+const days = ({ from, before }: TimeSpan) =>
+  `${from.toISOString().slice(0, 10)} ${before.toISOString().slice(0, 10)}`;
 
 const yesterday = "2026-07-14 2026-07-15";
 const twoDaysAgo = "2026-07-13 2026-07-14";
@@ -37,7 +43,12 @@ describe("questionDates", () => {
     ["english", "on ٥ May ٢٠٢٠?", fifthOfMay],
     ["english", "from 5 to 7 March 2024", "2024-03-05 2024-03-08"],
     ["english", "in March of 2022?", "2022-03-01 2022-04-01"],
-    ["english", "between 1 May 2023 and 2 June 2023", "2023-05-01 2023-05-02", "2023-06-02 2023-06-03"],
+    [
+      "english",
+      "between 1 May 2023 and 2 June 2023",
+      "2023-05-01 2023-05-02",
+      "2023-06-02 2023-06-03",
+    ],
     ["english", "on July 15?", "2026-07-15 2026-07-16"],
     ["english", "on July 16?", "2025-07-16 2025-07-17"],
     ["english", "in July? in September?", "2026-07-01 2026-08-01", "2025-09-01 2025-10-01"],
@@ -57,21 +68,33 @@ describe("questionDates", () => {
     ["english", "昨日何を食べた？2020年5月5日？", yesterday, fifthOfMay],
     ["simple", "我昨天说了什么？", yesterday],
     ["turkish", "5 May 2020", fifthOfMay],
-  ])("in %s: %s", (language, question, ...expected) => expect(read(question, language).map(days)).toEqual(expected));
+  ])("in %s: %s", (language, question, ...expected) =>
+    expect(read(question, language).map(days)).toEqual(expected),
+  );
 
   it.each([
     ["english", "What should I cook today, and now, at 5pm?"],
     ["english", "May I ask what Mark may decorate in a marching band?"],
     ["english", "Who sat in the sun?"],
     ["english", "I have 5 marks and 3 sets. What is 5 days long? How many years are there?"],
-    ["english", "Does Python 3.10.99 exist on 99.99.2022 or 1.2.3.4, in room 2022, on 30 Feb 2022?"],
+    [
+      "english",
+      "Does Python 3.10.99 exist on 99.99.2022 or 1.2.3.4, in room 2022, on 30 Feb 2022?",
+    ],
     ["english", "What lived 3 million years ago?"],
     ["german", "So war es. Wohnt hier jemand?"],
     ["french", "Mon mari aime le mars."],
     ["english", ""],
   ])("in %s none: %s", (language, question) => expect(read(question, language)).toEqual([]));
 
-  const zones = ["UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Africa/Cairo", "Asia/Kathmandu"];
+  const zones = [
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Pacific/Apia",
+    "Africa/Cairo",
+    "Asia/Kathmandu",
+  ];
 
   it.each(zones)("reads each day of a year with its exact bounds in %s", (timeZone) => {
     const clock = zoneClock(timeZone);
@@ -84,7 +107,10 @@ describe("questionDates", () => {
       });
       const { from, before } = span as TimeSpan;
       expect(others).toEqual([span, span, span]);
-      expect([clock(from.getTime()), clock(from.getTime() - 1)].map((at) => at >= day)).toEqual([true, false]);
+      expect([clock(from.getTime()), clock(from.getTime() - 1)].map((at) => at >= day)).toEqual([
+        true,
+        false,
+      ]);
       const end = clock(before.getTime() - 1);
       expect(end >= day && end < day + 86_400_000).toBe(true);
       expect(before).toEqual(startOfDay(day + 86_400_000, clock));
@@ -105,24 +131,40 @@ describe("questionDates", () => {
 
   it("accepts any string at any time and reads at most eight dates in bounded time", () => {
     const languages = ["english", "german", "french", "italian", "russian"];
-    const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: "grapheme", maxLength: 300 }));
-    const at = fc.date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true });
-    const words = fc.array(fc.constantFrom(..."last 99999 years ago in may 1 / - . 昨日 monday".split(" ")));
+    const text = fc.oneof(
+      fc.string({ maxLength: 300 }),
+      fc.string({ unit: "grapheme", maxLength: 300 }),
+    );
+    const at = fc.date({
+      min: new Date("1990-01-01"),
+      max: new Date("2090-01-01"),
+      noInvalidDate: true,
+    });
+    const words = fc.array(
+      fc.constantFrom(..."last 99999 years ago in may 1 / - . 昨日 monday".split(" ")),
+    );
     const question = fc.oneof(
       text,
       words.map((some) => some.join(" ")),
     );
     forAll(question, at, fc.constantFrom(...languages), (asked, time, language) => {
-      for (const { from, before } of read(asked, language, "Europe/Berlin", time)) expect(from < before).toBe(true);
+      for (const { from, before } of read(asked, language, "Europe/Berlin", time))
+        expect(from < before).toBe(true);
     });
     expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
     for (const part of ["2 days ", "1 day 2 hours ", "1 ", "1-", "昨日", "1/1/", "5 May 2020 "])
-      expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([part, true]);
+      expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([
+        part,
+        true,
+      ]);
   });
 });
 
 describe("nearnessInTime", () => {
-  const span = (from: string, before: string) => ({ from: new Date(from), before: new Date(before) });
+  const span = (from: string, before: string) => ({
+    from: new Date(from),
+    before: new Date(before),
+  });
   const day = span("2023-05-05", "2023-05-06");
 
   it.each([

@@ -13,7 +13,9 @@ describe("namesActor", () => {
     ["What did Mariana say?", "Maria", false],
     ["Who said it?", "Ana", false],
     ["", "Ana", false],
-  ])("%s names %s: %s", (question, actor, named) => expect(namesActor(asked(question))(actor)).toBe(named));
+  ])("%s names %s: %s", (question, actor, named) =>
+    expect(namesActor(asked(question))(actor)).toBe(named),
+  );
 
   it("does not match an empty actor", () => {
     expect(namesActor(asked("Who, what?"))("")).toBe(false);

@@ -1,13 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import { aboveFloor, type MemorySignals, rankMemories, relatedTo } from "../../src/search/rank-memories.rule.js";
+import {
+  aboveFloor,
+  type MemorySignals,
+  rankMemories,
+  relatedTo,
+} from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
 import { forAll } from "../support/for-all.js";
 import { memoryItem } from "../support/memory-item.js";
 
 const now = new Date("2024-06-01T00:00Z");
-const signals = (id: string, fields: Partial<MemorySignals> = {}, of: Partial<MemoryItem> = {}): MemorySignals => ({
+const signals = (
+  id: string,
+  fields: Partial<MemorySignals> = {},
+  of: Partial<MemoryItem> = {},
+): MemorySignals => ({
   memory: memoryItem(now, { id, ...of }),
   words: 0.4,
   source: 0,
@@ -17,8 +26,10 @@ const signals = (id: string, fields: Partial<MemorySignals> = {}, of: Partial<Me
   ...fields,
 });
 const question = { spans: [], names: () => false, now, threshold: 0 };
-const ids = (candidates: readonly MemorySignals[], asked: Partial<Parameters<typeof rankMemories>[1]> = {}) =>
-  rankMemories(candidates, { ...question, ...asked }).map((hit) => hit.memory.id);
+const ids = (
+  candidates: readonly MemorySignals[],
+  asked: Partial<Parameters<typeof rankMemories>[1]> = {},
+) => rankMemories(candidates, { ...question, ...asked }).map((hit) => hit.memory.id);
 
 describe("rankMemories", () => {
   it.each<[string, Partial<MemorySignals>, Partial<MemoryItem>]>([
@@ -36,7 +47,10 @@ describe("rankMemories", () => {
 
   it("ranks memories of the named actor and date first among equals", () => {
     const ben = signals("ben", {}, { actorId: "Ben" });
-    expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual(["ben", "plain"]);
+    expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual([
+      "ben",
+      "plain",
+    ]);
     const may = signals("may", {}, { validFrom: new Date("2023-05-09") });
     const spans = [{ from: new Date("2023-05-01"), before: new Date("2023-06-01") }];
     expect(ids([signals("plain"), may], { spans })).toEqual(["may", "plain"]);
@@ -56,7 +70,10 @@ describe("rankMemories", () => {
     ];
     expect(ids(all, asked)).toEqual(["first", "later", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
-    expect(hit).toMatchObject({ similarity: 0.3, reason: "said by who is asked about, of the time asked about" });
+    expect(hit).toMatchObject({
+      similarity: 0.3,
+      reason: "said by who is asked about, of the time asked about",
+    });
   });
 
   it("orders vectors by their distance from unrelated ones", () => {
@@ -65,10 +82,16 @@ describe("rankMemories", () => {
       signals("near", { words: 0, similarity: near }),
     ];
     expect(ids(of(0.1, 0.5), { unrelated: { mean: 0.1, spread: 0.05 } })).toEqual(["near", "far"]);
-    expect(ids(of(0.72, 0.82), { unrelated: { mean: 0.7, spread: 0.02 } })).toEqual(["near", "far"]);
+    expect(ids(of(0.72, 0.82), { unrelated: { mean: 0.7, spread: 0.02 } })).toEqual([
+      "near",
+      "far",
+    ]);
     expect(ids(of(0.5, 0.5))).toEqual(["far", "near"]);
     // Vectors that are all alike say nothing, however little sets them apart.
-    expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual(["far", "near"]);
+    expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual([
+      "far",
+      "near",
+    ]);
   });
 
   it("answers.md 1: puts the named day first, then the nearest to it", () => {
@@ -77,10 +100,20 @@ describe("rankMemories", () => {
       signals(
         String(day),
         { words: 0.2 },
-        { validFrom: new Date(Date.UTC(2030, 2, day, 12)), updatedAt: new Date(Date.UTC(2030, 2, day)) },
+        {
+          validFrom: new Date(Date.UTC(2030, 2, day, 12)),
+          updatedAt: new Date(Date.UTC(2030, 2, day)),
+        },
       ),
     );
-    expect(ids(days, { spans, now: new Date("2030-03-20") })).toEqual(["3", "4", "5", "2", "9", "10"]);
+    expect(ids(days, { spans, now: new Date("2030-03-20") })).toEqual([
+      "3",
+      "4",
+      "5",
+      "2",
+      "9",
+      "10",
+    ]);
   });
 
   it("has the maximum of cosine and lexical score as similarity", () => {
@@ -94,7 +127,10 @@ describe("rankMemories", () => {
 
   it("gives the reason of each hit", () => {
     const reasonOf = (fields: Partial<MemorySignals>, names = false) =>
-      rankMemories([signals("one", fields, { actorId: "Ana" })], { ...question, names: () => names })[0]?.reason;
+      rankMemories([signals("one", fields, { actorId: "Ana" })], {
+        ...question,
+        names: () => names,
+      })[0]?.reason;
     expect(reasonOf({})).toBe("same words");
     expect(reasonOf({ words: 0, similarity: 0.8 })).toBe("similar meaning");
     expect(reasonOf({ source: 0.2, relation: 0.5 }, true)).toBe(
@@ -163,7 +199,16 @@ describe("aboveFloor", () => {
   });
 });
 
-const someId: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d", "e", "f", "constructor", "__proto__");
+const someId: fc.Arbitrary<string> = fc.constantFrom(
+  "a",
+  "b",
+  "c",
+  "d",
+  "e",
+  "f",
+  "constructor",
+  "__proto__",
+);
 const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 

@@ -34,8 +34,12 @@ describe("rankTranscript", () => {
 
   it("ranks messages of the named day first, then the nearest", () => {
     const spans = [{ from: new Date("2024-03-03"), before: new Date("2024-03-04") }];
-    const days = [10, 4, 3, 1].map((day) => said({ seq: day, saidAt: new Date(Date.UTC(2024, 2, day, 12)) }));
-    expect(rankTranscript(days, { ...question, spans }, 0).map(({ seq }) => seq)).toEqual([3, 4, 1, 10]);
+    const days = [10, 4, 3, 1].map((day) =>
+      said({ seq: day, saidAt: new Date(Date.UTC(2024, 2, day, 12)) }),
+    );
+    expect(rankTranscript(days, { ...question, spans }, 0).map(({ seq }) => seq)).toEqual([
+      3, 4, 1, 10,
+    ]);
   });
 
   it("keeps messages above the threshold, best first", () => {
@@ -45,7 +49,9 @@ describe("rankTranscript", () => {
       const ranked = rankTranscript(all, question, threshold);
       const scores = ranked.map(({ score }) => score);
       expect(scores).toEqual(scores.toSorted((first, second) => second - first));
-      expect(ranked.length).toBe(rankTranscript(all, question, 0).filter((hit) => hit.similarity >= threshold).length);
+      expect(ranked.length).toBe(
+        rankTranscript(all, question, 0).filter((hit) => hit.similarity >= threshold).length,
+      );
     });
   });
 });

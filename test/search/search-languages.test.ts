@@ -20,11 +20,30 @@ async function find(texts: readonly string[], query: string, config: MemoryConfi
   return { memories: memories.map((hit) => hit.memory.text), said: said.map((hit) => hit.text) };
 }
 
-const japanese = ["猫の名前はタマです。", "毎朝コーヒーを飲みます。", "大阪に住んでいます。", "妹は医者です。"];
-const chinese = ["我每天早上喝绿茶。", "小红住在上海的旧城区。", "他的狗叫小黑。", "周末我们去爬山。"];
-const korean = ["커피를 매일 마셔요.", "서울에서 살고 있어요.", "고양이 이름은 나비예요.", "주말에는 등산을 해요."];
+const japanese = [
+  "猫の名前はタマです。",
+  "毎朝コーヒーを飲みます。",
+  "大阪に住んでいます。",
+  "妹は医者です。",
+];
+const chinese = [
+  "我每天早上喝绿茶。",
+  "小红住在上海的旧城区。",
+  "他的狗叫小黑。",
+  "周末我们去爬山。",
+];
+const korean = [
+  "커피를 매일 마셔요.",
+  "서울에서 살고 있어요.",
+  "고양이 이름은 나비예요.",
+  "주말에는 등산을 해요.",
+];
 const thai = ["ฉันดื่มกาแฟทุกเช้า", "เขาอาศัยอยู่ที่กรุงเทพ", "แมวชื่อมะลิ", "น้องสาวเป็นหมอ"];
-const german = ["Der Müller fährt täglich über die Brücke.", "Die Äpfel sind süß.", "Das Häuschen steht am See."];
+const german = [
+  "Der Müller fährt täglich über die Brücke.",
+  "Die Äpfel sind süß.",
+  "Das Häuschen steht am See.",
+];
 
 describe("search in other languages", () => {
   it.each<[string, readonly string[], string, number]>([
@@ -54,7 +73,9 @@ describe("search in other languages", () => {
     ["Das Cafe\u0301 in Zu\u0308rich ist gut.", "CAFÉ"],
   ])("accents: %s is found by %s", async (text, query) => {
     for (const language of ["english", "german", "simple"]) {
-      const { memories, said } = await find([text, "Something else."], query, { retrieval: { language } });
+      const { memories, said } = await find([text, "Something else."], query, {
+        retrieval: { language },
+      });
       expect([memories[0], said[0]]).toEqual([text, text]);
     }
   });
@@ -71,8 +92,12 @@ describe("search in other languages", () => {
   });
 
   it("stems in the configured language only", async () => {
-    expect((await find(german, "fahren", { retrieval: { language: "simple" } })).memories).toEqual([]);
-    expect((await find(["She paints lakes."], "painting", { retrieval: { language: "simple" } })).said).toEqual([]);
+    expect((await find(german, "fahren", { retrieval: { language: "simple" } })).memories).toEqual(
+      [],
+    );
+    expect(
+      (await find(["She paints lakes."], "painting", { retrieval: { language: "simple" } })).said,
+    ).toEqual([]);
     expect((await find(["She paints lakes."], "painting")).said).toEqual(["She paints lakes."]);
   });
 });

@@ -14,10 +14,14 @@ beforeAll(() => {
 });
 
 const texts = async (scope: Scope, query = "marmot") => {
-  return (await memory.query({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.memory.text).toSorted();
+  return (await memory.query({ scope, query, topK: 200, threshold: 0 }))
+    .map((hit) => hit.memory.text)
+    .toSorted();
 };
 const said = async (scope: Scope, query = "marmot") => {
-  return (await memory.transcript.search({ scope, query, topK: 200, threshold: 0 })).map((hit) => hit.text).toSorted();
+  return (await memory.transcript.search({ scope, query, topK: 200, threshold: 0 }))
+    .map((hit) => hit.text)
+    .toSorted();
 };
 
 describe("a search", () => {
@@ -51,17 +55,36 @@ describe("a search", () => {
     const inNotes = { ...user, appId: "notes" };
     await memory.memories.add({ text: "Ben likes the marmot." }, { scope: user });
     await memory.memories.add({ text: "Ben told the notes app of a marmot." }, { scope: inNotes });
-    await memory.memories.add({ text: "The marmot picture is stored here.", category: "local" }, { scope: inNotes });
-    await memory.memories.add({ text: "Users ask for marmot emojis.", kind: "note" }, { scope: { appId: "notes" } });
+    await memory.memories.add(
+      { text: "The marmot picture is stored here.", category: "local" },
+      { scope: inNotes },
+    );
+    await memory.memories.add(
+      { text: "Users ask for marmot emojis.", kind: "note" },
+      { scope: { appId: "notes" } },
+    );
     const scope = { ...user, appId: "mail" };
-    await memory.memories.add({ text: "The marmot recipe is stored here.", category: "local" }, { scope });
-    await memory.memories.add({ text: "Users mail marmot jokes.", kind: "note" }, { scope: { appId: "mail" } });
-    await memory.memories.add({ text: "Chloe fears the marmot." }, { scope: { userId: "chloe", appId: "notes" } });
+    await memory.memories.add(
+      { text: "The marmot recipe is stored here.", category: "local" },
+      { scope },
+    );
+    await memory.memories.add(
+      { text: "Users mail marmot jokes.", kind: "note" },
+      { scope: { appId: "mail" } },
+    );
+    await memory.memories.add(
+      { text: "Chloe fears the marmot." },
+      { scope: { userId: "chloe", appId: "notes" } },
+    );
 
     const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
     for (const query of ["marmot", today]) {
       expect(await texts(user, query)).toEqual(own);
-      const expected = [...own, "The marmot picture is stored here.", "Users ask for marmot emojis."];
+      const expected = [
+        ...own,
+        "The marmot picture is stored here.",
+        "Users ask for marmot emojis.",
+      ];
       expect(await texts(inNotes, query)).toEqual(expected);
       expect(await texts({ ...user, appId: "mail" }, query)).toEqual([
         ...own,
@@ -76,7 +99,11 @@ describe("a search", () => {
 
   it("in an app sees that app's messages only; without one, all of the user's", async () => {
     const user = { userId: "dora" };
-    for (const [index, scope] of [user, { ...user, appId: "notes" }, { ...user, appId: "mail" }].entries()) {
+    for (const [index, scope] of [
+      user,
+      { ...user, appId: "notes" },
+      { ...user, appId: "mail" },
+    ].entries()) {
       const messages = [new HumanMessage(`A badger, number ${index}.`)];
       await memory.record({ scope, threadId: `badger ${index}`, messages });
     }

@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -29,13 +35,24 @@ const summer: BaseMessage[] = [
 
 beforeAll(async () => {
   memory = db.memory();
-  await memory.record({ scope, threadId: "spring", messages: spring, saidAt: new Date("2024-03-10T09:00Z") });
-  await memory.record({ scope, threadId: "summer", messages: summer, saidAt: new Date("2024-07-05T09:00Z") });
+  await memory.record({
+    scope,
+    threadId: "spring",
+    messages: spring,
+    saidAt: new Date("2024-03-10T09:00Z"),
+  });
+  await memory.record({
+    scope,
+    threadId: "summer",
+    messages: summer,
+    saidAt: new Date("2024-07-05T09:00Z"),
+  });
 });
 
 const search = (query: string, more: Partial<Parameters<Memory["transcript"]["search"]>[0]> = {}) =>
   memory.transcript.search({ scope, query, ...more });
-const ids = async (...asked: Parameters<typeof search>) => (await search(...asked)).map(({ messageId }) => messageId);
+const ids = async (...asked: Parameters<typeof search>) =>
+  (await search(...asked)).map(({ messageId }) => messageId);
 
 describe("transcript search", () => {
   it("returns text, position, time, speaker and reason", async () =>
@@ -75,12 +92,18 @@ describe("transcript search", () => {
     const said = await search("What else happened on 10 March 2024?", { topK: 20 });
     expect(said.map(({ messageId }) => messageId).toSorted()).toEqual(spring.map(({ id }) => id));
     expect(said[0]).toMatchObject({ similarity: 0.3, reason: "the time it was said at" });
-    expect((await ids("What else happened in July 2024?")).toSorted()).toEqual(["u0", "u1", "u2", "u5"]);
+    expect((await ids("What else happened in July 2024?")).toSorted()).toEqual([
+      "u0",
+      "u1",
+      "u2",
+      "u5",
+    ]);
     expect(await ids("What else happened in July 2024?", { threadId: "spring" })).toEqual([]);
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });
 
-  it("finds inflected words", async () => expect((await ids("children minded freezing"))[0]).toBe("u2"));
+  it("finds inflected words", async () =>
+    expect((await ids("children minded freezing"))[0]).toBe("u2"));
 
   it("never finds system and tool messages", async () => {
     const found = await ids("swimming forbidden closed degrees lake", { topK: 200, threshold: 0 });
@@ -105,7 +128,10 @@ describe("transcript search", () => {
     await memory.record({
       scope: chat,
       threadId: "chat",
-      messages: [new HumanMessage({ id: "asks", content: words }), new AIMessage({ id: "answers", content: words })],
+      messages: [
+        new HumanMessage({ id: "asks", content: words }),
+        new AIMessage({ id: "answers", content: words }),
+      ],
     });
     const hits = await memory.transcript.search({ scope: chat, query: "ferry to Naxos" });
     expect(hits.map(({ messageId }) => messageId)).toEqual(["asks", "answers"]);
@@ -139,7 +165,10 @@ describe("transcript search", () => {
   ])("reads %j as words", async (query) => expect(await ids(query)).toContain("s2"));
 
   it("takes at most 10,000 characters", async () => {
-    const long = `pottery class ${"and then something else happened ".repeat(400)}`.slice(0, 10_000);
+    const long = `pottery class ${"and then something else happened ".repeat(400)}`.slice(
+      0,
+      10_000,
+    );
     expect(await ids(long, { threshold: 0 })).toContain("s2");
     const manyWords = Array.from({ length: 1_500 }, (_, index) => `w${index}x`).join(" ");
     expect(await ids(`${manyWords} pottery`.slice(-10_000), { threshold: 0 })).toContain("s2");

@@ -64,7 +64,18 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.search(["a", "b"])).toEqual([]);
   },
   async "takes labels of any characters"(store) {
-    const labels = ["a_b", "a%", "ana@example.com", "back\\slash", 'quo"te', "it's", "ü 漢 🙂", "new\nline", "*", ","];
+    const labels = [
+      "a_b",
+      "a%",
+      "ana@example.com",
+      "back\\slash",
+      'quo"te',
+      "it's",
+      "ü 漢 🙂",
+      "new\nline",
+      "*",
+      ",",
+    ];
     for (const label of labels) await store.put(["any", label], label, { label });
     for (const label of labels) expect(keys(await store.search(["any", label]))).toEqual([label]);
     const listed = await store.listNamespaces({ prefix: ["any"] });
@@ -86,7 +97,8 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "filters by operators"(store) {
     for (const n of [1, 2, 10]) await store.put(["f"], String(n), { n, name: `n${n}` });
     await store.put(["f"], "none", { name: "none" });
-    const found = async (condition: object) => keys(await store.search(["f"], { filter: { n: condition } }));
+    const found = async (condition: object) =>
+      keys(await store.search(["f"], { filter: { n: condition } }));
     expect(await found({ $eq: 2 })).toEqual(["2"]);
     expect(await found({ $ne: 2 })).toEqual(["1", "10", "none"]);
     expect(await found({ $gt: 1 })).toEqual(["10", "2"]);
@@ -96,7 +108,9 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "compares times as times"(store) {
     await store.put(["t"], "old", { at: "2024-12-31T00:00:00Z" });
     await store.put(["t"], "new", { at: "2025-06-01T00:00:00Z" });
-    expect(keys(await store.search(["t"], { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } }))).toEqual(["new"]);
+    expect(
+      keys(await store.search(["t"], { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } })),
+    ).toEqual(["new"]);
   },
   async "refuses an unknown operator, which would widen what is found"(store) {
     await store.put(["f"], "1", { n: 1 });
@@ -105,7 +119,9 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "pages, ten where nothing is said"(store) {
     for (let n = 0; n < 12; n++) await store.put(["p"], `k${n}`, { n });
     expect(await store.search(["p"])).toHaveLength(10);
-    const all = (await Promise.all([0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset })))).flat();
+    const all = (
+      await Promise.all([0, 5, 10, 15].map((offset) => store.search(["p"], { limit: 5, offset })))
+    ).flat();
     expect(new Set(keys(all)).size).toBe(12);
     expect(all).toHaveLength(12);
   },
@@ -122,7 +138,10 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   async "finds an item by the fields that its put names, elements of lists too"(store) {
     const chapters = [{ text: "about otters" }, { text: "about zebras" }];
-    await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, ["title", "chapters[*].text"]);
+    await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, [
+      "title",
+      "chapters[*].text",
+    ]);
     await store.put(["i"], "other", { title: "Cooking", secret: "pepper" }, ["title"]);
     expect((await store.search(["i"], { query: "zebras" }))[0]?.key).toBe("book");
     const [hidden] = await store.search(["i"], { query: "volcano", limit: 1 });
@@ -131,7 +150,9 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "finds what is not indexed by its name and by filters, not by queries"(store) {
     await store.put(["i"], "hidden", { text: "green tea" }, false);
     await store.put(["i"], "shown", { text: "green tea" });
-    const ranked = (await store.search(["i"], { query: "green tea" })).filter(({ score }) => score !== undefined);
+    const ranked = (await store.search(["i"], { query: "green tea" })).filter(
+      ({ score }) => score !== undefined,
+    );
     expect(keys(ranked)).toEqual(["shown"]);
     expect(keys(await store.search(["i"]))).toEqual(["hidden", "shown"]);
   },
@@ -146,7 +167,12 @@ const expectations: Readonly<Record<string, Expectation>> = {
       await store.put(namespace, "k", { n: 1 });
       await store.put(namespace, "l", { n: 1 });
     }
-    expect(await store.listNamespaces()).toEqual([["a", "b", "c"], ["a", "b", "d"], ["a", "x", "c"], ["z"]]);
+    expect(await store.listNamespaces()).toEqual([
+      ["a", "b", "c"],
+      ["a", "b", "d"],
+      ["a", "x", "c"],
+      ["z"],
+    ]);
     expect(await store.listNamespaces({ prefix: ["a", "*", "c"] })).toEqual([
       ["a", "b", "c"],
       ["a", "x", "c"],

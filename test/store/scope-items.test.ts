@@ -17,7 +17,8 @@ describe("an operation on a scope reaches its items:", () => {
     const memory = db.memory({ embeddings });
     const [id, appId] = [word(), word()];
     for (const scope of [{ userId: id }, { userId: id, appId }, { appId }]) {
-      for (let n = 0; n < 3; n++) await memory.store({ scope }).put(["n"], String(n), { text: `tea ${id}` });
+      for (let n = 0; n < 3; n++)
+        await memory.store({ scope }).put(["n"], String(n), { text: `tea ${id}` });
     }
     const items = { store_item: 3, store_embedding: 3 };
     expect((await memory.forget({ userId: id, appId }, { dryRun: true })).removed).toEqual(items);
@@ -35,7 +36,9 @@ describe("an operation on a scope reaches its items:", () => {
     await memory.store({ scope: { userId: from } }).put(["a"], "order", { fine: "Likes tea" });
     const lines = await linesOf(memory, { userId: from });
     expect(lines.filter(({ type }) => type === "item")).toHaveLength(2);
-    expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ written: { item: 2 } });
+    expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({
+      written: { item: 2 },
+    });
     expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ total: 0 });
     const copy = memory.store({ scope: { userId: to, appId: "notes" } });
     expect((await copy.search([], { query: "tea" }))[0]).toMatchObject({
@@ -54,7 +57,10 @@ describe("an operation on a scope reaches its items:", () => {
     for (const scope of [user, { ...user, appId: app.appId }, app]) {
       await memory.store({ scope }).put(["n"], "k", { text: "tea" });
     }
-    const listed = async () => [...(await memory.users.list({ tenantId })), ...(await memory.apps.list({ tenantId }))];
+    const listed = async () => [
+      ...(await memory.users.list({ tenantId })),
+      ...(await memory.apps.list({ tenantId })),
+    ];
     const nothingElse = { memories: 0, threads: 0, lastActivityAt: null };
     expect(await listed()).toMatchObject([
       { scope: user, items: 2, ...nothingElse },
@@ -71,9 +77,12 @@ describe("an operation on a scope reaches its items:", () => {
     const memory = db.memory();
     const app = { appId: word() };
     const ofUser = { userId: word(), ...app };
-    for (const scope of [app, ofUser]) await memory.store({ scope }).put(["n"], "k", { text: "tea" });
+    for (const scope of [app, ofUser])
+      await memory.store({ scope }).put(["n"], "k", { text: "tea" });
     expect(await memory.apps.uninstall(app)).toMatchObject({ deletedItems: 0 });
-    expect(await memory.apps.uninstall(app, { purgeMemories: true })).toMatchObject({ deletedItems: 1 });
+    expect(await memory.apps.uninstall(app, { purgeMemories: true })).toMatchObject({
+      deletedItems: 1,
+    });
     expect(await memory.store({ scope: app }).get(["n"], "k")).toBeNull();
     expect(await memory.store({ scope: ofUser }).get(["n"], "k")).not.toBeNull();
   });
@@ -86,7 +95,8 @@ describe("another embedding model", () => {
     const another = Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" });
     const after = db.memory({ embeddings: another });
     const store = after.store({ scope });
-    for (let n = 0; n < 5; n++) await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
+    for (let n = 0; n < 5; n++)
+      await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
     await before.store({ scope }).put(["n"], "hidden", { text: "tea" }, false);
     // Without any text, it has nothing to be embedded.
     await before.store({ scope }).put(["n"], "empty", { text: "" });

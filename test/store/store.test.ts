@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Annotation, getStore, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  getStore,
+  type LangGraphRunnableConfig,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { createAgent, type ToolRuntime } from "langchain";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -56,7 +62,10 @@ describe("a store of a scope", () => {
       { namespace: ["memories", ana], key: "k" },
       { namespace: ["memories", ben], key: "k" },
     ]);
-    expect(found.slice(2)).toMatchObject([{ value: { whose: "ana" } }, { value: { whose: "ben" } }]);
+    expect(found.slice(2)).toMatchObject([
+      { value: { whose: "ana" } },
+      { value: { whose: "ben" } },
+    ]);
     expect(await memory.store({ scope: { userId: ana } }).search([])).toHaveLength(1);
     await memory.forget({ userId: ana });
     expect(await store.get(["memories", ana], "k")).toBeNull();
@@ -101,7 +110,8 @@ describe("operations", () => {
       () => store.listNamespaces({ maxDepth: 0 }),
       () => store.batch([{ unknown: true } as never]),
     ];
-    for (const call of wrong) await expect(call(), String(call)).rejects.toThrow(code("INVALID_INPUT"));
+    for (const call of wrong)
+      await expect(call(), String(call)).rejects.toThrow(code("INVALID_INPUT"));
     expect(await store.search([])).toEqual([]);
     expect(() => db.memory().store({ scope: { userId: "" } })).toThrow(code("SCOPE_REQUIRED"));
     expect(() => db.memory().store({ scope: undefined })).toThrow(code("SCOPE_REQUIRED"));
@@ -113,19 +123,24 @@ describe("operations", () => {
     const store = memory.store(user());
     const invalid = (part: string) =>
       expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining(part) });
-    const conditions = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
+    const conditions = (many: number) =>
+      Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
     expect(await store.search(["a"], { filter: conditions(100) })).toEqual([]);
     for (const filter of [conditions(101), conditions(33_000)]) {
       await expect(store.search(["a"], { filter })).rejects.toThrow(invalid("100"));
     }
     const prefix = Array.from({ length: 33_000 }, (_, n) => `l${n}`);
-    for (let n = 0; n < 3; n++) await expect(store.listNamespaces({ prefix })).rejects.toThrow(invalid("65535"));
+    for (let n = 0; n < 3; n++)
+      await expect(store.listNamespaces({ prefix })).rejects.toThrow(invalid("65535"));
     expect(await memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });
 
   it("attacks low: index the first 100,000 characters of a value, so that millions of numbers block nobody", async () => {
     const many = Array.from({ length: 1_000_000 }, (_, n) => n);
-    const item = { value: { many, text: "x".repeat(1_000_000) }, indexFields: ["$", "many[*]", "text"] };
+    const item = {
+      value: { many, text: "x".repeat(1_000_000) },
+      indexFields: ["$", "many[*]", "text"],
+    };
     const texts = indexedTexts(item) ?? [];
     expect(processorMs(() => indexedTexts(item), 300)).toBeLessThan(300);
     expect([texts.length, Math.max(...texts.map(({ length }) => length))]).toEqual([200, 100_000]);
@@ -158,7 +173,8 @@ describe("operations", () => {
     await store.put(["f"], "b", { n: 5, meta: { lang: "en" } });
     await store.put(["f"], "c", { n: "not a number", x: null });
     await store.put(["f"], "d", { n: { nested: 1 } });
-    const found = async (filter: object) => (await store.search(["f"], { filter })).map(({ key }) => key).sort();
+    const found = async (filter: object) =>
+      (await store.search(["f"], { filter })).map(({ key }) => key).sort();
     expect(await found({ n: { $in: [5, "12", 99] } })).toEqual(["a", "b"]);
     expect(await found({ n: { $nin: [5] } })).toEqual(["a", "c", "d"]);
     expect(await found({ x: { $exists: true } })).toEqual(["c"]);
@@ -188,14 +204,27 @@ describe("operations", () => {
     ]);
     expect(statements).toHaveLength(1);
     expect(results).toMatchObject([
-      ...[[], undefined, undefined, [{ key: "1" }], undefined, [{ key: "2" }], [["a", "b"]], { key: "warm" }],
+      ...[
+        [],
+        undefined,
+        undefined,
+        [{ key: "1" }],
+        undefined,
+        [{ key: "2" }],
+        [["a", "b"]],
+        { key: "warm" },
+      ],
     ]);
   });
 
   it("wait for each other where they write the same items in different orders", async () => {
     const store = db.memory().store(user());
     const names = Array.from({ length: 20 }, (_, n) => String(n));
-    const put = (key: string, n: number) => ({ namespace: ["c"], key, value: n % 3 === 0 ? null : { n } });
+    const put = (key: string, n: number) => ({
+      namespace: ["c"],
+      key,
+      value: n % 3 === 0 ? null : { n },
+    });
     await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
         store.batch((n % 2 === 0 ? names : names.toReversed()).map((key, at) => put(key, n + at))),
@@ -214,7 +243,8 @@ describe("a query", () => {
     await store.put(["q"], "漢字", { text: "京都で抹茶を飲む" });
     const filler = Array.from({ length: 300 }, (_, n) => `filler${n}`).join(" ");
     await store.put(["q"], "long", { text: `${filler} running` });
-    const found = async (query: string) => (await store.search(["q"], { query })).map(({ key }) => key);
+    const found = async (query: string) =>
+      (await store.search(["q"], { query })).map(({ key }) => key);
     expect(await found("running")).toEqual(["café", "long"]);
     expect(await found("CAFE")).toEqual(["café"]);
     expect(await found("抹茶")).toEqual(["漢字"]);
@@ -236,7 +266,10 @@ describe("a query", () => {
     const secret = word();
     const store = db.memory({ redact: (text) => text.replaceAll(secret, "(gone)") }).store(user());
     await store.put(["r"], "k", { text: `The code is ${secret}.`, list: [secret] });
-    expect((await store.get(["r"], "k"))?.value).toEqual({ text: "The code is (gone).", list: ["(gone)"] });
+    expect((await store.get(["r"], "k"))?.value).toEqual({
+      text: "The code is (gone).",
+      list: ["(gone)"],
+    });
     expect(await findEverywhere(db, secret)).toEqual({});
   });
 });
@@ -267,7 +300,10 @@ describe("items that expire", () => {
     expect((await store.search(["t"])).map(({ key }) => key)).toEqual(["for good"]);
     await store.put(["t"], "default", { n: 4 });
     expect((await store.get(["t"], "default"))?.createdAt).toEqual(now);
-    const rows = () => db.pool.query(`select key from "${db.schema}".store_item where user_id = $1`, [of.scope.userId]);
+    const rows = () =>
+      db.pool.query(`select key from "${db.schema}".store_item where user_id = $1`, [
+        of.scope.userId,
+      ]);
     expect((await rows()).rows).toHaveLength(3);
     await memory.upkeep();
     expect((await rows()).rows).toHaveLength(2);
@@ -304,8 +340,17 @@ describe("inside LangGraph", () => {
       .addEdge("write", "read")
       .compile({ store });
     const { found } = await graph.invoke({ found: [] });
-    expect(found).toMatchObject([{ value: { text: "one" } }, [{ key: "k2" }], { value: { text: "four" } }, undefined]);
-    expect((await store.search(["users", "a_b-c"])).map(({ key }) => key).sort()).toEqual(["k1", "k2", "k4"]);
+    expect(found).toMatchObject([
+      { value: { text: "one" } },
+      [{ key: "k2" }],
+      { value: { text: "four" } },
+      undefined,
+    ]);
+    expect((await store.search(["users", "a_b-c"])).map(({ key }) => key).sort()).toEqual([
+      "k1",
+      "k2",
+      "k4",
+    ]);
   });
 
   it("serves tools of createAgent, as LangMem's do", async () => {
@@ -315,18 +360,29 @@ describe("inside LangGraph", () => {
       async ({ text }, runtime: ToolRuntime) => {
         const inside = runtime.store as unknown as BaseStore;
         await inside.put(["memories", "user_1"], "m1", { content: text });
-        return JSON.stringify((await inside.search(["memories", "user_1"], { query: text })).map(({ key }) => key));
+        return JSON.stringify(
+          (await inside.search(["memories", "user_1"], { query: text })).map(({ key }) => key),
+        );
       },
       { name: "manage_memory", description: "Keeps a memory.", schema },
     );
-    const call = { name: "manage_memory", args: { text: "Likes tea" }, id: "c1", type: "tool_call" as const };
+    const call = {
+      name: "manage_memory",
+      args: { text: "Likes tea" },
+      id: "c1",
+      type: "tool_call" as const,
+    };
     const model = new ScriptedChatModel({
       replies: [new AIMessage({ content: "", tool_calls: [call] }), new AIMessage("Kept.")],
     });
     const agent = createAgent({ model, tools: [manage], store });
-    const { messages } = await agent.invoke({ messages: [{ role: "user", content: "I like tea" }] });
+    const { messages } = await agent.invoke({
+      messages: [{ role: "user", content: "I like tea" }],
+    });
     expect(messages.map(({ content }) => content)).toContain('["m1"]');
-    expect((await store.get(["memories", "user_1"], "m1"))?.value).toEqual({ content: "Likes tea" });
+    expect((await store.get(["memories", "user_1"], "m1"))?.value).toEqual({
+      content: "Likes tea",
+    });
   });
 });
 
@@ -335,15 +391,26 @@ describe("a put with `ifValue`", () => {
     const store = db.memory({ embeddings }).store(user());
     const when = (ifValue: Record<string, unknown> | null) => ({ ifValue });
     await store.put(["n"], "a", { text: "one", list: [1, { x: null }] }, undefined, when(null));
-    await store.put(["n"], "a", { text: "two" }, undefined, when({ list: [1, { x: null }], text: "one" }));
+    await store.put(
+      ["n"],
+      "a",
+      { text: "two" },
+      undefined,
+      when({ list: [1, { x: null }], text: "one" }),
+    );
     const stale = store.put(["n"], "a", { text: "three" }, undefined, when({ text: "one" }));
-    await expect(stale).rejects.toMatchObject({ code: "STALE_REVISION", details: { current: { text: "two" } } });
+    await expect(stale).rejects.toMatchObject({
+      code: "STALE_REVISION",
+      details: { current: { text: "two" } },
+    });
     const batch = store.batch([
       { namespace: ["n"], key: "b", value: { text: "new" } },
       { namespace: ["n"], key: "a", value: null, options: when(null) } as never,
     ]);
     await expect(batch).rejects.toThrow(code("STALE_REVISION"));
-    expect((await store.search(["n"])).map(({ key, value }) => [key, value.text])).toEqual([["a", "two"]]);
+    expect((await store.search(["n"])).map(({ key, value }) => [key, value.text])).toEqual([
+      ["a", "two"],
+    ]);
     await store.put(["n"], "a", null, undefined, when({ text: "two" }));
     expect(await store.search(["n"])).toEqual([]);
     const nobodys = db.memory().store().put([word()], "a", {}, undefined, when(null));
@@ -353,7 +420,9 @@ describe("a put with `ifValue`", () => {
   it("lets one of many writers at once win", async () => {
     const store = db.memory().store(user());
     const all = async (ifValue: Record<string, unknown> | null) => {
-      const puts = Array.from({ length: 8 }, () => store.put(["n"], "k", { id: word() }, undefined, { ifValue }));
+      const puts = Array.from({ length: 8 }, () =>
+        store.put(["n"], "k", { id: word() }, undefined, { ifValue }),
+      );
       const done = await Promise.allSettled(puts);
       return done.filter(({ status }) => status === "fulfilled").length;
     };

@@ -13,22 +13,34 @@ interface ComparedStore {
 }
 
 /** The stores that the conformance suite runs on; PostgresStore on a server only. */
-export function comparedStores(db: TestDatabase): Readonly<Record<string, () => Promise<ComparedStore>>> {
+export function comparedStores(
+  db: TestDatabase,
+): Readonly<Record<string, () => Promise<ComparedStore>>> {
   const embeddings = new HashingEmbeddings({ dimensions: dims });
   let count = 0;
   const ours = async () => {
     const memory = db.memory({ embeddings });
     if (count === 0) await memory.setup();
-    return { store: memory.store({ scope: { userId: `conformance ${count++}` } }), end: async () => {} };
+    return {
+      store: memory.store({ scope: { userId: `conformance ${count++}` } }),
+      end: async () => {},
+    };
   };
   const url = inject("databaseUrl");
   return {
     ours,
-    InMemoryStore: async () => ({ store: new InMemoryStore({ index: { dims, embeddings } }), end: async () => {} }),
+    InMemoryStore: async () => ({
+      store: new InMemoryStore({ index: { dims, embeddings } }),
+      end: async () => {},
+    }),
     ...(url !== null && {
       PostgresStore: async () => {
         const schema = `langgraph_store_${process.pid}_${count++}`;
-        const store = new PostgresStore({ connectionOptions: url, schema, index: { dims, embed: embeddings } });
+        const store = new PostgresStore({
+          connectionOptions: url,
+          schema,
+          index: { dims, embed: embeddings },
+        });
         await store.setup();
         const end = async () => {
           await store.stop();

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +19,8 @@ import { freePort } from "../support/free-port.js";
 import { limitsMs } from "../support/timing.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-const copied = "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
+const copied =
+  "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
 
 type State = { readonly messages: { type: string; content: string }[] };
 
@@ -51,7 +60,8 @@ afterAll(async () => {
   for (const drop of droppingDatabases) await drop();
 });
 
-const newThread = async () => (await server.call<{ thread_id: string }>("POST", "/threads", {})).thread_id;
+const newThread = async () =>
+  (await server.call<{ thread_id: string }>("POST", "/threads", {})).thread_id;
 const input = (content: string) => ({ messages: [{ role: "user", content }] });
 
 /** The events of memory while `content` is said. */
@@ -63,7 +73,9 @@ async function say(graph: string, threadId: string, content: string, more: objec
     ...more,
   });
   expect(events.filter(({ event }) => event === "error")).toEqual([]);
-  const memory = events.flatMap(({ event, data }) => (event === "custom" ? [data as Record<string, unknown>] : []));
+  const memory = events.flatMap(({ event, data }) =>
+    event === "custom" ? [data as Record<string, unknown>] : [],
+  );
   const state = events.findLast(({ event }) => event === "values")?.data as State;
   return {
     recalled: memory.find(({ type }) => type === "memory.recall")!,
@@ -76,13 +88,24 @@ describe("the graphs in Studio's dev server", () => {
   it("are listed", async () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
     expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual(
-      "assistant compaction compression consolidation extraction insights note summarization supervisor".split(" "),
+      "assistant compaction compression consolidation extraction insights note summarization supervisor".split(
+        " ",
+      ),
     );
     expect(server.output()).toContain("offline stand-in, not a language model");
   });
 
   it.each([
-    ["assistant", ["memory.recall", "memory.consent", "assistant:model_request", "assistant:tools", "memory.remember"]],
+    [
+      "assistant",
+      [
+        "memory.recall",
+        "memory.consent",
+        "assistant:model_request",
+        "assistant:tools",
+        "memory.remember",
+      ],
+    ],
     [
       "supervisor",
       [
@@ -101,7 +124,10 @@ describe("the graphs in Studio's dev server", () => {
     ["insights", ["load", "insights", "validate", "save"]],
     ["consolidation", ["load", "consolidate", "validate", "save"]],
   ])("are drawn with their inner nodes: %s", async (graph, expected) => {
-    const { nodes } = await server.call<{ nodes: { id: string }[] }>("GET", `/assistants/${graph}/graph?xray=true`);
+    const { nodes } = await server.call<{ nodes: { id: string }[] }>(
+      "GET",
+      `/assistants/${graph}/graph?xray=true`,
+    );
     const ids = nodes.map(({ id }) => id);
     for (const id of expected)
       expect(
@@ -111,7 +137,10 @@ describe("the graphs in Studio's dev server", () => {
   });
 
   it.each(["assistant", "supervisor"])("have messages in their input schema: %s", async (graph) => {
-    const { input_schema } = await server.call<{ input_schema: unknown }>("GET", `/assistants/${graph}/schemas`);
+    const { input_schema } = await server.call<{ input_schema: unknown }>(
+      "GET",
+      `/assistants/${graph}/schemas`,
+    );
     expect(JSON.stringify(input_schema)).toContain('"messages"');
     expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
   });
@@ -124,10 +153,15 @@ describe("the graphs in Studio's dev server", () => {
     });
     expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
     for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
-      await server.call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: graph, input: input(text) });
-    // The summary is made in the background after the third round; it is there soon, if not at once.
+      await server.call("POST", `/threads/${threadId}/runs/wait`, {
+        assistant_id: graph,
+        input: input(text),
+      });
+    // The summary is made in the background after the third round; it is there soon, if not at
+    // once.
     let round = await say(graph, threadId, "What is my dog called?");
-    while (round.recalled.summaryId === null) round = await say(graph, threadId, "What is my dog called?");
+    while (round.recalled.summaryId === null)
+      round = await say(graph, threadId, "What is my dog called?");
     expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
     expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
     for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
@@ -136,7 +170,8 @@ describe("the graphs in Studio's dev server", () => {
   it("ask the user before they remember a city, and take the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
-    const wait = (body: object) => server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
+    const wait = (body: object) =>
+      server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
     const asked = async () => {
       const { tasks } = await server.call<{ tasks: { interrupts: { value: Question }[] }[] }>(
         "GET",
@@ -157,7 +192,9 @@ describe("the graphs in Studio's dev server", () => {
     ]);
 
     const decisions = question!.proposals.map(({ id }) => ({ id, decision: "approve" }));
-    expect((await wait({ command: { resume: { decisions } } })).messages.at(-1)).toMatchObject({ type: "ai" });
+    expect((await wait({ command: { resume: { decisions } } })).messages.at(-1)).toMatchObject({
+      type: "ai",
+    });
     expect(await asked()).toEqual([]);
     const { answer } = await say("assistant", await newThread(), "In which city do I live?", run);
     for (const text of ["Rome", "From memory"]) expect(answer).toContain(text);
@@ -172,7 +209,9 @@ describe("the graphs in Studio's dev server", () => {
       stream_mode: ["values"],
       config: { configurable: { user_id: "bob" } },
     });
-    expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain("belongs to another scope");
+    expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain(
+      "belongs to another scope",
+    );
   });
 
   it("summarise one conversation on request, and background work goes on", async () => {
@@ -185,7 +224,8 @@ describe("the graphs in Studio's dev server", () => {
     expect(["completed", "skipped"]).toContain(done.status);
     let round = await say("assistant", threadId, "Four.");
     const { summaryId } = round.recalled;
-    while (round.recalled.summaryId === summaryId) round = await say("assistant", threadId, "More.");
+    while (round.recalled.summaryId === summaryId)
+      round = await say("assistant", threadId, "More.");
     expect(round.recalled.summaryId).toBeGreaterThan(Number(summaryId));
   });
 });
@@ -205,17 +245,30 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
   beforeAll(async () => {
     const page = readFileSync(join(repository, "docs/agent-server.md"), "utf8");
     const [, auth] = /^```ts\n(\/\/ auth\.ts\n[\s\S]*?)^```$/m.exec(page)!;
-    own = await startDevServer({ DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined }, auth);
+    own = await startDevServer(
+      { DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined },
+      auth,
+    );
   });
   afterAll(() => own?.stop());
 
   const [ana, bob] = ["Bearer anas-token", "Bearer bobs-token"];
-  const call = <Body>(who: string, method: "GET" | "POST" | "DELETE", path: string, body?: unknown) =>
-    own.call<Body>(method, path, body, who);
-  const thread = async (who: string) => (await call<{ thread_id: string }>(who, "POST", "/threads", {})).thread_id;
+  const call = <Body>(
+    who: string,
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    body?: unknown,
+  ) => own.call<Body>(method, path, body, who);
+  const thread = async (who: string) =>
+    (await call<{ thread_id: string }>(who, "POST", "/threads", {})).thread_id;
   const run = (who: string, threadId: string, body: object) =>
     call<State & { __error__?: { message: string }; __interrupt__?: { value: Question }[] }>(
-      ...([who, "POST", `/threads/${threadId}/runs/wait`, { assistant_id: "assistant", ...body }] as const),
+      ...([
+        who,
+        "POST",
+        `/threads/${threadId}/runs/wait`,
+        { assistant_id: "assistant", ...body },
+      ] as const),
     );
   const ask = async (who: string, threadId: string, content: string) =>
     (await run(who, threadId, { input: input(content) })).messages.at(-1)?.content;
@@ -244,12 +297,18 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
       await own.status("GET", `/threads/${first}/state`, bob),
       await own.status("DELETE", `/threads/${first}`, bob),
     ]).toEqual([404, 404]);
-    for (const named of [{ context: { userId: "ana" } }, { config: { configurable: { user_id: "ana" } } }]) {
+    for (const named of [
+      { context: { userId: "ana" } },
+      { config: { configurable: { user_id: "ana" } } },
+    ]) {
       const refused = await run(bob, await thread(bob), { input: input(question), ...named });
       expect(refused.__error__?.message).toContain("Whose run this is, is ambiguous");
     }
-    // First the server's threads, then memory: a thread that went on would bring back what was said.
-    const threads = await call<{ thread_id: string }[]>(ana, "POST", "/threads/search", { metadata: { owner: "ana" } });
+    // First the server's threads, then memory: a thread that went on would bring back what was
+    // said.
+    const threads = await call<{ thread_id: string }[]>(ana, "POST", "/threads/search", {
+      metadata: { owner: "ana" },
+    });
     for (const { thread_id } of threads) await own.status("DELETE", `/threads/${thread_id}`, ana);
     await call(ana, "POST", "/memory/forget?userId=ana", {});
     const again = await run(ana, first, { input: input(question), if_not_exists: "create" });
@@ -263,7 +322,10 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
       () => run(bob, threadId, { input: input("I live in Rome.") }),
       (state) => state.__interrupt__ !== undefined,
     );
-    const decisions = asked.__interrupt__![0]!.value.proposals.map(({ id }) => ({ id, decision: "approve" }));
+    const decisions = asked.__interrupt__![0]!.value.proposals.map(({ id }) => ({
+      id,
+      decision: "approve",
+    }));
     const resumed = { assistant_id: "assistant", command: { resume: { decisions } } };
     expect(await own.status("POST", `/threads/${threadId}/runs/wait`, ana, resumed)).toBe(404);
     expect((await run(bob, threadId, resumed)).messages.at(-1)).toMatchObject({ type: "ai" });
@@ -279,13 +341,14 @@ it("the repository is left as it was", () => {
 /**
  * Starts the dev server on the graphs of this repository and waits until it answers.
  *
- * It runs on a copy: it writes its state beside its configuration, edits `.gitignore` there, and starts anew
- * when a file changes.
+ * It runs on a copy: it writes its state beside its configuration, edits `.gitignore` there, and
+ * starts anew when a file changes.
  * @param auth the module that authenticates its users. @default none: all may do everything
  */
 async function startDevServer(env: Record<string, string | undefined>, auth?: string) {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-studio-"));
-  for (const name of copied) cpSync(join(repository, name), join(folder, name), { recursive: true });
+  for (const name of copied)
+    cpSync(join(repository, name), join(folder, name), { recursive: true });
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   await buildInspector(join(folder, "dist/inspector"));
   if (auth !== undefined) {
@@ -297,21 +360,25 @@ async function startDevServer(env: Record<string, string | undefined>, auth?: st
 
   const port = await freePort();
   const cli = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
-  const child = spawn(process.execPath, [cli, "dev", "--no-browser", "-p", String(port), "--host", "127.0.0.1"], {
-    cwd: folder,
-    // Its own process group, so that the server it starts ends with it.
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      ...process.env,
-      BROWSER: "none",
-      LANGGRAPH_CLI_NO_ANALYTICS: "1",
-      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "110000",
-      NODE_ENV: undefined,
-      VITEST: undefined,
-      ...env,
+  const child = spawn(
+    process.execPath,
+    [cli, "dev", "--no-browser", "-p", String(port), "--host", "127.0.0.1"],
+    {
+      cwd: folder,
+      // Its own process group, so that the server it starts ends with it.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        BROWSER: "none",
+        LANGGRAPH_CLI_NO_ANALYTICS: "1",
+        LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "110000",
+        NODE_ENV: undefined,
+        VITEST: undefined,
+        ...env,
+      },
     },
-  });
+  );
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -337,21 +404,32 @@ async function startDevServer(env: Record<string, string | undefined>, auth?: st
     async call<Body>(method: string, path: string, body?: unknown, who?: string) {
       const response = await request(url, method, path, body, who);
       const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
+      if (!response.ok)
+        throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
       return JSON.parse(text) as Body;
     },
     async stream(path: string, body: unknown) {
-      return (await (await request(url, "POST", path, body)).text()).split(/\r?\n\r?\n/).flatMap((block) => {
-        const event = /^event: (.*)$/m.exec(block)?.[1];
-        const data = /^data: (.*)$/m.exec(block)?.[1];
-        return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) as unknown }];
-      });
+      return (await (await request(url, "POST", path, body)).text())
+        .split(/\r?\n\r?\n/)
+        .flatMap((block) => {
+          const event = /^event: (.*)$/m.exec(block)?.[1];
+          const data = /^data: (.*)$/m.exec(block)?.[1];
+          return event === undefined || data === undefined
+            ? []
+            : [{ event, data: JSON.parse(data) as unknown }];
+        });
     },
     stop,
   };
 }
 
-const request = (url: string, method: string, path: string, body: unknown, who?: string): Promise<Response> =>
+const request = (
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  who?: string,
+): Promise<Response> =>
   fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),

@@ -15,7 +15,9 @@ describe("summaries.everyMessages", () => {
     for (let number = 1; number <= 12; number++) {
       const memory = summaryMemory(db, { model, config });
       const { summary } = await memory.remember({ ...thread, messages: round(`e${number}`) });
-      reasons.push(summary.started ? `${summary.window.startSeq}-${summary.window.endSeq}` : summary.reason);
+      reasons.push(
+        summary.started ? `${summary.window.startSeq}-${summary.window.endSeq}` : summary.reason,
+      );
     }
     const waits = Array<string>(3).fill("too_few_new");
     expect(reasons).toEqual([
@@ -25,10 +27,13 @@ describe("summaries.everyMessages", () => {
   });
 
   it("shows all unsummarised messages after the recent ones", async () => {
-    const { memory, thread, say } = summarisedThread(db, { config: { summaries: { everyMessages: 8 } } });
+    const { memory, thread, say } = summarisedThread(db, {
+      config: { summaries: { everyMessages: 8 } },
+    });
     for (const number of [1, 2, 3, 4, 5, 6]) await say(number);
     const { recent, gap, omitted } = await memory.recall(thread);
-    const idsOf = (...numbers: number[]) => numbers.flatMap((number) => [`${number}-q`, `${number}-a`]);
+    const idsOf = (...numbers: number[]) =>
+      numbers.flatMap((number) => [`${number}-q`, `${number}-a`]);
     expect(recent.map(({ id }) => id)).toEqual(idsOf(1, 2, 3));
     expect(gap.map(({ id }) => id)).toEqual(idsOf(4, 5, 6));
     expect(omitted).toBeNull();
@@ -38,8 +43,12 @@ describe("summaries.everyMessages", () => {
     const config = { summaries: { everyMessages: 20, afterTokens: 1_000 } };
     const { memory, thread, say } = summarisedThread(db, { config });
     for (const number of [1, 2, 3, 4]) await say(number);
-    const long = round("long").map((message) => Object.assign(message, { content: "word ".repeat(500) }));
-    expect((await memory.remember({ ...thread, messages: long })).summary).toMatchObject({ started: true });
+    const long = round("long").map((message) =>
+      Object.assign(message, { content: "word ".repeat(500) }),
+    );
+    expect((await memory.remember({ ...thread, messages: long })).summary).toMatchObject({
+      started: true,
+    });
   });
 
   it("tries again with the next turn after a failure", async () => {
@@ -54,7 +63,10 @@ describe("summaries.everyMessages", () => {
 
 it("a thread that was long before its first summary is summarised whole, once; then windows grow shorter", async () => {
   const { memory, model, thread, say } = summarisedThread(db);
-  await memory.record({ ...thread, messages: Array.from({ length: 50 }, (_, index) => round(`${index + 1}`)).flat() });
+  await memory.record({
+    ...thread,
+    messages: Array.from({ length: 50 }, (_, index) => round(`${index + 1}`)).flat(),
+  });
   expect(await say(51)).toMatchObject({ window: { startSeq: 0, endSeq: 101 } });
   const prompt = model.calls[0]!.messages.at(-1)!.text;
   for (const number of [1, 25, 51]) expect(prompt).toContain(`question of ${number}<`);

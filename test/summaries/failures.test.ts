@@ -14,11 +14,31 @@ const threeRounds = [...round("1"), ...round("2"), ...round("3")];
 /** Replies, and what the failed row and its event report. */
 const failures: [string, ScriptedReply[], RegExp, string][] = [
   ["throws", [new Error("overloaded")], /The model call failed: Error/, "MODEL_FAILED"],
-  ["throws what quotes the prompt", [new Error("bad: question of 4")], /failed: Error\.$/, "MODEL_FAILED"],
+  [
+    "throws what quotes the prompt",
+    [new Error("bad: question of 4")],
+    /failed: Error\.$/,
+    "MODEL_FAILED",
+  ],
   ["answers with an empty summary", [good("")], /empty summary/, "MODEL_OUTPUT_INVALID"],
-  ["returns nothing, twice", ["", ""], /twice gave an answer that is not a valid/, "MODEL_OUTPUT_INVALID"],
-  ["answers in prose, twice", ["Sure! It is:", "As I said"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
-  ["returns broken JSON, twice", ['{"summary": "x', "}{"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
+  [
+    "returns nothing, twice",
+    ["", ""],
+    /twice gave an answer that is not a valid/,
+    "MODEL_OUTPUT_INVALID",
+  ],
+  [
+    "answers in prose, twice",
+    ["Sure! It is:", "As I said"],
+    /twice gave an answer/,
+    "MODEL_OUTPUT_INVALID",
+  ],
+  [
+    "returns broken JSON, twice",
+    ['{"summary": "x', "}{"],
+    /twice gave an answer/,
+    "MODEL_OUTPUT_INVALID",
+  ],
   [
     "returns another shape, twice",
     [{ structured: { text: "x" } }, { structured: { reasoning: 1, summary: ["x"] } }],
@@ -29,35 +49,51 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
 ];
 
 describe("a summary whose model", () => {
-  it.each(failures)("%s fails, and the previous one stays in use", async (_, replies, error, code) => {
-    const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
-    const logger = recordingLogger();
-    const { memory, thread } = summarisedThread(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
-    await memory.remember({ ...thread, messages: threeRounds });
-    expect((await memory.remember({ ...thread, messages: round("4") })).summary).toMatchObject({ started: true });
+  it.each(failures)(
+    "%s fails, and the previous one stays in use",
+    async (_, replies, error, code) => {
+      const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
+      const logger = recordingLogger();
+      const { memory, thread } = summarisedThread(db, {
+        model,
+        logger,
+        config: { upkeep: { timeoutMs: 50 } },
+      });
+      await memory.remember({ ...thread, messages: threeRounds });
+      expect((await memory.remember({ ...thread, messages: round("4") })).summary).toMatchObject({
+        started: true,
+      });
 
-    const [, failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({ status: "failed", text: null, generationTimeMs: null });
-    expect(failed?.error).toMatch(error);
-    const used = await memory.summaries.list({ ...thread, completed: true, limit: 1 });
-    expect(used.map(({ text }) => text)).toEqual(["the first"]);
-    const [job] = await memory.jobs.list({ kind: "summaries", state: "failed" });
-    expect(job).toMatchObject({ attempts: 1, dueAt: expect.any(Date) });
-    expect(model.calls).toHaveLength(1 + replies.length);
+      const [, failed] = await memory.summaries.list(thread);
+      expect(failed).toMatchObject({ status: "failed", text: null, generationTimeMs: null });
+      expect(failed?.error).toMatch(error);
+      const used = await memory.summaries.list({ ...thread, completed: true, limit: 1 });
+      expect(used.map(({ text }) => text)).toEqual(["the first"]);
+      const [job] = await memory.jobs.list({ kind: "summaries", state: "failed" });
+      expect(job).toMatchObject({ attempts: 1, dueAt: expect.any(Date) });
+      expect(model.calls).toHaveLength(1 + replies.length);
 
-    const recalled = await memory.recall(thread);
-    expect(recalled.summary).toMatchObject({ text: "the first", endSeq: 5 });
-    expect(recalled.gap.map((message) => message.id)).toEqual(["4-q", "4-a"]);
-    expect(recalled.processing).toBeNull();
-    expect(await eventsOf(db, thread, "summarize")).toEqual(["create ok null", `create error ${code}`]);
-    expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
-      expect.stringMatching(/^warn: Summarizing messages 0-7 for \S+ failed: .*next try in 30000 ms\.$/s),
-    ]);
-    expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);
-  });
+      const recalled = await memory.recall(thread);
+      expect(recalled.summary).toMatchObject({ text: "the first", endSeq: 5 });
+      expect(recalled.gap.map((message) => message.id)).toEqual(["4-q", "4-a"]);
+      expect(recalled.processing).toBeNull();
+      expect(await eventsOf(db, thread, "summarize")).toEqual([
+        "create ok null",
+        `create error ${code}`,
+      ]);
+      expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
+        expect.stringMatching(
+          /^warn: Summarizing messages 0-7 for \S+ failed: .*next try in 30000 ms\.$/s,
+        ),
+      ]);
+      expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);
+    },
+  );
 
   it("answers in prose is given its answer back once, and can then succeed", async () => {
-    const model = new ScriptedChatModel({ replies: ["Here is a summary: they talked.", good("They talked.")] });
+    const model = new ScriptedChatModel({
+      replies: ["Here is a summary: they talked.", good("They talked.")],
+    });
     const { memory, thread } = summarisedThread(db, { model });
     await memory.remember({ ...thread, messages: threeRounds });
     expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
@@ -71,8 +107,13 @@ describe("a summary whose model", () => {
 
 it("a summary that the database refuses fails, and the next try makes it", async () => {
   const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
-  const { memory, thread } = summarisedThread(db, { model, config: { summaries: { retryDelayMs: 50 } } });
-  await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
+  const { memory, thread } = summarisedThread(db, {
+    model,
+    config: { summaries: { retryDelayMs: 50 } },
+  });
+  await db.pool.query(
+    `alter table "${db.schema}".summary add constraint no check (content <> 'refused')`,
+  );
   await memory.remember({ ...thread, messages: threeRounds });
   const [failed] = await memory.summaries.list(thread);
   expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining("check") });

@@ -12,14 +12,20 @@ const db = useTestDatabase();
 const leaseMs = 1_000;
 let now = Date.parse("2030-01-01T00:00:00Z");
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-const long = [1, 2, 3].map((part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }));
+const long = [1, 2, 3].map(
+  (part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }),
+);
 
 beforeEach(() => {
   now += 86_400_000;
 });
 
 /** A memory on the shared clock, whose model waits at `gate`. */
-function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; maxAttempts?: number } = {}) {
+function worker(
+  name: string,
+  gate: Gate,
+  options: { model?: ScriptedChatModel; maxAttempts?: number } = {},
+) {
   const model =
     options.model ??
     new ScriptedChatModel({
@@ -36,7 +42,9 @@ function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; 
   return { memory, model, gate };
 }
 
-/** A worker that summarises a long stretch piece by piece, and another one that waits for nothing. */
+/**
+ * A worker that summarises a long stretch piece by piece, and another one that waits for nothing.
+ */
 async function longStretch() {
   const [slow, other] = [worker("slow", createGate()), worker("other", createGate({ open: true }))];
   const thread = newAddress();
@@ -97,7 +105,9 @@ describe("a lease", () => {
 
 describe("two workers", () => {
   it("that sweep concurrently never take the same summary", async () => {
-    const broken = new ScriptedChatModel({ replies: Array<Error>(12).fill(new Error("overloaded")) });
+    const broken = new ScriptedChatModel({
+      replies: Array<Error>(12).fill(new Error("overloaded")),
+    });
     const config = { summaries: { retryDelayMs: 1 } };
     const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
     const threads = Array.from({ length: 12 }, newAddress);
@@ -108,14 +118,17 @@ describe("two workers", () => {
     await Promise.all(workers.map((each) => each.memory.idle()));
     // Several may find the same; one of them takes it.
     expect(found.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(12);
-    for (const thread of threads) expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
+    for (const thread of threads)
+      expect(await failing.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
     expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
   });
 
   it("that end the same turn concurrently start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
     const thread = newAddress();
-    const ended = await Promise.all(workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })));
+    const ended = await Promise.all(
+      workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })),
+    );
     await Promise.all(workers.map((each) => each.memory.idle()));
     expect(ended.filter((each) => each.summary.started)).toHaveLength(1);
     expect(ended.reduce((sum, each) => sum + each.recorded, 0)).toBe(6);

@@ -25,26 +25,31 @@ function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
 }
 
 describe("after an outage", () => {
-  it.each([30, 40, 100])("up to message %i each reaches a prompt, and none is dropped at once", async (until) => {
-    let rounds = 0;
-    const { model, reached, memory } = failing(() => rounds * 2 <= until);
-    const thread = { scope, threadId: `outage ${until}` };
-    while (rounds * 2 <= until) {
+  it.each([30, 40, 100])(
+    "up to message %i each reaches a prompt, and none is dropped at once",
+    async (until) => {
+      let rounds = 0;
+      const { model, reached, memory } = failing(() => rounds * 2 <= until);
+      const thread = { scope, threadId: `outage ${until}` };
+      while (rounds * 2 <= until) {
+        rounds++;
+        await memory.remember({ ...thread, messages: round(`${rounds}`) });
+      }
+      const last = rounds * 2 - 1;
+      expect([...reached].toSorted((one, other) => one - other)).toEqual([
+        ...Array(last + 1).keys(),
+      ]);
+      const [id, ...row] = (await summaryTable(memory, thread)).at(-1) ?? [];
+      expect([id, ...row]).toEqual([id, 0, last, null, "completed"]);
+      expect(summaryPrompt(model.calls.at(-1)).dropBefore).toBeNull();
+
       rounds++;
       await memory.remember({ ...thread, messages: round(`${rounds}`) });
-    }
-    const last = rounds * 2 - 1;
-    expect([...reached].toSorted((one, other) => one - other)).toEqual([...Array(last + 1).keys()]);
-    const [id, ...row] = (await summaryTable(memory, thread)).at(-1) ?? [];
-    expect([id, ...row]).toEqual([id, 0, last, null, "completed"]);
-    expect(summaryPrompt(model.calls.at(-1)).dropBefore).toBeNull();
-
-    rounds++;
-    await memory.remember({ ...thread, messages: round(`${rounds}`) });
-    const next = (await summaryTable(memory, thread)).at(-1);
-    // What no summary had is given up by and by: two turns for each that is new.
-    expect(next?.slice(1)).toEqual([4, last + 2, id, "completed"]);
-  });
+      const next = (await summaryTable(memory, thread)).at(-1);
+      // What no summary had is given up by and by: two turns for each that is new.
+      expect(next?.slice(1)).toEqual([4, last + 2, id, "completed"]);
+    },
+  );
 
   it("in any turns, no message is omitted, in one piece or several", () =>
     fc.assert(
@@ -54,7 +59,10 @@ describe("after an outage", () => {
         fc.uuid(),
         async (down, inputBudgetTokens, threadId) => {
           let rounds = 0;
-          const { reached, memory } = failing(() => down[rounds] ?? false, { inputBudgetTokens, mostPieces: 50 });
+          const { reached, memory } = failing(() => down[rounds] ?? false, {
+            inputBudgetTokens,
+            mostPieces: 50,
+          });
           for (; rounds <= down.length; rounds++)
             await memory.remember({ scope, threadId, messages: round(`${rounds}`) });
           expect(reached.size).toBe(rounds * 2);

@@ -35,7 +35,10 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
     const { rows } = await db.pool.query(
       `select array_agg(seq order by seq) as seqs, count(distinct message_id)::int as ids from "${db.schema}".message`,
     );
-    expect([rows[0].seqs, rows[0].ids]).toEqual([Array.from({ length: 160 }, (_, seq) => seq), 160]);
+    expect([rows[0].seqs, rows[0].ids]).toEqual([
+      Array.from({ length: 160 }, (_, seq) => seq),
+      160,
+    ]);
 
     // All 80 turns may end while one summary is made: another turn makes the next.
     const next = summaryMemory(db, { model: new OfflineChatModel() });

@@ -42,10 +42,19 @@ describe("a failed summary", () => {
   it("is given up after the last attempt, and the next turn starts a fresh one", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({
-      replies: [good("the first"), ...Array<Error>(3).fill(new Error("overloaded")), good("the next")],
+      replies: [
+        good("the first"),
+        ...Array<Error>(3).fill(new Error("overloaded")),
+        good("the next"),
+      ],
     });
     const logger = recordingLogger();
-    const { memory, thread } = summarisedThread(db, { model, config, logger, clock: () => new Date(now) });
+    const { memory, thread } = summarisedThread(db, {
+      model,
+      config,
+      logger,
+      clock: () => new Date(now),
+    });
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     for (const wait of [1_000, 2_000, 4_000, 3_600_000]) {

@@ -23,7 +23,8 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const database = await postgres("start");
     const probe = new pg.Pool({ connectionString: database, max: 1 });
     probe.on("error", () => {});
-    const startedAt = async () => (await probe.query("select pg_postmaster_start_time()::text as at")).rows[0].at;
+    const startedAt = async () =>
+      (await probe.query("select pg_postmaster_start_time()::text as at")).rows[0].at;
     const model = new ScriptedChatModel({
       latencyMs: 20,
       replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
@@ -36,7 +37,10 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const memory = createTestMemory({ database, model, config, logger: silentLogger });
     await memory.setup();
 
-    const threads = ["a", "b", "c", "d"].map((threadId) => ({ scope: { userId: "ana" }, threadId }));
+    const threads = ["a", "b", "c", "d"].map((threadId) => ({
+      scope: { userId: "ana" },
+      threadId,
+    }));
     const acknowledged = new Map(threads.map(({ threadId }) => [threadId, [] as string[]]));
     let writing = true;
     const writers = threads.map(async (thread) => {
@@ -51,7 +55,9 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const starts = [await startedAt()];
     const completed: number[] = [];
     const count = async (status: string) => {
-      const ofThreads = await Promise.all(threads.map((thread) => untilAvailable(() => memory.summaries.list(thread))));
+      const ofThreads = await Promise.all(
+        threads.map((thread) => untilAvailable(() => memory.summaries.list(thread))),
+      );
       return ofThreads.flat().filter((summary) => summary.status === status).length;
     };
     const moreSummaries = async () => {
@@ -95,7 +101,9 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const superuser = new pg.Client(database);
     superuser.on("error", () => {});
     await superuser.connect();
-    const { rows } = await superuser.query("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid");
+    const { rows } = await superuser.query(
+      "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid",
+    );
     const turns: { readonly endedAt: number; readonly ok: boolean }[] = [];
     let talking = true;
     const conversations = Array.from({ length: 6 }, async (_, n) => {
@@ -115,7 +123,8 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
         await sleep(50);
       }
     });
-    const answeredAfter = (at: number) => turns.filter(({ ok, endedAt }) => ok && endedAt > at).length;
+    const answeredAfter = (at: number) =>
+      turns.filter(({ ok, endedAt }) => ok && endedAt > at).length;
     await expect.poll(() => answeredAfter(0)).toBeGreaterThan(12);
     process.kill(Number(rows[0].pid), "SIGQUIT");
     await sleep(7_000);
@@ -126,7 +135,9 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     talking = false;
     await Promise.all(conversations);
     expect(answeredAfter(backAt)).toBeGreaterThan(12);
-    expect(Math.max(...turns.filter(({ ok }) => !ok).map(({ endedAt }) => endedAt)) - backAt).toBeLessThan(3_000);
+    expect(
+      Math.max(...turns.filter(({ ok }) => !ok).map(({ endedAt }) => endedAt)) - backAt,
+    ).toBeLessThan(3_000);
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
     await memory.close();
   });

@@ -5,18 +5,25 @@ import { summaryText as screened } from "../../src/summaries/make-summary.js";
 import { createScreen } from "../../src/text/reads-as-instruction.js";
 
 const screen = createScreen(undefined, () => {});
-const summaryText = async (text: string, maxCharacters: number) => (await screened(screen, text, maxCharacters)).text;
+const summaryText = async (text: string, maxCharacters: number) =>
+  (await screened(screen, text, maxCharacters)).text;
 
 describe("summaryText", () => {
   it("trims, and removes what the database cannot store", async () =>
     expect(await summaryText("  Ana chose\u0000 FastAPI.\n", 100)).toBe("Ana chose FastAPI."));
 
-  it.each(["", "   ", "\n\t", "\u0000", "…", "--- !!! ---", "{}"])("refuses %j as empty", async (text) => {
-    await expect(summaryText(text, 100)).rejects.toThrow(expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }));
-  });
+  it.each(["", "   ", "\n\t", "\u0000", "…", "--- !!! ---", "{}"])(
+    "refuses %j as empty",
+    async (text) => {
+      await expect(summaryText(text, 100)).rejects.toThrow(
+        expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }),
+      );
+    },
+  );
 
   it("cuts after the last sentence that fits", async () => {
-    const text = "First sentence here. Second one follows! A third is far too long to be kept whole.";
+    const text =
+      "First sentence here. Second one follows! A third is far too long to be kept whole.";
     expect(await summaryText(text, 50)).toBe("First sentence here. Second one follows!");
   });
 
@@ -45,6 +52,8 @@ describe("summaryText", () => {
   it("attacks screen: refuses a text that a classifier refuses only as a whole", async () => {
     const whole = async (text: string) => /one.*two.*three/s.test(text);
     const refused = screened(whole, "Part one. Part two. Part three.", 200);
-    await expect(refused).rejects.toThrow(expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }));
+    await expect(refused).rejects.toThrow(
+      expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }),
+    );
   });
 });

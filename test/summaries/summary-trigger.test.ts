@@ -1,10 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { type SummaryTriggerInput, summarySkipReason } from "../../src/summaries/summary-window.rule.js";
+import {
+  type SummaryTriggerInput,
+  summarySkipReason,
+} from "../../src/summaries/summary-window.rule.js";
 
-/** The reason in a thread of short messages without system messages, where one new message is enough. */
-function reasonIn(thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">) {
+/**
+ * The reason in a thread of short messages without system messages, where one new message is
+ * enough.
+ */
+function reasonIn(
+  thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">,
+) {
   const { lastSeq, summarisedSeq } = thread;
-  const counts = { messages: lastSeq + 1, unsummarised: lastSeq - (summarisedSeq ?? -1), unsummarisedBytes: 0 };
+  const counts = {
+    messages: lastSeq + 1,
+    unsummarised: lastSeq - (summarisedSeq ?? -1),
+    unsummarisedBytes: 0,
+  };
   return summarySkipReason({ ...thread, ...counts, everyMessages: 1, afterTokens: 16_000 });
 }
 
@@ -20,6 +32,10 @@ describe("summarySkipReason", () => {
     ["something newer was summarised", { ...due, summarisedSeq: 7 }, "nothing_new"],
     ["one message is new", { ...due, lastSeq: 6, summarisedSeq: 5 }, null],
     ["too early comes before running", { ...due, lastSeq: 1, processing: true }, "too_early"],
-    ["running comes before nothing new", { ...due, processing: true, summarisedSeq: 5 }, "already_running"],
+    [
+      "running comes before nothing new",
+      { ...due, processing: true, summarisedSeq: 5 },
+      "already_running",
+    ],
   ])("when %s", (_, input, reason) => expect(reasonIn(input)).toBe(reason));
 });

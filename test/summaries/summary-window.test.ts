@@ -7,7 +7,8 @@ const role = fc.constantFrom<MessageRole>("user", "assistant", "tool", "system",
 const roles = fc.array(role, { minLength: 1, maxLength: 60, size: "max" });
 const windowMessages = fc.integer({ min: 2, max: 20 });
 
-const startsOf = (sequence: readonly MessageRole[]) => sequence.flatMap((each, seq) => (each === "user" ? [seq] : []));
+const startsOf = (sequence: readonly MessageRole[]) =>
+  sequence.flatMap((each, seq) => (each === "user" ? [seq] : []));
 
 /** Rounds of user and assistant only: users speak at even seqs. */
 const plainStarts = (lastSeq: number) =>
@@ -20,7 +21,10 @@ describe("summaryWindow", () => {
         const lastSeq = round * 2 + 1;
         const earliest = Math.max(0, lastSeq - size + 1);
         const aligned = earliest % 2 === 0 ? earliest : earliest + 1;
-        expect(summaryWindow(lastSeq, size, plainStarts(lastSeq))).toEqual({ startSeq: aligned, endSeq: lastSeq });
+        expect(summaryWindow(lastSeq, size, plainStarts(lastSeq))).toEqual({
+          startSeq: aligned,
+          endSeq: lastSeq,
+        });
       }),
     ));
 
@@ -41,7 +45,9 @@ describe("summaryWindow", () => {
         const lastSeq = sequence.length - 1;
         const { startSeq } = summaryWindow(lastSeq, size, starts);
         if (lastSeq - startSeq + 1 > size) expect(startSeq).toBe(starts.at(-1) ?? 0);
-        expect([0, ...starts].filter((start) => start < startSeq && lastSeq - start + 1 <= size)).toEqual([]);
+        expect(
+          [0, ...starts].filter((start) => start < startSeq && lastSeq - start + 1 <= size),
+        ).toEqual([]);
       }),
     ));
 

@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { round } from "../support/spoken.js";
 import { summarisedThread } from "../support/summary-memory.js";
@@ -12,7 +18,9 @@ const system = (text: string) => new SystemMessage({ id: text.slice(0, 40), cont
 describe("system messages", () => {
   it("alone make no summary", async () => {
     const { memory, thread } = summarisedThread(db);
-    const messages = Array.from({ length: 20 }, (_, index) => system(`rule ${index} ${"x".repeat(9_000)}`));
+    const messages = Array.from({ length: 20 }, (_, index) =>
+      system(`rule ${index} ${"x".repeat(9_000)}`),
+    );
     const { lastSeq, summary } = await memory.remember({ ...thread, messages });
     expect([lastSeq, summary]).toEqual([19, { started: false, reason: "too_early" }]);
   });
@@ -45,14 +53,18 @@ describe("system messages", () => {
 });
 
 describe("a message of very many words", () => {
-  const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+  const words = (count: number) =>
+    Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
   it.each([
     ["words", words(60_000)],
     ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
   ])("of %s is summarised in the first turn", async (_, content) => {
     const { memory, thread } = summarisedThread(db);
-    const messages = [new HumanMessage({ id: "q", content }), new AIMessage({ id: "a", content: "ok" })];
+    const messages = [
+      new HumanMessage({ id: "q", content }),
+      new AIMessage({ id: "a", content: "ok" }),
+    ];
     const first = await memory.remember({ ...thread, messages });
     expect(first.summary).toMatchObject({ started: true, window: { startSeq: 0, endSeq: 1 } });
     const { summary } = await memory.remember({ ...thread, messages: round("2") });
@@ -75,7 +87,8 @@ describe("a message of very many words", () => {
 
 describe("a turn with open tool calls", () => {
   const call = (id: string) => ({ id, name: "look", args: {}, type: "tool_call" as const });
-  const result = (id: string) => new ToolMessage({ id: `r${id}`, tool_call_id: id, content: `result ${id}` });
+  const result = (id: string) =>
+    new ToolMessage({ id: `r${id}`, tool_call_id: id, content: `result ${id}` });
   const asking: BaseMessage[] = [
     new HumanMessage({ id: "q", content: "look" }),
     new AIMessage({ id: "c", content: "", tool_calls: [call("1"), call("2")] }),
@@ -83,22 +96,31 @@ describe("a turn with open tool calls", () => {
 
   it("is not summarised while results are recorded one by one", async () => {
     const { memory, thread } = summarisedThread(db, { config: { summaries: { afterSeq: 0 } } });
-    const remember = async (...messages: BaseMessage[]) => (await memory.remember({ ...thread, messages })).summary;
+    const remember = async (...messages: BaseMessage[]) =>
+      (await memory.remember({ ...thread, messages })).summary;
     const open = { started: false, reason: "round_open" };
     expect(await remember(...asking)).toEqual(open);
     expect(await remember(result("1"))).toEqual(open);
     expect(await remember(system("a rule between"))).toEqual(open);
     expect(await remember()).toEqual(open);
-    expect(await remember(result("2"))).toMatchObject({ started: true, window: { startSeq: 0, endSeq: 4 } });
+    expect(await remember(result("2"))).toMatchObject({
+      started: true,
+      window: { startSeq: 0, endSeq: 4 },
+    });
   });
 
   it("is not summarised by hand either, until its results are there", async () => {
     const { memory, thread } = summarisedThread(db);
-    await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")] });
+    await memory.record({
+      ...thread,
+      messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")],
+    });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
     expect(await memory.summaries.list(thread)).toEqual([]);
     await memory.record({ ...thread, messages: [result("2")] });
-    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "completed" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
+      status: "completed",
+    });
   });
 
   it("is closed by the next human message: the results never come", async () => {

@@ -23,7 +23,8 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
   gate.close();
 }
 
-const seqsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const seqsOf = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 it("each of ten turns is shown the latest complete summary and its gap, and starts the next if none runs", async () => {
   const gate = createGate();
@@ -98,9 +99,16 @@ describe("the window's timeline", () => {
       { previous: previous("0-5", 1), added: seqsOf(6, 9), dropped: [], dropBefore: null },
       { previous: previous("0-9", 2), added: seqsOf(10, 13), dropped: [], dropBefore: null },
       { previous: previous("0-13", 3), added: [14, 15], dropped: [0, 1], dropBefore: 2 },
-      { previous: previous("2-15", 4), added: seqsOf(16, 19), dropped: seqsOf(2, 5), dropBefore: 6 },
+      {
+        previous: previous("2-15", 4),
+        added: seqsOf(16, 19),
+        dropped: seqsOf(2, 5),
+        dropBefore: 6,
+      },
     ]);
-    expect(summaryPrompt(model.calls[1]).text).toContain('seq="6" role="user">question of r4</message>');
+    expect(summaryPrompt(model.calls[1]).text).toContain(
+      'seq="6" role="user">question of r4</message>',
+    );
 
     const ids = (await memory.summaries.list(thread)).map((summary) => summary.id);
     expect(logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"))).toEqual([
@@ -135,7 +143,11 @@ describe("the window's timeline", () => {
     const messages = [...round("1"), ...round("2"), ...round("3")];
     await memory.remember({ ...thread, messages });
     const again = await memory.remember({ ...thread, messages });
-    expect(again).toEqual({ recorded: 0, lastSeq: 5, summary: { started: false, reason: "nothing_new" } });
+    expect(again).toEqual({
+      recorded: 0,
+      lastSeq: 5,
+      summary: { started: false, reason: "nothing_new" },
+    });
     expect(logger.lines.at(-1)).toBe("debug: No new messages to summarize for nothing new");
     expect(model.calls).toHaveLength(1);
   });

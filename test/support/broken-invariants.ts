@@ -1,7 +1,13 @@
 import type { TestDatabase } from "./test-database.js";
 
-/** The broken invariants of the tables: counters, revisions, indexed memories, sources, transcripts, consents. */
-export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<{ broken: string; user: string }[]> {
+/**
+ * The broken invariants of the tables: counters, revisions, indexed memories, sources, transcripts,
+ * consents.
+ */
+export async function brokenInvariants({
+  pool,
+  schema,
+}: TestDatabase): Promise<{ broken: string; user: string }[]> {
   const { rows } = await pool.query<{ broken: string; user: string }>(`
     with active as (
       select m.owner_ref, count(*) as memories from "${schema}".memory m where m.state = 'active' group by 1

@@ -1,4 +1,8 @@
-import type { ChildProcess, ChildProcessWithoutNullStreams, SpawnOptionsWithoutStdio } from "node:child_process";
+import type {
+  ChildProcess,
+  ChildProcessWithoutNullStreams,
+  SpawnOptionsWithoutStdio,
+} from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -74,11 +78,18 @@ function follow(child: ChildProcessWithoutNullStreams): ChildScript {
     line: (fits) =>
       new Promise((resolve, reject) => {
         const watch = () => {
-          const found = lines.find((line) => (typeof fits === "string" ? line === fits : fits.test(line)));
+          const found = lines.find((line) =>
+            typeof fits === "string" ? line === fits : fits.test(line),
+          );
           if (found === undefined && !ended) return;
           watchers.delete(watch);
           if (found !== undefined) resolve(found);
-          else reject(new Error(`The script ended without printing ${fits}. It said:\n${lines.join("\n")}\n${errors}`));
+          else
+            reject(
+              new Error(
+                `The script ended without printing ${fits}. It said:\n${lines.join("\n")}\n${errors}`,
+              ),
+            );
         };
         watchers.add(watch);
         watch();

@@ -11,7 +11,13 @@ export async function openChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
     args: [
-      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"],
+      ...[
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-dev-shm-usage",
+      ],
       ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
     ],
   });

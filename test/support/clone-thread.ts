@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { TestDatabase } from "./test-database.js";
 
 /** Copies the checkpoints of a thread to a new one. Returns its id. */
-export async function cloneThread({ pool, schema }: TestDatabase, threadId: string): Promise<string> {
+export async function cloneThread(
+  { pool, schema }: TestDatabase,
+  threadId: string,
+): Promise<string> {
   const copy = randomUUID();
   const tables = {
     checkpoints: "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",

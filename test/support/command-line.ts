@@ -26,10 +26,11 @@ export interface OwnProcess {
 }
 
 /**
- * `mnemograph` in an empty folder, on its own database. Only one process can open the embedded database at a time:
- * fill it with `withMemory`, which closes it.
+ * `mnemograph` in an empty folder, on its own database. Only one process can open the embedded
+ * database at a time: fill it with `withMemory`, which closes it.
  *
- * Commands share a process, which saves a second of start-up each. A command with `OwnProcess` gets its own.
+ * Commands share a process, which saves a second of start-up each. A command with `OwnProcess` gets
+ * its own.
  */
 export function useCommandLine(db: TestDatabase) {
   const id = randomUUID().slice(0, 8);
@@ -44,7 +45,8 @@ export function useCommandLine(db: TestDatabase) {
     if (inject("embedded")) copyEmbedded(join(folder, "data"));
   });
   afterAll(async () => {
-    if (inject("databaseUrl") !== null) await db.pool.query(`drop schema if exists "${schema}" cascade`);
+    if (inject("databaseUrl") !== null)
+      await db.pool.query(`drop schema if exists "${schema}" cascade`);
     rmSync(folder, { recursive: true, force: true });
   });
   const shared = useSharedProcess(folder);
@@ -96,13 +98,18 @@ function useSharedProcess(cwd: string): (args: readonly string[]) => Promise<End
   });
   const answer = async (args: readonly string[]): Promise<Ended> => {
     if (!child) {
-      child = fork(compiled("test/support/scripts/command-line"), { cwd, env: environment(), execArgv: briefly });
+      child = fork(compiled("test/support/scripts/command-line"), {
+        cwd,
+        env: environment(),
+        execArgv: briefly,
+      });
       ended = once(child, "exit");
     }
     const answered = once(child, "message");
     child.send(args);
     const [answer] = await Promise.race([answered, ended]);
-    if (typeof answer !== "object") throw new Error(`The process of the commands ended with ${answer}.`);
+    if (typeof answer !== "object")
+      throw new Error(`The process of the commands ended with ${answer}.`);
     const { code, out, err } = answer as Ended;
     return { code, out: out.trimEnd(), err: err.trimEnd() };
   };

@@ -29,10 +29,12 @@ export function docPages(): DocPage[] {
 /** The examples marked `ts run`, each with the block `text output` that follows it. */
 export function docExamples(pages: readonly DocPage[]): DocExample[] {
   return pages.flatMap(({ path, text }) =>
-    [...text.matchAll(/^```ts run\n([\s\S]*?)^```\n(?:\n```text output\n([\s\S]*?)^```$)?/gm)].map((block) => ({
-      at: `${path}:${text.slice(0, block.index).split("\n").length}`,
-      code: block[1] ?? "",
-      output: block[2] ?? null,
-    })),
+    [...text.matchAll(/^```ts run\n([\s\S]*?)^```\n(?:\n```text output\n([\s\S]*?)^```$)?/gm)].map(
+      (block) => ({
+        at: `${path}:${text.slice(0, block.index).split("\n").length}`,
+        code: block[1] ?? "",
+        output: block[2] ?? null,
+      }),
+    ),
   );
 }

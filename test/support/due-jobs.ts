@@ -7,7 +7,10 @@ export interface DueJobsPlace {
   readonly schema: string;
 }
 
-/** Makes `threads` users of seven tenants, each with a conversation of two turns and two due jobs: facts and an episode. */
+/**
+ * Makes `threads` users of seven tenants, each with a conversation of two turns and two due jobs:
+ * facts and an episode.
+ */
 export async function makeDueJobs({ pool, schema }: DueJobsPlace, threads: number): Promise<void> {
   await pool.query(
     `insert into "${schema}".owner (tenant_id, user_id, app_id, turns)
@@ -60,7 +63,10 @@ export async function readEffects({ pool, schema }: DueJobsPlace): Promise<JobEf
 
 /** The answers of a model to the jobs of `makeDueJobs`: one fact and one episode. */
 export const instantAnswers = {
-  fact_extraction: () => ({ reasoning: "", facts: [candidate("Lives in Lisbon.", "I live in Lisbon")] }),
+  fact_extraction: () => ({
+    reasoning: "",
+    facts: [candidate("Lives in Lisbon.", "I live in Lisbon")],
+  }),
   episode_summary: () => ({ reasoning: "", summary: "They spoke of Lisbon." }),
 };
 

@@ -8,36 +8,82 @@ import { candidate, facts, taskModel } from "./task-model.js";
 import type { TestDatabase } from "./test-database.js";
 
 /**
- * Gives `scope` rows in every table with data of scopes, checkpoints included. Every text contains `word`. Needs
- * vectors. Returns the memory that wrote them.
+ * Gives `scope` rows in every table with data of scopes, checkpoints included. Every text contains
+ * `word`. Needs vectors. Returns the memory that wrote them.
  */
-export async function fillScope(db: TestDatabase, scope: Scope, word: string, threadId = `thread ${word}`) {
+export async function fillScope(
+  db: TestDatabase,
+  scope: Scope,
+  word: string,
+  threadId = `thread ${word}`,
+) {
   const model = taskModel({
-    conversation_summary: () => ({ structured: { reasoning: "", summary: `They talked about ${word}.` } }),
+    conversation_summary: () => ({
+      structured: { reasoning: "", summary: `They talked about ${word}.` },
+    }),
     fact_extraction: (_, call) =>
       facts(candidate(`The user likes ${word} number ${call}.`, word, { category: "knowledge" })),
   });
   const config = { memories: { extract: true, linkSimilarity: 0.2 } };
-  const memory = db.memory({ model, embeddings: new HashingEmbeddings({ dimensions: 16 }), config });
-  const answers = new ScriptedChatModel({ replies: (_, index) => `Answer ${index + 1} about ${word}` });
-  const graph = withMemory(chatAgent(answers), memory).compile({ checkpointer: memory.checkpointer() });
+  const memory = db.memory({
+    model,
+    embeddings: new HashingEmbeddings({ dimensions: 16 }),
+    config,
+  });
+  const answers = new ScriptedChatModel({
+    replies: (_, index) => `Answer ${index + 1} about ${word}`,
+  });
+  const graph = withMemory(chatAgent(answers), memory).compile({
+    checkpointer: memory.checkpointer(),
+  });
   const { tenantId: tenant_id, userId: user_id, appId: app_id } = scope;
-  const configurable = { thread_id: threadId, tenant_id, user_id, app_id, agent_id: word, run_id: word };
+  const configurable = {
+    thread_id: threadId,
+    tenant_id,
+    user_id,
+    app_id,
+    agent_id: word,
+    run_id: word,
+  };
   for (const round of [1, 2, 3]) {
     const messages = [new HumanMessage({ content: `Round ${round} about ${word}`, name: word })];
     await graph.invoke({ messages } as never, { configurable });
   }
   const access = { scope, actor: word };
   const [first] = await memory.memories.add(
-    { text: `Lives in ${word}.`, category: "knowledge", key: word, value: word, tags: [word], actorId: word },
+    {
+      text: `Lives in ${word}.`,
+      category: "knowledge",
+      key: word,
+      value: word,
+      tags: [word],
+      actorId: word,
+    },
     access,
   );
-  await memory.memories.add({ text: `Moved to ${word} and stays.`, category: "knowledge", key: word }, access);
-  const labels = { agentId: word, runId: word, role: word, source: { threadId, seqs: [0], quote: word } };
-  const [other] = await memory.memories.add({ text: `Wants to see ${word} again.`, ...labels }, access);
+  await memory.memories.add(
+    { text: `Moved to ${word} and stays.`, category: "knowledge", key: word },
+    access,
+  );
+  const labels = {
+    agentId: word,
+    runId: word,
+    role: word,
+    source: { threadId, seqs: [0], quote: word },
+  };
+  const [other] = await memory.memories.add(
+    { text: `Wants to see ${word} again.`, ...labels },
+    access,
+  );
   await memory.memories.update(other?.id ?? "", { text: `Wants to see ${word} soon.` }, access);
   await memory.memories.remove(other?.id ?? "", access);
-  const event = { step: "recall", op: "search", status: "ok", detail: word, category: word } as const;
+  const event = {
+    step: "recall",
+    op: "search",
+    status: "ok",
+    detail: word,
+    category: word,
+  } as const;
   await internalApi(memory).emit({ scope, threadId, ...event });
   await memory.store({ scope }).put([word, "kept"], word, { [word]: [word, 1] });
   if (!first?.id) throw new Error("nothing was written");
@@ -75,5 +121,8 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
      select distinct owner_ref, $2, 'same' ${thread} and owner_ref is not null on conflict do nothing`,
     word,
   );
-  await run(`update "${schema}".work set error = $2 where thread_ref in (select id ${thread})`, word);
+  await run(
+    `update "${schema}".work set error = $2 where thread_ref in (select id ${thread})`,
+    word,
+  );
 }

@@ -12,7 +12,10 @@ export async function personalTables({ pool, schema }: Pick<TestDatabase, "pool"
   return rows.map(({ name }) => name).filter((name) => !impersonal.test(name));
 }
 
-/** The number of rows with `needle` in any column, as text or as bytes, of each table that has such rows. */
+/**
+ * The number of rows with `needle` in any column, as text or as bytes, of each table that has such
+ * rows.
+ */
 export async function findEverywhere(db: Pick<TestDatabase, "pool" | "schema">, needle: string) {
   const found: Record<string, number> = {};
   const hex = Buffer.from(needle).toString("hex");
@@ -31,7 +34,9 @@ export async function findEverywhere(db: Pick<TestDatabase, "pool" | "schema">, 
 export async function countEverything(db: Pick<TestDatabase, "pool" | "schema">) {
   const counts: Record<string, number> = {};
   for (const table of await personalTables(db)) {
-    const { rows } = await db.pool.query(`select count(*)::int as count from "${db.schema}"."${table}"`);
+    const { rows } = await db.pool.query(
+      `select count(*)::int as count from "${db.schema}"."${table}"`,
+    );
     counts[table] = rows[0].count;
   }
   return counts;

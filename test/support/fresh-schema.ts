@@ -17,7 +17,9 @@ export function useSchemaNames(db: TestDatabase): (start?: string) => string {
 }
 
 /** Makes further schemas in the test database, set up with vectors, dropped after the tests. */
-export function useFreshSchemas(db: TestDatabase): () => Promise<Pick<TestDatabase, "pool" | "schema" | "memory">> {
+export function useFreshSchemas(
+  db: TestDatabase,
+): () => Promise<Pick<TestDatabase, "pool" | "schema" | "memory">> {
   const schemaName = useSchemaNames(db);
   return async () => {
     const schema = schemaName();

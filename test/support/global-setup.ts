@@ -17,7 +17,10 @@ declare module "vitest" {
     compiled: string;
     /** Folder with the statements that each test file sent. */
     statements: string;
-    /** Paths of an embedded database whose schema "mnemograph" is set up: a dump and a folder. Null on a server. */
+    /**
+     * Paths of an embedded database whose schema "mnemograph" is set up: a dump and a folder. Null
+     * on a server.
+     */
     embedded: { readonly dump: string; readonly dataDir: string } | null;
   }
 }
@@ -28,7 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (databaseUrl !== null) await checkServer(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
   const compiled = join(folder, "compiled");
-  const [embedded] = await Promise.all([databaseUrl === null ? embeddedIn(folder) : null, compileSources(compiled)]);
+  const [embedded] = await Promise.all([
+    databaseUrl === null ? embeddedIn(folder) : null,
+    compileSources(compiled),
+  ]);
   project.provide("databaseUrl", databaseUrl);
   project.provide("compiled", compiled);
   project.provide("embedded", embedded);
@@ -51,7 +57,9 @@ async function isWhole(project: TestProject): Promise<boolean> {
 }
 
 async function embeddedIn(folder: string) {
-  console.log("DATABASE_URL is not set: tests of several processes and of server restarts are skipped.");
+  console.log(
+    "DATABASE_URL is not set: tests of several processes and of server restarts are skipped.",
+  );
   const embedded = { dump: join(folder, "dump.tar"), dataDir: join(folder, "data") };
   await keepEmptyDatabase();
   const { pool, engine, close } = openEmbeddedPool({ dataDir: embedded.dataDir });
@@ -65,7 +73,9 @@ async function embeddedIn(folder: string) {
 /** Caches an empty embedded database between runs, since to make one takes seconds. */
 async function keepEmptyDatabase(): Promise<void> {
   const packages = resolve(import.meta.dirname, "../../node_modules");
-  const { version } = JSON.parse(readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"));
+  const { version } = JSON.parse(
+    readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"),
+  );
   if (!emptyDatabase(version)) await makeEmptyDatabase(join(packages, ".cache/mnemograph"));
 }
 

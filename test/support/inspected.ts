@@ -16,13 +16,18 @@ export async function buildPageOnce(): Promise<void> {
   if (!existsSync(page) || statSync(page).mtimeMs < newestSource()) await buildInspector(folder);
 }
 
-/** A server like that of `mnemograph inspect`, and the address that it prints; or one that asks `authenticate`. */
+/**
+ * A server like that of `mnemograph inspect`, and the address that it prints; or one that asks
+ * `authenticate`.
+ */
 export async function openInspected(memory: Memory, own?: MemoryAppOptions["authenticate"]) {
   await buildPageOnce();
   const { authenticate: ofSession, before, token } = createInspectorSession("joe");
   const authenticate = own ?? ofSession;
   const api = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
-  const server = createAdaptorServer({ fetch: before((request, env) => api.fetch(request, env as object)) });
+  const server = createAdaptorServer({
+    fetch: before((request, env) => api.fetch(request, env as object)),
+  });
   const origin = `http://127.0.0.1:${await listen(server)}`;
   return {
     origin,

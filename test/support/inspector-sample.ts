@@ -15,14 +15,21 @@ export const hostile = {
   emoji: "👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!",
 } as const;
 
-type Turn = readonly [question: string, answer: string, tool?: readonly [name: string, args: object, result: string]];
+type Turn = readonly [
+  question: string,
+  answer: string,
+  tool?: readonly [name: string, args: object, result: string],
+];
 
 const sailing: readonly Turn[] = [
   [
     "I moved to Porto in spring. What should I see first?",
     "Begin at the river: walk from the Ribeira up to the cathedral, and cross the upper deck of the bridge at sunset.",
   ],
-  ["It is lovely here. I sail on Sundays with Rui.", "Sailing on Sundays with Rui, noted. What do you sail?"],
+  [
+    "It is lovely here. I sail on Sundays with Rui.",
+    "Sailing on Sundays with Rui, noted. What do you sail?",
+  ],
   [
     "Our boat is called Vento and it is green.",
     "Vento, a green boat. A good name for the Douro, where the afternoon wind comes up from the sea.",
@@ -30,16 +37,29 @@ const sailing: readonly Turn[] = [
   [
     "Where could we sail next weekend?",
     "Up the Douro, with the tide on Sunday morning: high water is at 10:40, so cast off at eight and be back by one.",
-    ["tide_table", { river: "Douro", day: "Sunday" }, "High water at 10:40, 3.1 m. Low water at 16:55, 0.9 m."],
+    [
+      "tide_table",
+      { river: "Douro", day: "Sunday" },
+      "High water at 10:40, 3.1 m. Low water at 16:55, 0.9 m.",
+    ],
   ],
-  ["I am allergic to nuts, mind the picnic.", "No nuts in the picnic, then: I will look at everything I suggest."],
-  ["What should I pack for it?", "Bread, cheese, olives and water; no nuts. And a jacket, for the way back is cold."],
+  [
+    "I am allergic to nuts, mind the picnic.",
+    "No nuts in the picnic, then: I will look at everything I suggest.",
+  ],
+  [
+    "What should I pack for it?",
+    "Bread, cheese, olives and water; no nuts. And a jacket, for the way back is cold.",
+  ],
   ["Rui's birthday is on 4 May.", "4 May, I will remember."],
   [
     "What could I give him?",
     "A new chart of the Douro: his is from before the new pontoons, and you read it together on Sundays. He has a compass.",
   ],
-  ["My sister Inês visits in June.", "Inês in June, lovely. June has the steadiest wind of the year."],
+  [
+    "My sister Inês visits in June.",
+    "Inês in June, lovely. June has the steadiest wind of the year.",
+  ],
   ["Can she sail with us?", "There is room for three on Vento."],
   [
     "Then plan a day for the three of us, with lunch.",
@@ -47,11 +67,16 @@ const sailing: readonly Turn[] = [
   ],
 ];
 
-const others: Readonly<Record<string, { userId: string; appId?: string; daysAgo: number; turns: readonly Turn[] }>> = {
+const others: Readonly<
+  Record<string, { userId: string; appId?: string; daysAgo: number; turns: readonly Turn[] }>
+> = {
   "half-marathon": {
     ...{ userId: "miguel", appId: "coach", daysAgo: 0.4 },
     turns: [
-      ["I want to run a half marathon in October.", "Twelve weeks is a fair plan. How far do you run now?"],
+      [
+        "I want to run a half marathon in October.",
+        "Twelve weeks is a fair plan. How far do you run now?",
+      ],
       ["Ten kilometres, twice a week. My knee hurts downhill.", "Then we keep the long runs flat."],
     ],
   },
@@ -59,26 +84,46 @@ const others: Readonly<Record<string, { userId: string; appId?: string; daysAgo:
     ...{ userId: "joana", daysAgo: 1.2 },
     turns: [
       ["Help me plan a small kitchen, two metres by three.", "Along one wall or in a corner?"],
-      ["In the corner, with the window over the sink.", "Sink left, hob right, and the fridge by the door."],
+      [
+        "In the corner, with the window over the sink.",
+        "Sink left, hob right, and the fridge by the door.",
+      ],
     ],
   },
   braga: {
     ...{ userId: "rui", daysAgo: 2.5 },
     turns: [
-      ["Which train takes me to Braga on Friday morning?", "The 8:15 from Campanhã is there at 9:12."],
-      ["I like window seats, and I never eat before ten.", "A window seat then, and breakfast in Braga."],
+      [
+        "Which train takes me to Braga on Friday morning?",
+        "The 8:15 from Campanhã is there at 9:12.",
+      ],
+      [
+        "I like window seats, and I never eat before ten.",
+        "A window seat then, and breakfast in Braga.",
+      ],
     ],
   },
   novel: {
     ...{ userId: "tiago", daysAgo: 3.3 },
     turns: [
-      ["Recommend a novel for a long train ride.", "A family story or a crime novel? Both make hours short."],
-      ["A crime novel, but nothing bloody.", "Then one with an old inspector and much walking in the rain."],
+      [
+        "Recommend a novel for a long train ride.",
+        "A family story or a crime novel? Both make hours short.",
+      ],
+      [
+        "A crime novel, but nothing bloody.",
+        "Then one with an old inspector and much walking in the rain.",
+      ],
     ],
   },
   guitar: {
     ...{ userId: "inês", appId: "lessons", daysAgo: 5.6 },
-    turns: [["I practise the guitar for twenty minutes a day.", "Short and daily is best. Which song is next?"]],
+    turns: [
+      [
+        "I practise the guitar for twenty minutes a day.",
+        "Short and daily is best. Which song is next?",
+      ],
+    ],
   },
 };
 
@@ -88,14 +133,21 @@ export const sampleModel = (): OfflineChatModel =>
     structured: {
       fact_extraction(messages) {
         const prompt = messages.findLast(({ type }) => type === "human")?.text ?? "";
-        if (prompt.includes("half marathon")) throw new Error("429: the model's quota for this minute is used up");
+        if (prompt.includes("half marathon"))
+          throw new Error("429: the model's quota for this minute is used up");
         return offlineTasks.fact_extraction(prompt);
       },
     },
   });
 
-/** Fills a memory with data for each view of the inspector. @param goTo sets the memory's clock back by so many days */
-export async function fillInspectorSample(memory: Memory, goTo = (_daysAgo: number): void => {}): Promise<void> {
+/**
+ * Fills a memory with data for each view of the inspector. @param goTo sets the memory's clock back
+ * by so many days
+ */
+export async function fillInspectorSample(
+  memory: Memory,
+  goTo = (_daysAgo: number): void => {},
+): Promise<void> {
   goTo(30);
   await addHostile(memory);
   goTo(12);
@@ -118,12 +170,24 @@ export async function fillInspectorSample(memory: Memory, goTo = (_daysAgo: numb
 }
 
 async function addHostile(memory: Memory): Promise<void> {
-  const drafts = [hostile.script, hostile.rightToLeft, `Likes ${hostile.emoji}`].map((text) => ({ text }));
+  const drafts = [hostile.script, hostile.rightToLeft, `Likes ${hostile.emoji}`].map((text) => ({
+    text,
+  }));
   const link = { text: hostile.link, metadata: { url: "javascript:alert(1)" } };
   await memory.memories.add([...drafts, link], { scope: zoe });
-  const texts = [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)];
+  const texts = [
+    hostile.script,
+    hostile.link,
+    hostile.rightToLeft,
+    hostile.emoji,
+    "x".repeat(1_000_000),
+  ];
   const role = (index: number) => (index % 2 === 0 ? "user" : "assistant");
-  const messages = texts.map((content, index) => ({ role: role(index), content, id: `hostile-${index}` }));
+  const messages = texts.map((content, index) => ({
+    role: role(index),
+    content,
+    id: `hostile-${index}`,
+  }));
   await memory.record({ scope: zoe, threadId: "hostile", messages });
 }
 
@@ -183,7 +247,12 @@ async function editMemories({ memories }: Memory): Promise<void> {
 
 async function askForConsent({ memories }: Memory): Promise<void> {
   const named = (value: string) => ({
-    ...{ text: `The user's preferred name is ${value}.`, category: "profile", key: "preferred_name", value },
+    ...{
+      text: `The user's preferred name is ${value}.`,
+      category: "profile",
+      key: "preferred_name",
+      value,
+    },
   });
   await memories.add(named("Anita"), { scope: ana });
   await memories.add(named("Jo"), { scope: { userId: "joana" } });
@@ -192,7 +261,10 @@ async function askForConsent({ memories }: Memory): Promise<void> {
   await memories.add({ text: attack, origin: "document" }, { scope: ana });
 }
 
-/** Tokens of the agent's own instructions and tools, and those that a provider's cache takes at a time. */
+/**
+ * Tokens of the agent's own instructions and tools, and those that a provider's cache takes at a
+ * time.
+ */
 const [instructionTokens, cachedAtOnce] = [420, 128];
 
 async function talk(
@@ -206,7 +278,8 @@ async function talk(
   for (const [turn, [question, answer, tool]] of turns.entries()) {
     await goTo(turn);
     const recalled = await memory.recall({ scope, threadId, query: question });
-    const said = JSON.stringify(shownBy(recalled)).length / 8 + (question.length + answer.length) / 4;
+    const said =
+      JSON.stringify(shownBy(recalled)).length / 8 + (question.length + answer.length) / 4;
     const cached = turn === 0 ? 0 : Math.floor(prompt / cachedAtOnce) * cachedAtOnce;
     prompt += Math.ceil(said);
     const usage = (output: number) => ({
@@ -214,16 +287,32 @@ async function talk(
       input_token_details: { cache_read: cached },
     });
     const id = (role: string) => `${threadId}-${role}${turn}`;
-    const call = tool && { id: id("c"), name: tool[0], args: { ...tool[1] }, type: "tool_call" as const };
+    const call = tool && {
+      id: id("c"),
+      name: tool[0],
+      args: { ...tool[1] },
+      type: "tool_call" as const,
+    };
     const messages = [
       { role: "user", content: question, id: id("u") },
       ...(tool && call
         ? [
-            { role: "assistant", content: "", id: id("t"), tool_calls: [call], usage_metadata: usage(18) },
+            {
+              role: "assistant",
+              content: "",
+              id: id("t"),
+              tool_calls: [call],
+              usage_metadata: usage(18),
+            },
             { role: "tool", content: tool[2], id: id("r"), tool_call_id: call.id },
           ]
         : []),
-      { role: "assistant", content: answer, id: id("a"), usage_metadata: usage(Math.ceil(answer.length / 4)) },
+      {
+        role: "assistant",
+        content: answer,
+        id: id("a"),
+        usage_metadata: usage(Math.ceil(answer.length / 4)),
+      },
     ];
     await memory.remember({ scope, threadId, messages, shown: shownBy(recalled) });
     await memory.idle();

@@ -17,7 +17,10 @@ export interface IsolatedDatabase extends Pick<TestDatabase, "schema" | "pool"> 
   /** An isolated memory. @default role "app" */
   memory(options?: TestOptions & { readonly role?: Role }): Memory;
   /** Runs `work` in a transaction of the app's role for a tenant, then rolls back. */
-  asTenant<Result>(tenancy: string, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
+  asTenant<Result>(
+    tenancy: string,
+    work: (client: pg.ClientBase) => Promise<Result>,
+  ): Promise<Result>;
 }
 
 /** A schema that isolates tenants, set up by its owner. Only in runs on a server. */
@@ -53,14 +56,17 @@ export function useIsolatedDatabase(db: TestDatabase): IsolatedDatabase {
     await db.pool.query(`create schema ${schema} authorization ${roles.owner}`);
     await memory({ role: "owner", embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
     await db.pool.query(`grant usage on schema ${schema} to ${roles.app}`);
-    await db.pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to ${roles.app}`);
+    await db.pool.query(
+      `grant select, insert, update, delete on all tables in schema ${schema} to ${roles.app}`,
+    );
   });
   afterAll(async () => {
     if (inject("databaseUrl") === null) return;
     for (const each of memories) await each.close();
     for (const pool of pools) await pool.end();
     await db.pool.query(`drop schema ${schema} cascade`);
-    for (const role of Object.values(roles)) await db.pool.query(`drop owned by ${role}; drop role ${role}`);
+    for (const role of Object.values(roles))
+      await db.pool.query(`drop owned by ${role}; drop role ${role}`);
   });
 
   return {

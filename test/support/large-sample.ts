@@ -8,17 +8,25 @@ export const nina = { userId: "user-77" } as const;
 const [users, conversations, memoriesOfUser, failedJobs] = [100, 300, 500, 5];
 
 /**
- * A database as of some months: 300 conversations, 50,000 memories and 5 jobs that failed. What takes no part in the
- * tasks is loaded straight into the tables: adding looks for duplicates, which would take minutes here.
+ * A database as of some months: 300 conversations, 50,000 memories and 5 jobs that failed. What
+ * takes no part in the tasks is loaded straight into the tables: adding looks for duplicates, which
+ * would take minutes here.
  */
-export async function fillLargeSample(memory: Memory, { pool, schema }: TestDatabase): Promise<void> {
+export async function fillLargeSample(
+  memory: Memory,
+  { pool, schema }: TestDatabase,
+): Promise<void> {
   for (let place = 0; place < conversations; place++) {
     const messages = Array.from({ length: 8 }, (_, at) => ({
       role: at % 2 === 0 ? "user" : "assistant",
       content: `${at % 2 === 0 ? "Which train goes to" : "There is one to"} stop ${place} on day ${at}?`,
       id: `${place}-${at}`,
     }));
-    await memory.record({ scope: { userId: `user-${place % users}` }, threadId: `trip-${place}`, messages });
+    await memory.record({
+      scope: { userId: `user-${place % users}` },
+      threadId: `trip-${place}`,
+      messages,
+    });
   }
   await pool.query(
     `with added as (
@@ -54,7 +62,10 @@ export async function fillLargeSample(memory: Memory, { pool, schema }: TestData
 
 async function talkOfNuts(memory: Memory): Promise<void> {
   const scope = nina;
-  await memory.memories.add({ text: "Is allergic to walnuts.", category: "constraints", importance: 5 }, { scope });
+  await memory.memories.add(
+    { text: "Is allergic to walnuts.", category: "constraints", importance: 5 },
+    { scope },
+  );
   const query = "What could I bake? Mind that nuts make me ill.";
   const recalled = await memory.recall({ scope, threadId: "baking", query });
   const messages = [
@@ -63,8 +74,15 @@ async function talkOfNuts(memory: Memory): Promise<void> {
   ];
   await memory.remember({ scope, threadId: "baking", messages, shown: shownBy(recalled) });
   for (const place of [1, 2, 3]) {
-    const draft = { text: `The user's preferred name is N${place}.`, category: "profile", key: "preferred_name" };
-    await memory.memories.add({ ...draft, value: `N${place}` }, { scope: { userId: `user-${place}` } });
+    const draft = {
+      text: `The user's preferred name is N${place}.`,
+      category: "profile",
+      key: "preferred_name",
+    };
+    await memory.memories.add(
+      { ...draft, value: `N${place}` },
+      { scope: { userId: `user-${place}` } },
+    );
   }
   await memory.idle();
 }

@@ -7,8 +7,10 @@ import { listen } from "./free-port.js";
  * How the stub treats one request.
  *
  * - `{ text }`: an answer.
- * - `{ structured }`: an answer that fits the request: a call of the demanded tool, of `tool` or the first one, else JSON as content.
- * - `{ written, finish }`: the same with the text of the JSON, and why the model stopped; or `{ refusal }`.
+ * - `{ structured }`: an answer that fits the request: a call of the demanded tool, of `tool` or
+ *   the first one, else JSON as content.
+ * - `{ written, finish }`: the same with the text of the JSON, and why the model stopped; or `{
+ *   refusal }`.
  * - `{ status }`: an error; `retryAfterSeconds` becomes the `retry-after` header.
  * - `"malformed"`: status 200 and a body that is not JSON.
  * - `"stall"`: status 200 and headers, then nothing, for ever.
@@ -31,7 +33,10 @@ export interface StubRequestBody {
   stream_options?: { include_usage?: boolean };
   tools?: { function: { name: string; parameters?: unknown } }[];
   tool_choice?: string | { function: { name: string } };
-  response_format?: { type: string; json_schema?: { name: string; schema: unknown; strict?: boolean } };
+  response_format?: {
+    type: string;
+    json_schema?: { name: string; schema: unknown; strict?: boolean };
+  };
 }
 
 export interface StubRequest {
@@ -52,8 +57,9 @@ export interface OpenAIStub {
 }
 
 /**
- * A server on 127.0.0.1 that speaks OpenAI's `POST /v1/chat/completions`, streaming or not, one behaviour for each request.
- * A request after the end of the script gets status 400, which no client retries, with a message that says so.
+ * A server on 127.0.0.1 that speaks OpenAI's `POST /v1/chat/completions`, streaming or not, one
+ * behaviour for each request. A request after the end of the script gets status 400, which no
+ * client retries, with a message that says so.
  */
 export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenAIStub> {
   const behaviours = [...script];
@@ -67,7 +73,8 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
           return fail(response, 404, `no such route: ${request.method} ${request.url}`);
         requests.push({ body, headers: request.headers, at });
         const behaviour = behaviours.shift();
-        if (behaviour === undefined) return fail(response, 400, `the stub's script has no request ${requests.length}`);
+        if (behaviour === undefined)
+          return fail(response, 400, `the stub's script has no request ${requests.length}`);
         respond(response, behaviour, body);
       },
       (error: unknown) => fail(response, 400, String(error)),
@@ -86,7 +93,10 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
   };
 }
 
-/** Models of an OpenAI endpoint that answers by a script. `requests` belong to the latest endpoint, closed after the test. */
+/**
+ * Models of an OpenAI endpoint that answers by a script. `requests` belong to the latest endpoint,
+ * closed after the test.
+ */
 export function useOpenAI() {
   let stub: OpenAIStub | undefined;
   afterEach(() => stub?.close());
@@ -94,11 +104,20 @@ export function useOpenAI() {
     get requests() {
       return stub?.requests ?? [];
     },
-    async model(script: readonly StubBehaviour[], options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {}) {
+    async model(
+      script: readonly StubBehaviour[],
+      options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {},
+    ) {
       await stub?.close();
       stub = await startOpenAIStub(...script);
       const configuration = { baseURL: stub.baseURL };
-      return new ChatOpenAI({ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options, configuration });
+      return new ChatOpenAI({
+        model: "gpt-4.1-mini",
+        apiKey: "x",
+        maxRetries: 0,
+        ...options,
+        configuration,
+      });
     },
   };
 }
@@ -118,7 +137,9 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
   }
   if (behaviour === "malformed") {
     const broken = '{"id": "chatcmpl-stub", "choices": [{"mess';
-    response.writeHead(200, { "content-type": type }).end(body.stream ? `data: ${broken}\n\n` : broken);
+    response
+      .writeHead(200, { "content-type": type })
+      .end(body.stream ? `data: ${broken}\n\n` : broken);
     return;
   }
   if ("status" in behaviour) {
@@ -130,18 +151,32 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
   const id = `chatcmpl-${crypto.randomUUID()}`;
   response.writeHead(200, { "content-type": type });
   if (body.stream) {
-    for (const chunk of chunksOf(message, body, id)) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    for (const chunk of chunksOf(message, body, id))
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     response.end("data: [DONE]\n\n");
   } else {
     const { finish: _, ...said } = message;
     const finish_reason = finishReason(message);
-    const choice = { index: 0, message: { role: "assistant", refusal: null, ...said }, logprobs: null, finish_reason };
-    response.end(JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }));
+    const choice = {
+      index: 0,
+      message: { role: "assistant", refusal: null, ...said },
+      logprobs: null,
+      finish_reason,
+    };
+    response.end(
+      JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }),
+    );
   }
 }
 
-function fail(response: ServerResponse, status: number, message: string, retryAfterSeconds?: number): void {
-  const retryAfter = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+function fail(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  retryAfterSeconds?: number,
+): void {
+  const retryAfter =
+    retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   response.writeHead(status, { "content-type": "application/json", ...retryAfter });
   response.end(JSON.stringify({ error: { message, type: "stub_error", param: null, code: null } }));
 }
@@ -165,12 +200,17 @@ function messageFor(
   const finish = "written" in behaviour ? behaviour.finish : undefined;
   const chosen = "tool" in behaviour ? behaviour.tool : body.tools?.[0]?.function.name;
   const demanded = typeof body.tool_choice === "object" ? body.tool_choice.function.name : chosen;
-  if (body.response_format !== undefined || demanded === undefined) return { content: json, finish };
+  if (body.response_format !== undefined || demanded === undefined)
+    return { content: json, finish };
   return {
     finish,
     content: null,
     tool_calls: [
-      { id: `call_${crypto.randomUUID()}`, type: "function", function: { name: demanded, arguments: json } },
+      {
+        id: `call_${crypto.randomUUID()}`,
+        type: "function",
+        function: { name: demanded, arguments: json },
+      },
     ],
   };
 }
@@ -181,11 +221,14 @@ function* chunksOf(message: StubMessage, body: StubRequestBody, id: string): Gen
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
   });
   yield chunk({ role: "assistant", content: "" });
-  for (const word of message.content?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) yield chunk({ content: word });
+  for (const word of message.content?.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [])
+    yield chunk({ content: word });
   if (message.refusal !== undefined) yield chunk({ refusal: message.refusal });
   for (const [index, call] of (message.tool_calls ?? []).entries()) {
     const { name, arguments: json } = call.function;
-    yield chunk({ tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }] });
+    yield chunk({
+      tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }],
+    });
     yield chunk({ tool_calls: [{ index, function: { arguments: json } }] });
   }
   yield chunk({}, finishReason(message));

@@ -16,11 +16,15 @@ export interface Pgbouncer {
 }
 
 /**
- * PgBouncer in transaction mode before the server of `databaseUrl`, with fewer sessions than tests have clients.
+ * PgBouncer in transaction mode before the server of `databaseUrl`, with fewer sessions than tests
+ * have clients.
  *
  * @param users further roles that connect, with their passwords.
  */
-export async function startPgbouncer(databaseUrl: string, users: Record<string, string> = {}): Promise<Pgbouncer> {
+export async function startPgbouncer(
+  databaseUrl: string,
+  users: Record<string, string> = {},
+): Promise<Pgbouncer> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-pgbouncer-"));
   const known = { [username]: decodeURIComponent(password), ...users };
@@ -39,7 +43,12 @@ export async function startPgbouncer(databaseUrl: string, users: Record<string, 
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const file = join(folder, "pgbouncer.ini");
-  writeFileSync(file, ["[databases]", `* = host=${hostname} port=${port || 5432}`, "[pgbouncer]", ...lines].join("\n"));
+  writeFileSync(
+    file,
+    ["[databases]", `* = host=${hostname} port=${port || 5432}`, "[pgbouncer]", ...lines].join(
+      "\n",
+    ),
+  );
   chmodSync(folder, 0o755);
   // It refuses to run as root.
   const identity = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

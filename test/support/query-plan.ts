@@ -20,6 +20,7 @@ export function planNodes(rows: readonly Record<string, [{ Plan: PlanNode }]>[])
 
 /** Rows that a step read. */
 export function rowsOf(node: PlanNode): number {
-  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  const removed =
+    (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
   return (node["Actual Rows"] + removed) * node["Actual Loops"];
 }

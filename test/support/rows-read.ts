@@ -1,8 +1,9 @@
 import type pg from "pg";
 
 /**
- * The tables and indexes of `schema` of which `work` reads more than `many` rows, with the number. `pool` must have one
- * session. The first run of `work` is not counted, because the planner reads as well.
+ * The tables and indexes of `schema` of which `work` reads more than `many` rows, with the number.
+ * `pool` must have one session. The first run of `work` is not counted, because the planner reads
+ * as well.
  */
 export async function readOften(
   { pool, schema }: { readonly pool: pg.Pool; readonly schema: string },

@@ -2,7 +2,10 @@ import type { Memory, Scope } from "../../src/index.js";
 
 const states = ["active", "quarantined", "superseded", "merged", "soft_deleted"] as const;
 
-/** Runs the lifecycle work that is due, of all scopes. Counts the memories of `scope` that it hid and deleted. */
+/**
+ * Runs the lifecycle work that is due, of all scopes. Counts the memories of `scope` that it hid
+ * and deleted.
+ */
 export async function runLifecycle(memory: Memory, { scope }: { readonly scope?: Scope } = {}) {
   /** How often each memory expired. */
   const hidings = async () => {

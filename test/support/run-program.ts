@@ -15,7 +15,11 @@ export interface Program {
 }
 
 /** Runs `file` with only the environment variables of `env`, and PATH. */
-export function runProgram(file: string, env: Record<string, string> = {}, cwd = process.cwd()): Program {
+export function runProgram(
+  file: string,
+  env: Record<string, string> = {},
+  cwd = process.cwd(),
+): Program {
   const loader = file.endsWith(".ts") ? ["--import", import.meta.resolve("tsx")] : [];
   const child = spawn(process.execPath, [...briefly, ...loader, file], {
     cwd,
@@ -39,7 +43,8 @@ export function runProgram(file: string, env: Record<string, string> = {}, cwd =
     kill: (signal) => void child.kill(signal),
     printed: (wanted) =>
       new Promise((resolve, reject) => {
-        const fail = (how: string) => reject(new Error(`The program ${how} without printing ${wanted}:\n${output}`));
+        const fail = (how: string) =>
+          reject(new Error(`The program ${how} without printing ${wanted}:\n${output}`));
         const timer = setTimeout(() => fail("went on and on"), limitsMs.step);
         watch = () => {
           if (typeof wanted === "string" ? !output.includes(wanted) : !wanted.test(output)) return;

@@ -39,7 +39,10 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
   await memory.memories.remove(removed?.id ?? "", { scope });
   const draft = { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" };
   const [proposed] = await memory.memories.add(draft, { scope });
-  const [note] = await memory.memories.add({ text: "Buyers ask about refunds.", kind: "note" }, { scope: { appId } });
+  const [note] = await memory.memories.add(
+    { text: "Buyers ask about refunds.", kind: "note" },
+    { scope: { appId } },
+  );
   const id = kept?.id ?? "";
   const [entry] = await memory.memories.history(id, { scope });
   const lines = asText(await linesOf(memory, { userId: `${userId} who is new` }));
@@ -112,7 +115,10 @@ export function sampleOf(name: OperationName, ids: Ids): Sample {
 }
 
 /** The ids that an operator must pass to an operation on a scope. */
-export function namedFor({ reach }: Operation, { userId, appId }: SampleScope): Readonly<Record<string, string>> {
+export function namedFor(
+  { reach }: Operation,
+  { userId, appId }: SampleScope,
+): Readonly<Record<string, string>> {
   return reach === "scope" || reach === "listed" || reach === "counted" ? { userId, appId } : {};
 }
 
@@ -123,9 +129,12 @@ export function requestOf(
 ) {
   const { query, body } = requestParts(operation);
   const take = (shape: object) => Object.entries(input).filter(([name]) => name in shape);
-  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(input[name] ?? "x")));
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(input[name] ?? "x")),
+  );
   const search = new URLSearchParams(named);
-  for (const [name, value] of take(query.shape)) for (const each of [value].flat()) search.append(name, String(each));
+  for (const [name, value] of take(query.shape))
+    for (const each of [value].flat()) search.append(name, String(each));
   const inBody = take(body.shape);
   return {
     method: operation.method.toUpperCase() as "GET" | "POST" | "PATCH" | "DELETE",

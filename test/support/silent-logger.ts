@@ -2,4 +2,9 @@ import type { Logger } from "../../src/logger.js";
 
 const nothing = () => {};
 
-export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+};

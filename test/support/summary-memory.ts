@@ -17,14 +17,16 @@ export function summaryMemory(db: TestDatabase, options: SummaryOptions = {}): M
 }
 
 /**
- * A new thread in such a memory. The default model answers "summary 1", "summary 2", …; `say` ends a turn and returns
- * the state of its summary.
+ * A new thread in such a memory. The default model answers "summary 1", "summary 2", …; `say` ends
+ * a turn and returns the state of its summary.
  */
 export function summarisedThread<Model extends ScriptedChatModel = ScriptedChatModel>(
   db: TestDatabase,
   options: Omit<SummaryOptions, "model"> & { readonly model?: Model } = {},
 ) {
-  const replies = (_: unknown, index: number) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } });
+  const replies = (_: unknown, index: number) => ({
+    structured: { reasoning: "…", summary: `summary ${index + 1}` },
+  });
   const model = options.model ?? (new ScriptedChatModel({ replies }) as Model);
   const memory = summaryMemory(db, { ...options, model });
   const thread = newAddress();

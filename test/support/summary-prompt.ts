@@ -11,7 +11,9 @@ export interface SummaryPrompt {
 
 export function summaryPrompt(call: ScriptedCall | undefined): SummaryPrompt {
   const text = call?.messages.find((message) => message.getType() === "human")?.text ?? "";
-  const previous = /<previous_summary covers="([^"]*)">\n([\s\S]*?)\n<\/previous_summary>/.exec(text);
+  const previous = /<previous_summary covers="([^"]*)">\n([\s\S]*?)\n<\/previous_summary>/.exec(
+    text,
+  );
   const drop = /<drop before="(\d+)">([\s\S]*?)<\/drop>/.exec(text);
   return {
     previous: previous ? { covers: previous[1] ?? "", text: previous[2] ?? "" } : null,

@@ -1,7 +1,13 @@
 import type { Memory } from "../../src/memory.js";
 
 /** `base` is the number of the summary that it extends. */
-export type SummaryRow = [id: number, start: number, end: number, base: number | null, status: string];
+export type SummaryRow = [
+  id: number,
+  start: number,
+  end: number,
+  base: number | null,
+  status: string,
+];
 
 /** A thread's summaries, oldest first, numbered from 1. */
 export async function summaryTable(

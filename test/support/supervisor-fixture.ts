@@ -4,7 +4,11 @@ import { tool } from "@langchain/core/tools";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph";
 import { z } from "zod";
 import { createMemorySupervisor, type Memory } from "../../src/index.js";
-import { type ScriptedCall, ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import {
+  type ScriptedCall,
+  ScriptedChatModel,
+  type ScriptedReply,
+} from "../../src/testing/index.js";
 
 /** A model that answers with `replies` in order; a call beyond them fails. */
 export const scripted = (...replies: ScriptedReply[]) => new ScriptedChatModel({ replies });

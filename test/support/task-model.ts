@@ -2,7 +2,10 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { toolName } from "../../src/testing/scripted-reply.js";
 
-/** Replies by the name of the requested structured output; `call` counts the calls of that name from 0. */
+/**
+ * Replies by the name of the requested structured output; `call` counts the calls of that name from
+ * 0.
+ */
 export type TaskReplies = Partial<
   Record<string, (prompt: string, call: number) => ScriptedReply | Promise<ScriptedReply>>
 >;
@@ -10,7 +13,9 @@ export type TaskReplies = Partial<
 const defaults: TaskReplies = {
   conversation_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }),
   fact_extraction: () => ({ structured: { reasoning: "", facts: [] } }),
-  episode_summary: (_, call) => ({ structured: { reasoning: "", summary: `They talked about subject ${call}.` } }),
+  episode_summary: (_, call) => ({
+    structured: { reasoning: "", summary: `They talked about subject ${call}.` },
+  }),
   user_insights: () => ({ structured: { insights: [] } }),
   memory_pairs: () => ({ structured: { verdicts: [] } }),
 };
@@ -30,7 +35,9 @@ export function taskModel(replies: TaskReplies) {
   });
   return Object.assign(model, {
     prompts: (name: string) =>
-      model.calls.filter((call) => call.toolNames[0] === name).map((call) => promptOf(call.messages)),
+      model.calls
+        .filter((call) => call.toolNames[0] === name)
+        .map((call) => promptOf(call.messages)),
   });
 }
 

@@ -4,15 +4,20 @@ import type { Memory } from "../../src/memory.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
 import { createTestMemory, type TestConfig, type TestOptions } from "./test-memory.js";
-import { giveBackWorkerDatabase, newSchemaName, takeWorkerDatabase, type WorkerDatabase } from "./worker-pool.js";
+import {
+  giveBackWorkerDatabase,
+  newSchemaName,
+  takeWorkerDatabase,
+  type WorkerDatabase,
+} from "./worker-pool.js";
 
 export interface TestDatabase {
   readonly pool: pg.Pool;
   readonly schema: string;
   readonly database: Database;
   /**
-   * A memory on it, closed after the tests. Default: inline jobs, no logging, no extraction, episodes, insights or
-   * consolidation.
+   * A memory on it, closed after the tests. Default: inline jobs, no logging, no extraction,
+   * episodes, insights or consolidation.
    */
   memory(options?: TestOptions): Memory;
 }
@@ -20,8 +25,8 @@ export interface TestDatabase {
 export const onServer = () => inject("databaseUrl") !== null;
 
 /**
- * A set-up schema for the calling test file, on the server or on the embedded database of this worker. The tests of
- * the file share it, with different ids.
+ * A set-up schema for the calling test file, on the server or on the embedded database of this
+ * worker. The tests of the file share it, with different ids.
  */
 export function useTestDatabase(): TestDatabase {
   let opened: Omit<TestDatabase, "memory"> | undefined;
@@ -87,7 +92,9 @@ async function open() {
   if (embedded) {
     const taken = await takeWorkerDatabase(embedded.dump, setUp);
     const { pool, schema } = taken;
-    const database = createDatabase(pool, { schemaName: schema }, () => giveBackWorkerDatabase(taken));
+    const database = createDatabase(pool, { schemaName: schema }, () =>
+      giveBackWorkerDatabase(taken),
+    );
     return { pool, schema, database };
   }
   const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "" });

@@ -10,7 +10,9 @@ export type TestConfig = {
     : MemoryConfig[Group];
 } & Omit<ChangedConstants, keyof MemoryConfig>;
 
-export type TestOptions = Omit<MemoryOptions, "config"> & { readonly config?: TestConfig | string | undefined };
+export type TestOptions = Omit<MemoryOptions, "config"> & {
+  readonly config?: TestConfig | string | undefined;
+};
 
 /** `createMemory` for tests that change constants, which users cannot. */
 export function createTestMemory({ config, ...options }: TestOptions): Memory {
@@ -26,7 +28,8 @@ export function createTestMemory({ config, ...options }: TestOptions): Memory {
     else {
       const entries = Object.entries(values);
       const own = entries.filter((entry) => !isConstant(entry));
-      if (own.length > 0 || !Object.hasOwn(constants, group)) settings[group] = Object.fromEntries(own);
+      if (own.length > 0 || !Object.hasOwn(constants, group))
+        settings[group] = Object.fromEntries(own);
       changed[group] = Object.fromEntries(entries.filter(isConstant));
     }
   }

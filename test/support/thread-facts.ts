@@ -11,7 +11,10 @@ export interface Address {
 }
 
 /** A thread of a new user. */
-export const newAddress = (): Address => ({ scope: { userId: randomUUID() }, threadId: randomUUID() });
+export const newAddress = (): Address => ({
+  scope: { userId: randomUUID() },
+  threadId: randomUUID(),
+});
 
 /** A memory on `db`, and a thread of a new user. */
 export function openThread(db: TestDatabase, options?: TestOptions) {
@@ -31,8 +34,15 @@ export async function textsOf(memory: Memory, { scope }: Address): Promise<strin
   return (await memory.memories.list({ scope })).map(({ text }) => text).toReversed();
 }
 
-/** The events of a thread's background work as "op status detail", in order, without those of single memories. */
-export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, step: string) {
+/**
+ * The events of a thread's background work as "op status detail", in order, without those of single
+ * memories.
+ */
+export async function eventsOf(
+  { pool, schema }: TestDatabase,
+  { scope, threadId }: Address,
+  step: string,
+) {
   const { rows } = await pool.query<{ op: string; status: string; detail: string | null }>(
     `select op, status, detail from "${schema}".event
      where user_id = $1 and thread_id = $2 and step = $3 and memory_id is null and op <> 'search' order by id`,
@@ -41,8 +51,13 @@ export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId
   return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);
 }
 
-export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Address, kind: WorkKind) {
-  type Row = Record<"done_until" | "attempts", number> & Record<"lease_until" | "retry_at", Date | null>;
+export async function taskOf(
+  { pool, schema }: TestDatabase,
+  { threadId }: Address,
+  kind: WorkKind,
+) {
+  type Row = Record<"done_until" | "attempts", number> &
+    Record<"lease_until" | "retry_at", Date | null>;
   const { rows } = await pool.query<Row & { error: string | null }>(
     `select k.done_until::int, k.attempts, k.lease_until, k.retry_at, k.error from "${schema}".work k
      join "${schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.kind = $2 and k.given_up_at is null`,
@@ -53,7 +68,11 @@ export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Addre
 
 /** A thread's dead letters, oldest first. */
 export async function deadLettersOf({ pool, schema }: TestDatabase, { threadId }: Address) {
-  type Row = Record<"start_seq" | "end_seq", number> & { kind: WorkKind; output: string | null; error: string };
+  type Row = Record<"start_seq" | "end_seq", number> & {
+    kind: WorkKind;
+    output: string | null;
+    error: string;
+  };
   const { rows } = await pool.query<Row>(
     `select d.kind, (d.progress ->> 'startSeq')::int as start_seq, (d.progress ->> 'endSeq')::int as end_seq, d.output, d.error
      from "${schema}".work d

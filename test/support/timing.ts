@@ -1,4 +1,6 @@
-/** Limits that end what hangs, in milliseconds: many times what a quiet machine of two cores needs. */
+/**
+ * Limits that end what hangs, in milliseconds: many times what a quiet machine of two cores needs.
+ */
 export const limitsMs = {
   /** A wait within a test; less than `test`, so that the failure names it. */
   step: 150_000,

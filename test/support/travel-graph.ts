@@ -1,20 +1,34 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import { Annotation, DeltaChannel, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  DeltaChannel,
+  END,
+  interrupt,
+  Send,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 
-const append = Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] });
+const append = Annotation<string[]>({
+  reducer: (all, more) => [...all, ...more],
+  default: () => [],
+});
 const Inner = Annotation.Root({ input: Annotation<string>(), log: append });
 const Counted = Annotation.Root({ input: Annotation<string>(), runs: append, log: append });
 const Outer = Annotation.Root({
   input: Annotation<string>(),
   log: append,
   trail: () =>
-    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], { snapshotFrequency: 3 }),
+    new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], {
+      snapshotFrequency: 3,
+    }),
   item: Annotation<string>(),
 });
 
 /**
- * A graph with everything that checkpoints can hold: a delta channel, joined branches, sends, subgraphs with and
- * without a state of their own, an interrupt on the input "ask", a failure on "fail".
+ * A graph with everything that checkpoints can hold: a delta channel, joined branches, sends,
+ * subgraphs with and without a state of their own, an interrupt on the input "ask", a failure on
+ * "fail".
  */
 export function travelGraph(checkpointer: BaseCheckpointSaver) {
   const inner = new StateGraph(Inner)
@@ -39,12 +53,18 @@ export function travelGraph(checkpointer: BaseCheckpointSaver) {
       return { log: [`joined after ${log.length}`] };
     })
     .addNode("worker", ({ item }) => ({ log: [`worked on ${item}`] }))
-    .addNode("inner", async ({ input }, config) => ({ log: (await inner.invoke({ input }, config)).log }), {
-      subgraphs: [inner],
-    })
+    .addNode(
+      "inner",
+      async ({ input }, config) => ({ log: (await inner.invoke({ input }, config)).log }),
+      {
+        subgraphs: [inner],
+      },
+    )
     .addNode(
       "counter",
-      async ({ input }, config) => ({ log: (await counter.invoke({ input }, config)).log.slice(-1) }),
+      async ({ input }, config) => ({
+        log: (await counter.invoke({ input }, config)).log.slice(-1),
+      }),
       { subgraphs: [counter] },
     )
     .addNode("last", () => ({ trail: ["ended"] }))

@@ -5,7 +5,10 @@ export interface WatchedStatement {
   readonly values: unknown[];
 }
 
-/** `pool` with a record of its statements. A transaction counts as one; its others are in `inTransactions`. */
+/**
+ * `pool` with a record of its statements. A transaction counts as one; its others are in
+ * `inTransactions`.
+ */
 export function watchedPool(pool: pg.Pool) {
   const statements: WatchedStatement[] = [];
   const inTransactions: WatchedStatement[] = [];
@@ -29,7 +32,10 @@ export function watchedPool(pool: pg.Pool) {
   return { pool: watched, statements, inTransactions };
 }
 
-function watchedClient(client: pg.PoolClient, note: (statement: WatchedStatement) => void): pg.PoolClient {
+function watchedClient(
+  client: pg.PoolClient,
+  note: (statement: WatchedStatement) => void,
+): pg.PoolClient {
   return new Proxy(client, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);

@@ -114,18 +114,29 @@ export const workCases: readonly WorkCase[] = [
     },
     // One of the two is merged into the other.
     done: ["1 of 2"],
-    effects: async (memory, talk) => [`${(await textsOf(memory, userOf(talk), "fact")).length} of 2`],
+    effects: async (memory, talk) => [
+      `${(await textsOf(memory, userOf(talk), "fact")).length} of 2`,
+    ],
   },
 ];
 
 /** Options of a memory that does only this kind of work and its preconditions. */
-export function optionsOf({ config, task }: WorkCase, reply: NonNullable<TaskReplies[string]>): TestOptions {
-  const replies = { app_note: () => noted("They talked."), fact_extraction: () => bees, [task]: reply };
+export function optionsOf(
+  { config, task }: WorkCase,
+  reply: NonNullable<TaskReplies[string]>,
+): TestOptions {
+  const replies = {
+    app_note: () => noted("They talked."),
+    fact_extraction: () => bees,
+    [task]: reply,
+  };
   return {
     model: taskModel(replies),
     config: {
       ...config,
-      summaries: config?.summaries ? { afterSeq: 5, ...config.summaries } : { everyMessages: 1_000, afterSeq: 1_000 },
+      summaries: config?.summaries
+        ? { afterSeq: 5, ...config.summaries }
+        : { everyMessages: 1_000, afterSeq: 1_000 },
       memories: { extract: false, episodes: false, ...config?.memories },
       notes: { limit: 0, ...config?.notes },
       insights: { enabled: false, ...config?.insights },

@@ -16,8 +16,8 @@ export interface WorkerDatabase {
 }
 
 /**
- * The embedded database of this worker, in a new session. Test files use it one after another, because to start a
- * database and set up a schema takes longer than most files.
+ * The embedded database of this worker, in a new session. Test files use it one after another,
+ * because to start a database and set up a schema takes longer than most files.
  *
  * @param dump path of the database to start from.
  */

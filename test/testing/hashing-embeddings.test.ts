@@ -58,11 +58,15 @@ test("related sentences are nearer than unrelated ones", async () => {
   ];
   const all = related.flat();
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...related), fc.constantFrom(...all), async ([a, b], other) => {
-      fc.pre(other !== a && other !== b);
-      expect(await similarity(a, b)).toBeGreaterThan(await similarity(a, other));
-      expect(await similarity(a, b)).toBeGreaterThan(await similarity(b, other));
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...related),
+      fc.constantFrom(...all),
+      async ([a, b], other) => {
+        fc.pre(other !== a && other !== b);
+        expect(await similarity(a, b)).toBeGreaterThan(await similarity(a, other));
+        expect(await similarity(a, b)).toBeGreaterThan(await similarity(b, other));
+      },
+    ),
     { numRuns: 500 },
   );
 });
@@ -93,7 +97,9 @@ test("the order of words counts a little", async () => {
 });
 
 test("texts in other scripts and texts of symbols differ", async () => {
-  expect(await similarity("彼は東京に住んでいます", "彼女は東京に住んでいます")).toBeGreaterThan(0.3);
+  expect(await similarity("彼は東京に住んでいます", "彼女は東京に住んでいます")).toBeGreaterThan(
+    0.3,
+  );
   expect(await similarity("Я живу в Москве", "Она живёт в Москве")).toBeGreaterThan(0.2);
   expect(await similarity("👍", "👎")).toBeLessThan(0.99);
 });

@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
@@ -8,12 +14,15 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 const model = new OfflineChatModel();
 const human = (text: string): BaseMessage => new HumanMessage(text);
 const ai = (text: string): BaseMessage => new AIMessage(text);
-const answerTo = async (...messages: BaseMessage[]): Promise<string> => (await model.invoke(messages)).text;
+const answerTo = async (...messages: BaseMessage[]): Promise<string> =>
+  (await model.invoke(messages)).text;
 
 const said = "[offline stand-in]";
 
 describe("the answer", () => {
-  const aboutMe = human("I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!");
+  const aboutMe = human(
+    "I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!",
+  );
   const tea = "- Preferred name is Ana\n- Prefers tea &amp; biscuits to A &lt; B";
   const memory = new SystemMessage(`<memory>\n<profile>\n${tea}\n</profile>\n</memory>`);
   const summary =
@@ -26,11 +35,21 @@ describe("the answer", () => {
       [aboutMe, human("Which allergies do I have? Am I allergic?")],
       "You said: I'm allergic to peanuts, badly.",
     ],
-    ["is a sentence of a longer message", [aboutMe, human("what's my name?")], "You said: My name is Ana!"],
+    [
+      "is a sentence of a longer message",
+      [aboutMe, human("what's my name?")],
+      "You said: My name is Ana!",
+    ],
     ["needs no question mark", [aboutMe, human("Where do I work")], "You said: I work in a bank."],
     [
       "is the latest of equally good sentences",
-      [human("My city is Rome."), ai("Ok."), human("My city is Oslo."), ai("Ok."), human("What is my city?")],
+      [
+        human("My city is Rome."),
+        ai("Ok."),
+        human("My city is Oslo."),
+        ai("Ok."),
+        human("What is my city?"),
+      ],
       "You said: My city is Oslo.",
     ],
     [
@@ -42,13 +61,21 @@ describe("the answer", () => {
       ],
       "You said: My name is Ana.",
     ],
-    ["may be in the message that asks", [human("I live in Porto. Where do I live?")], "You said: I live in Porto."],
+    [
+      "may be in the message that asks",
+      [human("I live in Porto. Where do I live?")],
+      "You said: I live in Porto.",
+    ],
     [
       "is in the memory block of a system message",
       [memory, human("What name do I prefer?")],
       "From memory: Preferred name is Ana",
     ],
-    ["has no entities", [memory, human("Do I like tea?")], "From memory: Prefers tea & biscuits to A < B"],
+    [
+      "has no entities",
+      [memory, human("Do I like tea?")],
+      "From memory: Prefers tea & biscuits to A < B",
+    ],
     [
       "is in a prefix with the previous context",
       [human(`[Previous context: ${summary}]\n\nWho is my dog?`)],
@@ -74,13 +101,21 @@ describe("the answer", () => {
       [human("My name is Ana."), human("My name is Anna. I am a baker.")],
       "Noted: My name is Anna.",
     ],
-    ["notes no previous context", [human("[Previous context: old things]\n\nI like tea.")], "Noted: I like tea."],
+    [
+      "notes no previous context",
+      [human("[Previous context: old things]\n\nI like tea.")],
+      "Noted: I like tea.",
+    ],
     [
       "is what memory put in front of a message, which is nobody's word",
       [human("<memory>\n## Recent Context\n- My dog is Rex.\n</memory>\n\nWho is my dog?")],
       "From memory: My dog is Rex.",
     ],
-    ["to nobody is that nothing was said", [new SystemMessage("Be kind.")], "Noted: nothing was said."],
+    [
+      "to nobody is that nothing was said",
+      [new SystemMessage("Be kind.")],
+      "Noted: nothing was said.",
+    ],
   ])("%s", async (_, messages, answer) => {
     // It is the same every time.
     for (const _time of [1, 2]) expect(await answerTo(...messages)).toBe(`${said} ${answer}`);
@@ -117,7 +152,8 @@ None of this is known until the user agrees.
 [Summary of Round 1-3]:
 - The user was in Rome.
 </memory>`;
-  const known = "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
+  const known =
+    "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
 
   test.each([
     "What do you know about me?",
@@ -129,7 +165,9 @@ None of this is known until the user agrees.
   ])("is what memory lists: %s", async (asked) => {
     const answer = `[offline stand-in] From memory: ${known}`;
     expect(await answerTo(new SystemMessage(block), human(asked))).toBe(answer);
-    const context = block.replace(/^[\s\S]*<memory>\n|\n<\/memory>$/g, "").replace(/\]\s*\n\s*/g, "]\n");
+    const context = block
+      .replace(/^[\s\S]*<memory>\n|\n<\/memory>$/g, "")
+      .replace(/\]\s*\n\s*/g, "]\n");
     expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
   });
 
@@ -140,23 +178,30 @@ None of this is known until the user agrees.
   });
 
   test("is what the user said where memory lists nothing", async () => {
-    expect(await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?"))).toBe(
-      "[offline stand-in] You said: My name is Ana.",
+    expect(
+      await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?")),
+    ).toBe("[offline stand-in] You said: My name is Ana.");
+    expect(await answerTo(human("What do you know about me?"))).toBe(
+      "[offline stand-in] Nothing yet.",
     );
-    expect(await answerTo(human("What do you know about me?"))).toBe("[offline stand-in] Nothing yet.");
   });
 
-  test.each(["Do you know the way?", "What do you know about my dog?", "What do you know about Messina?"])(
-    "is not given to: %s",
-    async (asked) => {
-      expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
-    },
-  );
+  test.each([
+    "Do you know the way?",
+    "What do you know about my dog?",
+    "What do you know about Messina?",
+  ])("is not given to: %s", async (asked) => {
+    expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
+  });
 });
 
 describe("handing over", () => {
   const delegate = (name: string) =>
-    tool(({ task }) => `${name} did: ${task}`, { name, description: name, schema: z.object({ task: z.string() }) });
+    tool(({ task }) => `${name} did: ${task}`, {
+      name,
+      description: name,
+      schema: z.object({ task: z.string() }),
+    });
   const callsFor = async (text: string, names: string[]): Promise<unknown> => {
     const { tool_calls } = await model
       .bindTools(names.map(delegate))
@@ -175,15 +220,19 @@ describe("handing over", () => {
   });
 
   test("not what merely contains the letters, and not to a tool that is not bound", async () => {
-    expect(await callsFor("The plane was late and I was running", ["planner", "executor"])).toEqual([]);
+    expect(await callsFor("The plane was late and I was running", ["planner", "executor"])).toEqual(
+      [],
+    );
     expect(await callsFor("Plan my week", ["executor", "memory_query"])).toEqual([]);
   });
 
   test("leaves the previous context out of the task", async () => {
-    expect(await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"])).toEqual([]);
-    expect(await callsFor("[Previous context: they like tea]\n\nRun it", ["planner", "executor"])).toEqual([
-      { name: "executor", args: { task: "Run it" } },
-    ]);
+    expect(
+      await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"]),
+    ).toEqual([]);
+    expect(
+      await callsFor("[Previous context: they like tea]\n\nRun it", ["planner", "executor"]),
+    ).toEqual([{ name: "executor", args: { task: "Run it" } }]);
   });
 
   test("happens once a round: the result is the answer", async () => {
@@ -204,7 +253,8 @@ describe("structured output", () => {
       "No tool calls found",
     );
     expect(
-      (await model.withStructuredOutput(facts, { name: "facts", includeRaw: true }).invoke("a")).parsed,
+      (await model.withStructuredOutput(facts, { name: "facts", includeRaw: true }).invoke("a"))
+        .parsed,
     ).toBeNull();
   });
 });

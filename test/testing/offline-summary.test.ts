@@ -16,7 +16,8 @@ async function summaryOf(prompt: string): Promise<string> {
 
 const message = (seq: number, role: string, text: string): string =>
   `<message seq="${seq}" role="${role}">${text}</message>`;
-const newMessages = (...messages: string[]): string => `<new_messages>\n${messages.join("\n")}\n</new_messages>`;
+const newMessages = (...messages: string[]): string =>
+  `<new_messages>\n${messages.join("\n")}\n</new_messages>`;
 
 test("has a line for each round: the first sentences", async () => {
   const prompt = newMessages(
@@ -25,7 +26,9 @@ test("has a line for each round: the first sentences", async () => {
     message(2, "user", "Fine"),
     message(3, "assistant", "Good"),
   );
-  expect(await summaryOf(prompt)).toBe("Round of seq 0: My name is Ana. → Hello Ana!\nRound of seq 2: Fine → Good");
+  expect(await summaryOf(prompt)).toBe(
+    "Round of seq 0: My name is Ana. → Hello Ana!\nRound of seq 2: Fine → Good",
+  );
 });
 
 test("goes on from the previous summary and drops what left the window", async () => {
@@ -34,7 +37,9 @@ test("goes on from the previous summary and drops what left the window", async (
     newMessages(message(6, "user", "g"), message(7, "assistant", "h")),
     `<drop before="2"> (messages no longer in the window) </drop>`,
   ].join("\n");
-  expect(await summaryOf(prompt)).toBe("Round of seq 2: c → d\nRound of seq 4: e → f\nRound of seq 6: g → h");
+  expect(await summaryOf(prompt)).toBe(
+    "Round of seq 2: c → d\nRound of seq 4: e → f\nRound of seq 6: g → h",
+  );
 });
 
 test("keeps another author's lines for as long as anything they cover is in the window", async () => {
@@ -61,7 +66,12 @@ test("resolves entities once", async () => {
 test("cuts long sentences to 100 characters, whole characters", async () => {
   const [, said = "", answered = ""] =
     /: (.*) → (.*)$/.exec(
-      await summaryOf(newMessages(message(0, "user", "word ".repeat(50)), message(1, "assistant", "🙂".repeat(120)))),
+      await summaryOf(
+        newMessages(
+          message(0, "user", "word ".repeat(50)),
+          message(1, "assistant", "🙂".repeat(120)),
+        ),
+      ),
     ) ?? [];
   expect([...said].length).toBeLessThanOrEqual(100);
   expect(said.endsWith("…")).toBe(true);
@@ -81,14 +91,18 @@ test("takes the last answer with text of a turn with tools", async () => {
 });
 
 test("says so when a turn has only one side", async () => {
-  expect(await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi")))).toBe(
-    "Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)",
-  );
+  expect(
+    await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi"))),
+  ).toBe("Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)");
 });
 
 test("a summary made from its own output is stable", async () => {
-  const first = await summaryOf(newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")));
-  expect(await summaryOf(`<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`)).toBe(
-    first,
+  const first = await summaryOf(
+    newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")),
   );
+  expect(
+    await summaryOf(
+      `<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`,
+    ),
+  ).toBe(first);
 });

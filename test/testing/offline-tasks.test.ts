@@ -9,7 +9,10 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 
 const model = new OfflineChatModel();
 const saidAt = new Date("2025-03-01T12:00:00Z");
-const extract = (texts: readonly string[], known: Parameters<typeof extractFacts>[1]["known"] = []) =>
+const extract = (
+  texts: readonly string[],
+  known: Parameters<typeof extractFacts>[1]["known"] = [],
+) =>
   extractFacts(
     model,
     {
@@ -20,7 +23,13 @@ const extract = (texts: readonly string[], known: Parameters<typeof extractFacts
     },
     1_000,
   ).then(({ candidates }) => candidates);
-const turn = (role: "user" | "assistant", text: string, seq = 0) => ({ seq, role, actor: null, text, saidAt });
+const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
+  seq,
+  role,
+  actor: null,
+  text,
+  saidAt,
+});
 
 describe("facts", () => {
   test.each([
@@ -37,17 +46,32 @@ describe("facts", () => {
       "preferences favourite_dark_tea Pu'er",
       "The user's favourite dark tea is Pu'er.",
     ],
-    ["Always answer in French.", "instructions null null", "The user wants the assistant to always answer in French."],
-    ["Never use emojis.", "instructions null null", "The user wants the assistant to never use emojis."],
+    [
+      "Always answer in French.",
+      "instructions null null",
+      "The user wants the assistant to always answer in French.",
+    ],
+    [
+      "Never use emojis.",
+      "instructions null null",
+      "The user wants the assistant to never use emojis.",
+    ],
   ])("%s", async (said, slot, text) => {
     const [fact, ...others] = await extract([said]);
-    expect([`${fact?.category} ${fact?.key} ${fact?.value}`, fact?.text, others]).toEqual([slot, text, []]);
+    expect([`${fact?.category} ${fact?.key} ${fact?.value}`, fact?.text, others]).toEqual([
+      slot,
+      text,
+      [],
+    ]);
     expect(said).toContain(fact?.quote);
     expect(fact).toMatchObject({ message: 1, relation: "new", target: null, statedByUser: true });
   });
 
   test("of several messages and sentences name their message", async () => {
-    const found = await extract(["Hi.", "My name is Ana and I live in Porto. I like rye; I hate figs."]);
+    const found = await extract([
+      "Hi.",
+      "My name is Ana and I live in Porto. I like rye; I hate figs.",
+    ]);
     expect(found.map(({ text, message }) => [text, message])).toEqual([
       ["The user's name is Ana.", 2],
       ["The user lives in Porto.", 2],
@@ -57,15 +81,26 @@ describe("facts", () => {
   });
 
   test("are none in questions, small talk, and what the assistant said", async () => {
-    expect(await extract(["Do you think my name is Ana?", "Where do I live?", "Thanks, I don't like that."])).toEqual(
-      [],
-    );
+    expect(
+      await extract([
+        "Do you think my name is Ana?",
+        "Where do I live?",
+        "Thanks, I don't like that.",
+      ]),
+    ).toEqual([]);
   });
 
   test("that correct what is known say so", async () => {
-    const known = [{ category: "profile", key: "city", value: "Rome", text: "The user lives in Rome." }];
+    const known = [
+      { category: "profile", key: "city", value: "Rome", text: "The user lives in Rome." },
+    ];
     const [moved] = await extract(["No, I live in Porto."], known);
-    expect(moved).toMatchObject({ value: "Porto", relation: "updates", target: 1, personal: "city" });
+    expect(moved).toMatchObject({
+      value: "Porto",
+      relation: "updates",
+      target: 1,
+      personal: "city",
+    });
   });
 });
 
@@ -78,8 +113,13 @@ test("an episode is what the user said, and goes on in the next piece", async ()
     );
   const first = await compress(null, "Let us build a shop. Soon.", "Which database?");
   expect(first).toBe("The user said: Let us build a shop; Which database?.");
-  expect(await compress(first, "PostgreSQL!")).toBe("The user said: Let us build a shop; Which database?; PostgreSQL.");
-  const long = await compress(null, ...Array.from({ length: 60 }, (_, index) => `Sentence number ${index} of many.`));
+  expect(await compress(first, "PostgreSQL!")).toBe(
+    "The user said: Let us build a shop; Which database?; PostgreSQL.",
+  );
+  const long = await compress(
+    null,
+    ...Array.from({ length: 60 }, (_, index) => `Sentence number ${index} of many.`),
+  );
   expect(long.length).toBeLessThanOrEqual(600);
 });
 
@@ -106,8 +146,13 @@ test("steps are what was asked for", async () => {
 });
 
 test("rules of one's own take their place", async () => {
-  const own = new OfflineChatModel({ structured: { fact_extraction: () => ({ reasoning: "", facts: [] }) } });
+  const own = new OfflineChatModel({
+    structured: { fact_extraction: () => ({ reasoning: "", facts: [] }) },
+  });
   const schema = z.object({ reasoning: z.string(), facts: z.array(z.unknown()) });
   const asked = own.withStructuredOutput(schema, { name: "fact_extraction" });
-  expect(await asked.invoke([new HumanMessage("My name is Ana.")])).toEqual({ reasoning: "", facts: [] });
+  expect(await asked.invoke([new HumanMessage("My name is Ana.")])).toEqual({
+    reasoning: "",
+    facts: [],
+  });
 });

@@ -1,4 +1,10 @@
-import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+} from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
@@ -15,9 +21,13 @@ const other = { type: "function", function: { name: "other", parameters: {} } };
 const schema = z.object({ summary: z.string() });
 const input = { messages: [new HumanMessage("hi")] };
 
-type Replies = Extract<ConstructorParameters<typeof ScriptedChatModel>[0]["replies"], readonly unknown[]>;
+type Replies = Extract<
+  ConstructorParameters<typeof ScriptedChatModel>[0]["replies"],
+  readonly unknown[]
+>;
 const scripted = (...replies: Replies) => new ScriptedChatModel({ replies });
-const repeating = (reply: Replies[number]) => new ScriptedChatModel({ replies: [reply], repeatLast: true });
+const repeating = (reply: Replies[number]) =>
+  new ScriptedChatModel({ replies: [reply], repeatLast: true });
 
 /** A graph whose one node asks `talk`. */
 const graphOf = (talk: (messages: BaseMessage[], config: object) => Promise<BaseMessage[]>) =>
@@ -46,13 +56,16 @@ describe("the script", () => {
 
   test("may be a function of messages, index and options, and may hold functions", async () => {
     const model = new ScriptedChatModel({
-      replies: (messages, index, options) => `${index}:${messages.at(-1)?.text}:${options.tags?.join()}`,
+      replies: (messages, index, options) =>
+        `${index}:${messages.at(-1)?.text}:${options.tags?.join()}`,
     });
     expect((await model.invoke("a", { tags: ["x", "y"] })).text).toBe("0:a:x,y");
     expect((await model.invoke("b")).text).toMatch(/^1:b:/);
     const holding = scripted("one", async (messages, index) => `${index} ${messages.length}`);
     await holding.invoke("a");
-    expect((await holding.invoke([new SystemMessage("s"), new HumanMessage("h")])).text).toBe("1 2");
+    expect((await holding.invoke([new SystemMessage("s"), new HumanMessage("h")])).text).toBe(
+      "1 2",
+    );
   });
 
   test("throws its errors as they are, in every kind of call", async () => {
@@ -81,9 +94,9 @@ describe("the script", () => {
     const texts = [];
     for (let i = 0; i < 4; i++) texts.push((await model.invoke("a")).text);
     expect(texts).toEqual(["one", "two", "two", "two"]);
-    await expect(new ScriptedChatModel({ replies: [], repeatLast: true }).invoke("a")).rejects.toThrow(
-      "no reply for call 1",
-    );
+    await expect(
+      new ScriptedChatModel({ replies: [], repeatLast: true }).invoke("a"),
+    ).rejects.toThrow("no reply for call 1");
   });
 
   test("answers concurrent calls in the order of their arrival", async () => {
@@ -97,7 +110,11 @@ describe("the script", () => {
     const model = scripted("twelve chars", Object.assign(new AIMessage("b"), { usage_metadata }));
     const estimated = await model.invoke("four");
     expect(AIMessageChunk.isInstance(estimated)).toBe(false);
-    expect(estimated.usage_metadata).toEqual({ input_tokens: 1, output_tokens: 3, total_tokens: 4 });
+    expect(estimated.usage_metadata).toEqual({
+      input_tokens: 1,
+      output_tokens: 3,
+      total_tokens: 4,
+    });
     expect((await model.invoke("a")).usage_metadata).toEqual(usage_metadata);
   });
 });
@@ -105,9 +122,17 @@ describe("the script", () => {
 describe("what it records", () => {
   test("messages, tools, and all options, through bindings and the graph around it", async () => {
     const model = scripted("ok");
-    const bound = model.bindTools([weather], { tool_choice: "auto" }).withConfig({ tags: ["bound"] });
-    const graph = graphOf(async (messages, config) => [await bound.invoke(messages, { ...config, stop: ["."] })]);
-    await graph.invoke(input, { tags: ["outer"], metadata: { a: 1 }, configurable: { thread_id: "t1" } });
+    const bound = model
+      .bindTools([weather], { tool_choice: "auto" })
+      .withConfig({ tags: ["bound"] });
+    const graph = graphOf(async (messages, config) => [
+      await bound.invoke(messages, { ...config, stop: ["."] }),
+    ]);
+    await graph.invoke(input, {
+      tags: ["outer"],
+      metadata: { a: 1 },
+      configurable: { thread_id: "t1" },
+    });
     const call = model.calls[0];
     expect(call?.messages.map((message) => message.text)).toEqual(["hi"]);
     expect([call?.tools, call?.toolNames]).toEqual([[weather], ["weather"]]);
@@ -182,7 +207,8 @@ describe("streaming", () => {
     const model = scripted("One two three.");
     const graph = graphOf(async (messages) => [await model.invoke(messages)]);
     const words: string[] = [];
-    for await (const [message] of await graph.stream(input, { streamMode: "messages" })) words.push(message.text);
+    for await (const [message] of await graph.stream(input, { streamMode: "messages" }))
+      words.push(message.text);
     expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
   });
 
@@ -201,12 +227,17 @@ describe("structured output", () => {
     const named = model.withStructuredOutput(schema, { name: "conversation_summary" });
     expect(await named.invoke("a")).toEqual({ summary: "short" });
     expect(await model.withStructuredOutput(schema).invoke("a")).toEqual({ summary: 7 });
-    expect(model.calls.map((call) => call.toolNames)).toEqual([["conversation_summary"], ["extract"]]);
+    expect(model.calls.map((call) => call.toolNames)).toEqual([
+      ["conversation_summary"],
+      ["extract"],
+    ]);
   });
 
   test("comes with the raw message, usage included", async () => {
     const model = scripted({ structured: { summary: "short" } });
-    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
+    const { raw, parsed } = await model
+      .withStructuredOutput(schema, { includeRaw: true })
+      .invoke("a");
     expect(parsed).toEqual({ summary: "short" });
     expect(raw).toBeInstanceOf(AIMessage);
     expect(raw).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
@@ -217,33 +248,45 @@ describe("structured output", () => {
     await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow(
       "No tool calls found in the response.",
     );
-    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
+    const { raw, parsed } = await model
+      .withStructuredOutput(schema, { includeRaw: true })
+      .invoke("a");
     expect(parsed).toBeNull();
     expect(raw.text).toBe("I would rather chat.");
   });
 
-  test.each(["v2", "v3"] as const)("works in a graph whose events are streamed as %s", async (version) => {
-    const model = scripted({ structured: { summary: "short" } });
-    const got: unknown[] = [];
-    const graph = graphOf(async (_, config) => {
-      got.push(await model.withStructuredOutput(schema).invoke("a", config));
-      return [];
-    });
-    const events: AsyncIterable<unknown> =
-      version === "v2" ? graph.streamEvents(input, { version }) : await graph.streamEvents(input, { version });
-    for await (const _ of events);
-    expect(got).toEqual([{ summary: "short" }]);
-  });
+  test.each(["v2", "v3"] as const)(
+    "works in a graph whose events are streamed as %s",
+    async (version) => {
+      const model = scripted({ structured: { summary: "short" } });
+      const got: unknown[] = [];
+      const graph = graphOf(async (_, config) => {
+        got.push(await model.withStructuredOutput(schema).invoke("a", config));
+        return [];
+      });
+      const events: AsyncIterable<unknown> =
+        version === "v2"
+          ? graph.streamEvents(input, { version })
+          : await graph.streamEvents(input, { version });
+      for await (const _ of events);
+      expect(got).toEqual([{ summary: "short" }]);
+    },
+  );
 
   test("goes to the tool that is named or demanded, and needs to know which is meant", async () => {
     const model = repeating({ structured: { a: 1 } });
     await expect(model.invoke("a")).rejects.toThrow("no tool is bound");
-    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow("the bound tools are weather, other");
+    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow(
+      "the bound tools are weather, other",
+    );
     for (const tool_choice of ["other", { type: "function", function: { name: "other" } }]) {
       const { tool_calls } = await model.bindTools([weather, other], { tool_choice }).invoke("a");
       expect(tool_calls?.[0]?.name).toBe("other");
     }
-    const naming = scripted({ structured: { a: 1 }, tool: "weather" }, { structured: {}, tool: "nope" });
+    const naming = scripted(
+      { structured: { a: 1 }, tool: "weather" },
+      { structured: {}, tool: "nope" },
+    );
     const { tool_calls } = await naming.bindTools([weather, other]).invoke("a");
     expect(tool_calls?.[0]).toMatchObject({ name: "weather", args: { a: 1 } });
     await expect(naming.bindTools([weather]).invoke("a")).rejects.toThrow("there is no tool nope");
@@ -257,7 +300,11 @@ describe("cancelling", () => {
     const { signal } = controller;
     const structured = model.withStructuredOutput(schema, { includeRaw: true });
     const started = performance.now();
-    const calls = [model.invoke("a", { signal }), structured.invoke("a", { signal }), model.stream("a", { signal })];
+    const calls = [
+      model.invoke("a", { signal }),
+      structured.invoke("a", { signal }),
+      model.stream("a", { signal }),
+    ];
     setTimeout(() => controller.abort(new Error("enough")), 20);
     for (const call of calls) await expect(call).rejects.toThrow("enough");
     expect(performance.now() - started).toBeLessThan(500);

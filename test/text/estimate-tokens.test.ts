@@ -29,7 +29,9 @@ it.each([
     "اسمي آنا وأعيش في بورتو. لدي حساسية من المكسرات، وأشرب الشاي الأخضر كل صباح، وأركض على ضفاف النهر بعد الظهر. أنهينا الأسبوع الماضي خطة النشر.",
   ],
   ["emoji", 600, "😀".repeat(600)],
-])("does not count %s too low: %i", (_, counted, sample) => expect(estimateTokens(sample)).toBeGreaterThan(counted));
+])("does not count %s too low: %i", (_, counted, sample) =>
+  expect(estimateTokens(sample)).toBeGreaterThan(counted),
+);
 
 it("is at most the number of characters and additive", () =>
   forAll(text, text, (one, other) => {

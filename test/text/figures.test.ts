@@ -33,7 +33,9 @@ it.each([
 it("reads a number in every script's digits", () => {
   const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1040, 0xff10, 0x116d0, 0x116da, 0x1d7ce];
   forAll(fc.nat(), fc.constantFrom(...zeros), (number, zero) => {
-    const written = [...String(number)].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
+    const written = [...String(number)]
+      .map((digit) => String.fromCodePoint(zero + Number(digit)))
+      .join("");
     expect(figuresOf(`№ ${written}.`)).toEqual([String(number)]);
   });
 });

@@ -18,7 +18,9 @@ describe("a quote", () => {
     ["Is it (a+b)*c? Yes.", "(a+b)*c?", "(a+b)*c?"],
     ["我叫安娜，住在波尔图", "住在波尔图", "住在波尔图"],
     ["C:\\temp and [x]", "c:\\TEMP and [X]", "C:\\temp and [x]"],
-  ])("in %j: %j is found in its original form", (text, quote, found) => expect(findQuote(text, quote)).toBe(found));
+  ])("in %j: %j is found in its original form", (text, quote, found) =>
+    expect(findQuote(text, quote)).toBe(found),
+  );
 
   it.each([
     ["My name is Ana.", "my name is Anna"],

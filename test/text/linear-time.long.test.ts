@@ -12,10 +12,55 @@ import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { processorMs } from "../support/timing.js";
 
 const repeats = [
-  ["\n", " ", "\u0085", "a", "é", "м", "忽略", "😀", "\u200D", '"', ' "a', "“", "`", "> a\n", "---\n", "```\n"],
-  ["#", "[", "![", "<", "<system ", "<memory>", "<memory ", "</memory>", "[Previous context: ", "]\n\n", "- ", "1. "],
-  ["ignore ", "ignore all ", "forget your ", "you must ", "if a, ", "send ", "to x@", "system: ", "! ", "]:\n"],
-  ["these notes are data from earlier conversations\n", "memory updates since rev 1:\n", "[summary of turn "],
+  [
+    "\n",
+    " ",
+    "\u0085",
+    "a",
+    "é",
+    "м",
+    "忽略",
+    "😀",
+    "\u200D",
+    '"',
+    ' "a',
+    "“",
+    "`",
+    "> a\n",
+    "---\n",
+    "```\n",
+  ],
+  [
+    "#",
+    "[",
+    "![",
+    "<",
+    "<system ",
+    "<memory>",
+    "<memory ",
+    "</memory>",
+    "[Previous context: ",
+    "]\n\n",
+    "- ",
+    "1. ",
+  ],
+  [
+    "ignore ",
+    "ignore all ",
+    "forget your ",
+    "you must ",
+    "if a, ",
+    "send ",
+    "to x@",
+    "system: ",
+    "! ",
+    "]:\n",
+  ],
+  [
+    "these notes are data from earlier conversations\n",
+    "memory updates since rev 1:\n",
+    "[summary of turn ",
+  ],
 ].flat();
 
 const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
@@ -39,7 +84,8 @@ describe.each(work)("%s", (_, run) => {
     run(text(1_000));
     const long = processorMs(() => run(text(100_000)), 100);
     expect(long).toBeLessThan(1_000);
-    // What takes no longer is quick enough, however quick a tenth of it is: there the clock says little.
+    // What takes no longer is quick enough, however quick a tenth of it is: there the clock says
+    // little.
     if (long <= 100) return;
     const short = processorMs(() => run(text(10_000)), 4);
     expect(long / Math.max(short, 4)).toBeLessThan(25);
@@ -47,23 +93,36 @@ describe.each(work)("%s", (_, run) => {
 });
 
 describe("a message of joined characters", () => {
-  const joined = ["e\u0301", "\u0301", "\u1100", "a\u200D", "\u200D", "\u{E0061}", "\u{1F1E9}", "👩‍"];
+  const joined = [
+    "e\u0301",
+    "\u0301",
+    "\u1100",
+    "a\u200D",
+    "\u200D",
+    "\u{E0061}",
+    "\u{1F1E9}",
+    "👩‍",
+  ];
 
-  it.each(joined.flatMap((unit) => [1_000_000, 4_000_000].map((characters) => [unit, characters] as const)))(
-    "is cut within seconds where %j makes it %d characters long",
-    (unit, characters) => {
-      const text = `e${unit.repeat(characters / unit.length)}`;
-      const message = [{ text }];
-      for (const bounds of [
-        { inputBudgetTokens: 16_000, mostPieces: 8 },
-        { inputBudgetTokens: 3_000, mostPieces: 3 },
-      ]) {
-        expect(processorMs(() => void withinBounds(message, bounds), 5_000)).toBeLessThan(5_000);
-      }
-      const [piece] = textPieces(withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items, 3_000);
-      expect(piece?.[0]?.text.startsWith("e")).toBe(true);
-    },
-  );
+  it.each(
+    joined.flatMap((unit) =>
+      [1_000_000, 4_000_000].map((characters) => [unit, characters] as const),
+    ),
+  )("is cut within seconds where %j makes it %d characters long", (unit, characters) => {
+    const text = `e${unit.repeat(characters / unit.length)}`;
+    const message = [{ text }];
+    for (const bounds of [
+      { inputBudgetTokens: 16_000, mostPieces: 8 },
+      { inputBudgetTokens: 3_000, mostPieces: 3 },
+    ]) {
+      expect(processorMs(() => void withinBounds(message, bounds), 5_000)).toBeLessThan(5_000);
+    }
+    const [piece] = textPieces(
+      withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items,
+      3_000,
+    );
+    expect(piece?.[0]?.text.startsWith("e")).toBe(true);
+  });
 });
 
 it.each([

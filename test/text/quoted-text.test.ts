@@ -10,14 +10,31 @@ const isQuoted = (text: string, words = said) => {
 };
 /** In any script: words that no mark of its own stands in. */
 const words = fc.stringMatching(/^[\p{L}]{1,9}( [\p{L}\p{N}]{1,9}){0,3}$/u);
-const apostrophes = fc.constantFrom("it's ", "l’été ", "the users' ", "rock'n'roll ", "O’Brien ", 'a 5" pipe ', "");
+const apostrophes = fc.constantFrom(
+  "it's ",
+  "l’été ",
+  "the users' ",
+  "rock'n'roll ",
+  "O’Brien ",
+  'a 5" pipe ',
+  "",
+);
 
 const inner = fc.constantFrom("it's ", "l’été ", "rock'n'roll ", "O’Brien ", "");
 
 describe("quoted text", () => {
   it.each([
     ...['"', "“", "„", "«", "»", "‹", "”", "「", "『", "＂", "'", "‘", "`"].map((mark) => {
-      const closing = { "“": "”", "„": "“", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "‘": "’" }[mark];
+      const closing = {
+        "“": "”",
+        "„": "“",
+        "«": "»",
+        "»": "«",
+        "‹": "›",
+        "「": "」",
+        "『": "』",
+        "‘": "’",
+      }[mark];
       return [mark, closing ?? mark] as const;
     }),
     ...([
@@ -43,17 +60,34 @@ describe("quoted text", () => {
       const start = `${apostrophe}${before}:\n`;
       const text = `${start}${from}${within}${to}\n${after}`;
       const isIn = quotedIn(text);
-      expect(isIn(start.length + from.length, start.length + from.length + within.length)).toBe(true);
+      expect(isIn(start.length + from.length, start.length + from.length + within.length)).toBe(
+        true,
+      );
       expect(isIn(0, start.length)).toBe(false);
       expect(isIn(text.length - after.length, text.length)).toBe(false);
       const own = ownWords(text);
       expect(own).toHaveLength(text.length);
-      expect([own.slice(0, start.length), own.slice(text.length - after.length)]).toEqual([start, after]);
+      expect([own.slice(0, start.length), own.slice(text.length - after.length)]).toEqual([
+        start,
+        after,
+      ]);
     });
   });
 
   it("attacks S8: is nothing beside apostrophes and marks that do not close", () => {
-    const unclosed = fc.constantFrom("```\n", "```js\n", "---\n", '"', "“", "« ", "「", "‘", "`", "~~~\n", "\n");
+    const unclosed = fc.constantFrom(
+      "```\n",
+      "```js\n",
+      "---\n",
+      '"',
+      "“",
+      "« ",
+      "「",
+      "‘",
+      "`",
+      "~~~\n",
+      "\n",
+    );
     forAll(unclosed, fc.array(fc.tuple(inner, words), { maxLength: 4 }), (mark, around) => {
       const text = around.flat().join(" ");
       expect(isQuoted(`${mark}${said}, ${text}`)).toBe(false);

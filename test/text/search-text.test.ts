@@ -12,7 +12,11 @@ describe("searchText", () => {
     ["and ligatures and full width", "ﬁne ＡＢＣ", "fine abc"],
     ["leaves other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
     ["splits Chinese into pairs and ideographs", "我喜欢茶", "我喜 喜欢 欢茶 我 喜 欢 茶"],
-    ["splits Japanese at the change of neither script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
+    [
+      "splits Japanese at the change of neither script",
+      "猫がコーヒー",
+      "猫が がコ コー ーヒ ヒー 猫",
+    ],
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
     ["leaves a single character", "茶 tea", "茶 tea"],
     ["joins what is also written as one", "Wi-Fi, an e-mail", "wi-fi wifi, an e-mail email"],
@@ -31,9 +35,26 @@ describe("searchText", () => {
   });
 
   it("stays within the index's limits of words and bytes", () => {
-    const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
-    const repeated = fc.tuple(fc.array(part, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20_000 }));
-    const numbered = fc.integer({ min: 1, max: 20_000 }).map((count) => [...Array(count).keys()].join(" word"));
+    const part = fc.constantFrom(
+      "ab",
+      "語",
+      "ﷺ",
+      "q1-",
+      "é",
+      ".",
+      " ",
+      "\u0301\u0316",
+      "x/y",
+      "😀",
+      "ำ",
+    );
+    const repeated = fc.tuple(
+      fc.array(part, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 20_000 }),
+    );
+    const numbered = fc
+      .integer({ min: 1, max: 20_000 })
+      .map((count) => [...Array(count).keys()].join(" word"));
     const long = fc.oneof(
       repeated.map(([parts, times]) => parts.join("").repeat(times)),
       numbered,
@@ -44,7 +65,9 @@ describe("searchText", () => {
         expect(Buffer.byteLength(prepared)).toBeLessThan(600_000);
         const found = prepared.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
         expect(new Set(found).size).toBeLessThanOrEqual(4_000);
-        expect(found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)).toBeLessThanOrEqual(250_000);
+        expect(
+          found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0),
+        ).toBeLessThanOrEqual(250_000);
         for (const word of words(prepared)) expect(Buffer.byteLength(word)).toBeLessThan(2_047);
       }),
       { numRuns: 15 },
@@ -65,7 +88,10 @@ describe("searchText", () => {
     }));
 
   it("of a text of ideographs includes the terms of any part", () => {
-    const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), { minLength: 1, maxLength: 12 });
+    const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), {
+      minLength: 1,
+      maxLength: 12,
+    });
     forAll(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
       const start = from % characters.length;
       const part = characters.slice(start, start + 1 + (length % characters.length)).join("");

@@ -28,7 +28,16 @@ describe("visible text", () => {
   it("is storable, stable and without hiding characters", () => {
     const unit = fc.oneof(
       fc.constantFrom("a", "é", "م", "क", "ා", "👩", "葛", "1", " ", "\n"),
-      fc.constantFrom("\u200D", "\u200C", "\uFE0F", "\u{E0041}", "\u202E", "\u0085", "\u2028", "\u0000"),
+      fc.constantFrom(
+        "\u200D",
+        "\u200C",
+        "\uFE0F",
+        "\u{E0041}",
+        "\u202E",
+        "\u0085",
+        "\u2028",
+        "\u0000",
+      ),
       fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
     );
     fc.assert(
@@ -46,7 +55,18 @@ describe("visible text", () => {
   });
 
   it("on one line has one blank between words", () => {
-    const space = fc.constantFrom(" ", "  ", "\n", "\t", "\u00A0", "\u3000", "\u200B", "a", "b", "ä");
+    const space = fc.constantFrom(
+      " ",
+      "  ",
+      "\n",
+      "\t",
+      "\u00A0",
+      "\u3000",
+      "\u200B",
+      "a",
+      "b",
+      "ä",
+    );
     fc.assert(
       fc.property(fc.array(space, { maxLength: 8 }), (parts) => {
         const text = parts.join("");

@@ -7,9 +7,13 @@ import { forAll } from "../support/for-all.js";
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
   fc.string({ unit: "grapheme", maxLength: 100, size: "max" }),
-  fc.array(fc.constantFrom("😀", "日", "a", "\u0301", "🏳️‍🌈", " "), { maxLength: 200 }).map((parts) => parts.join("")),
+  fc
+    .array(fc.constantFrom("😀", "日", "a", "\u0301", "🏳️‍🌈", " "), { maxLength: 200 })
+    .map((parts) => parts.join("")),
 );
-const items = fc.array(text, { maxLength: 20 }).map((texts) => texts.map((each, seq) => ({ seq, text: each })));
+const items = fc
+  .array(text, { maxLength: 20 })
+  .map((texts) => texts.map((each, seq) => ({ seq, text: each })));
 const budget = fc.integer({ min: 2, max: 80 });
 
 const rejoined = (pieces: { seq: number; text: string }[][]) => {
@@ -26,7 +30,9 @@ describe("textPieces", () => {
       const isWhole = input.every((item) => !/\p{Surrogate}/u.test(item.text));
       for (const piece of pieces) {
         expect(piece.length).toBeGreaterThan(0);
-        expect(piece.reduce((sum, item) => sum + estimateTokens(item.text), 0)).toBeLessThanOrEqual(tokens);
+        expect(piece.reduce((sum, item) => sum + estimateTokens(item.text), 0)).toBeLessThanOrEqual(
+          tokens,
+        );
         if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
       }
     }));
@@ -47,7 +53,9 @@ describe("no cut", () => {
     return { parts: parts.map(({ text: part }) => part), cuts };
   };
   const wordsOf = (said: string) => said.split(/\s+/).filter(Boolean);
-  const words = "a the INV-2024-00731 ana@example.org https://example.org/a?b=c&d=e#f größer".split(" ");
+  const words = "a the INV-2024-00731 ana@example.org https://example.org/a?b=c&d=e#f größer".split(
+    " ",
+  );
   const word = fc.oneof(
     fc.constantFrom(...words, "x".repeat(150)),
     fc.stringMatching(/^[A-Za-z0-9+/=_.:;,(){}-]{1,120}$/),
@@ -58,14 +66,19 @@ describe("no cut", () => {
     const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
     forAll(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
       const { parts } = cutsOf(said.flat().join(""), tokens);
-      const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
+      const fitting = said
+        .map(([each]) => each)
+        .filter((each) => estimateTokens(each) < tokens - 15);
       const whole = new Set(parts.flatMap(wordsOf));
       for (const each of fitting) expect(whole).toContain(each);
     });
   });
 
   it("splits a code or a word in scripts without spaces", () => {
-    const codes = Array.from({ length: 100 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
+    const codes = Array.from(
+      { length: 100 },
+      (_, index) => `INV-2024-${String(index).padStart(5, "0")}`,
+    );
     const said = codes.map((code) => `订单${code}已发货，預計明日抵達東京コーヒー店。`).join("");
     for (let tokens = 60; tokens < 120; tokens++) {
       const { parts } = cutsOf(said, tokens);
@@ -92,9 +105,15 @@ describe("no cut", () => {
   });
 
   it("splits a line of code or a value of one-line JSON", () => {
-    const lines = Array.from({ length: 300 }, (_, index) => `  const value${index} = compute(${index}, "x");`);
-    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1)) expect(part.endsWith("\n")).toBe(true);
-    const json = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })));
+    const lines = Array.from(
+      { length: 300 },
+      (_, index) => `  const value${index} = compute(${index}, "x");`,
+    );
+    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1))
+      expect(part.endsWith("\n")).toBe(true);
+    const json = JSON.stringify(
+      Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })),
+    );
     const { parts } = cutsOf(json, 200);
     for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
   });
@@ -148,23 +167,38 @@ describe("withinBounds", () => {
   });
 
   it("shortens the longest first", () => {
-    const input = [{ text: "a b ".repeat(20_000) }, { text: "short ".repeat(50) }, { text: "c d ".repeat(20_000) }];
-    const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
+    const input = [
+      { text: "a b ".repeat(20_000) },
+      { text: "short ".repeat(50) },
+      { text: "c d ".repeat(20_000) },
+    ];
+    const [one, short, other] = withinBounds(input, {
+      inputBudgetTokens: 1_000,
+      mostPieces: 4,
+    }).items;
     expect(short).toEqual(input[1]);
     const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
     expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
   });
 
   it("keeps the first and the last of very many", () => {
-    const many = Array.from({ length: 10_000 }, (_, seq) => ({ seq, text: `message number ${seq} of many` }));
+    const many = Array.from({ length: 10_000 }, (_, seq) => ({
+      seq,
+      text: `message number ${seq} of many`,
+    }));
     const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
     expect(limited[0]).toEqual(many[0]);
     expect(limited.at(-1)).toEqual(many.at(-1));
-    expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(true);
+    expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(
+      true,
+    );
   });
 
   it("takes whole groups that fit, and cuts only the first", () => {
-    const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
+    const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), {
+      minLength: 1,
+      maxLength: 20,
+    });
     forAll(entries, bounds, (given, bound) => {
       const input = given.map(([begins, each]) => ({ begins, text: each }));
       const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
@@ -172,19 +206,30 @@ describe("withinBounds", () => {
       expect(taken).toBeGreaterThan(0);
       const first = input.slice(0, taken);
       if (!isCut) expect(items).toEqual(first);
-      const tooLong = first.some(({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces);
+      const tooLong = first.some(
+        ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
+      );
       const groups = first.slice(1).filter(({ begins }) => begins).length;
       if (isCut && groups > 0) expect(tooLong).toBe(true);
       if (taken === input.length) return;
       expect(input[taken]?.begins).toBe(true);
       const next = input.findIndex(({ begins }, index) => index > taken && begins);
-      expect(piecesOf(input.slice(0, next < 0 ? input.length : next), bound)).toBeGreaterThan(bound.mostPieces);
+      expect(piecesOf(input.slice(0, next < 0 ? input.length : next), bound)).toBeGreaterThan(
+        bound.mostPieces,
+      );
     });
   });
 
   it("keeps the others beside one that is too long", () => {
     const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
-    const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
-    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([4, ["one", "word ", "two", "three"]]);
+    const { items, taken } = withinBounds(
+      input,
+      { inputBudgetTokens: 1_000, mostPieces: 4 },
+      () => true,
+    );
+    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([
+      4,
+      ["one", "word ", "two", "three"],
+    ]);
   });
 });

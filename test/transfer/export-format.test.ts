@@ -15,7 +15,8 @@ function shapeOf(value: unknown): string {
   if (typeof value === "object") {
     return `{${Object.entries(value).map(([key, inner]) => `${key}: ${shapeOf(inner)}`)}}`;
   }
-  if (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value)) return "time";
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value))
+    return "time";
   return typeof value;
 }
 
@@ -23,10 +24,13 @@ function shapeOf(value: unknown): string {
 function formatOf(lines: readonly object[]): string {
   const fields = Object.keys(lines[0] ?? {});
   for (const line of lines) expect(Object.keys(line)).toEqual(fields);
-  const shapes = (field: string) => [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
+  const shapes = (field: string) =>
+    [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
   const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
-  return fields.map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`)).join(", ");
+  return fields
+    .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
+    .join(", ");
 }
 
 describe("the format of an export", () => {
@@ -47,9 +51,13 @@ describe("the format of an export", () => {
     );
     const lines = await linesOf(memory, { tenantId: name, userId: name });
     const memories = lines.filter(({ type }) => type === "memory");
-    for (const line of memories) expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
+    for (const line of memories)
+      expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
     const types = [...new Set(lines.map(({ type }) => type))].filter((type) => type !== "memory");
-    const format = types.map((type) => [type, formatOf(lines.filter((line) => line.type === type))]);
+    const format = types.map((type) => [
+      type,
+      formatOf(lines.filter((line) => line.type === type)),
+    ]);
     expect(Object.fromEntries(format)).toMatchInlineSnapshot(`
       {
         "change": "type: string, revision: number, memoryId: string, appId: null, event: string, category: string, line: string, importance: number, createdAt: time",

@@ -52,19 +52,26 @@ describe("export and import", () => {
     };
     expect(await rounds(fresh.schema)).toEqual(await rounds(db.schema));
     const before = await countEverything(fresh);
-    expect(await target.import(lines)).toMatchObject({ written: {}, total: 0, lines: lines.length });
+    expect(await target.import(lines)).toMatchObject({
+      written: {},
+      total: 0,
+      lines: lines.length,
+    });
     expect(await countEverything(fresh)).toEqual(before);
 
     // Found by words, and by vectors after reembed.
     const query = { scope, query: `who likes ${name}` };
-    const texts = async (memory: Memory) => (await memory.query(query)).map(({ memory: { text } }) => text).sort();
+    const texts = async (memory: Memory) =>
+      (await memory.query(query)).map(({ memory: { text } }) => text).sort();
     expect((await texts(target)).length).toBeGreaterThan(0);
     expect(await texts(target)).toEqual(await texts(db.memory()));
     const said = async (memory: Memory) =>
       (await memory.transcript.search({ scope, query: "round 2" })).map(({ text }) => text);
     expect((await said(target)).length).toBeGreaterThan(0);
     expect(await said(target)).toEqual(await said(source));
-    const { embedded } = await fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).reembed();
+    const { embedded } = await fresh
+      .memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) })
+      .reembed();
     const active = ofType(lines, "memory").filter(({ state }) => state === "active");
     expect(embedded).toBe(active.length + ofType(lines, "item").length);
     // The next change has the next revision.
@@ -95,7 +102,11 @@ describe("export and import", () => {
         "select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2",
         [db.schema, table],
       );
-      const known = [...whose, ...Object.values(fields).map((field) => field.name), ...(madeAnew[name] ?? [])];
+      const known = [
+        ...whose,
+        ...Object.values(fields).map((field) => field.name),
+        ...(madeAnew[name] ?? []),
+      ];
       const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
       expect([name, missing]).toEqual([name, []]);
     }
@@ -106,11 +117,25 @@ describe("export and import", () => {
     const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
     const memory = db.memory({ config });
     const inApp = { userId: user, appId: app };
-    await memory.memories.add({ text: "Prefers the dark theme here.", category: "in_app" }, { scope: inApp });
+    await memory.memories.add(
+      { text: "Prefers the dark theme here.", category: "in_app" },
+      { scope: inApp },
+    );
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
-    await memory.memories.add({ text: "Users like short answers.", kind: "note" }, { scope: { appId: app } });
-    await memory.record({ scope: inApp, threadId: `${app} 1`, messages: [new HumanMessage("in the app")] });
-    await memory.record({ scope: { userId: user }, threadId: `${app} 2`, messages: [new HumanMessage("outside")] });
+    await memory.memories.add(
+      { text: "Users like short answers.", kind: "note" },
+      { scope: { appId: app } },
+    );
+    await memory.record({
+      scope: inApp,
+      threadId: `${app} 1`,
+      messages: [new HumanMessage("in the app")],
+    });
+    await memory.record({
+      scope: { userId: user },
+      threadId: `${app} 2`,
+      messages: [new HumanMessage("outside")],
+    });
     const exported = async (scope: Scope) => {
       const lines = await linesOf(memory, scope);
       return [
@@ -121,7 +146,13 @@ describe("export and import", () => {
     };
     expect(await exported(inApp)).toEqual(["Prefers the dark theme here.", `${app} 1`, 1]);
     expect(await exported({ appId: app })).toEqual(["Users like short answers.", 1]);
-    const all = ["Prefers the dark theme here.", "Prefers tea everywhere.", `${app} 1`, `${app} 2`, 2];
+    const all = [
+      "Prefers the dark theme here.",
+      "Prefers tea everywhere.",
+      `${app} 1`,
+      `${app} 2`,
+      2,
+    ];
     expect(await exported({ userId: user })).toEqual(all);
     const fresh = (await freshSchema()).memory();
     for (const scope of [inApp, { appId: app }]) {
@@ -133,7 +164,9 @@ describe("export and import", () => {
 
   it("can assign the memories to another user", async () => {
     const [ana, ben] = [word(), word()];
-    const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
+    const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), {
+      userId: ana,
+    });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
     expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
@@ -159,14 +192,19 @@ describe("export and import", () => {
     const lines = await linesOf(source, scope);
     const target = (await freshSchema()).memory();
     await target.memories.add({ text: "Plays chess on Sundays." }, { scope });
-    const refused = { code: "WRONG_STATE", message: expect.stringContaining("memory.memories.add") };
+    const refused = {
+      code: "WRONG_STATE",
+      message: expect.stringContaining("memory.memories.add"),
+    };
     await expect(target.import(lines)).rejects.toMatchObject(refused);
     await target.forget(scope);
     await target.import(lines);
     // The same file is the same source; a later export is another one.
     expect(await target.import(lines)).toMatchObject({ total: 0 });
     await expect(target.import(await linesOf(target, scope))).rejects.toMatchObject(refused);
-    expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual(["Likes tea very much."]);
+    expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual([
+      "Likes tea very much.",
+    ]);
   });
 
   it("keep which notes were made of a user's conversations: forgetting the user deletes them", async () => {
@@ -220,9 +258,22 @@ describe("export and import", () => {
 
   describe("of an invalid export", () => {
     const at = "2026-01-01T00:00:00Z";
-    const header = { type: "header", format: "mnemograph", version: 1, exportedAt: at, scope: { userId: "ana" } };
+    const header = {
+      type: "header",
+      format: "mnemograph",
+      version: 1,
+      exportedAt: at,
+      scope: { userId: "ana" },
+    };
     const open = { appId: null, endedAt: null, endedReason: null };
-    const thread = { type: "thread", threadId: "t", revSeen: 0, createdAt: at, lastActivityAt: at, ...open };
+    const thread = {
+      type: "thread",
+      threadId: "t",
+      revSeen: 0,
+      createdAt: at,
+      lastActivityAt: at,
+      ...open,
+    };
     const serialised = JSON.stringify({ type: "os", data: {} });
     const said = { saidAt: at, createdAt: at, agentId: null, runId: null };
     const message = { type: "message", threadId: "t", seq: 0, messageId: "m", ...said, serialised };
@@ -232,28 +283,51 @@ describe("export and import", () => {
       ["nothing", [], /^Line 1: the export is cut off/],
       ["no JSON", ["hello"], /^Line 1: this is no JSON/],
       ["something else", ['{"a":1}'], /^Line 1: this is no export of mnemograph/],
-      ["a later version", [{ ...header, version: 2 }], /^Line 1: the export has version 2, .*update the package/],
-      ["no scope", [{ ...header, scope: { tenantId: "a" } }, end(1)], /^Line 1: A scope needs a userId or an appId/],
-      ["a blank user", [{ ...header, scope: { userId: " " } }], /^Line 1: scope.userId: must not be blank/],
+      [
+        "a later version",
+        [{ ...header, version: 2 }],
+        /^Line 1: the export has version 2, .*update the package/,
+      ],
+      [
+        "no scope",
+        [{ ...header, scope: { tenantId: "a" } }, end(1)],
+        /^Line 1: A scope needs a userId or an appId/,
+      ],
+      [
+        "a blank user",
+        [{ ...header, scope: { userId: " " } }],
+        /^Line 1: scope.userId: must not be blank/,
+      ],
       ["no end", [header, "", thread], /^Line 4: the export is cut off/],
       ["lines missing", [header, end(9)], /^Line 2: 8 lines before it are missing/],
       ["an unknown line", [header, { type: "wish" }], /^Line 2: type: Invalid/],
       ["an unknown field", [header, { ...thread, admin: true }], /^Line 2: .*admin/],
       ["prototypes", [header, '{"type":"thread","__proto__":{"threadId":"t"}}'], /^Line 2: /],
-      ["a wrong time", [header, { ...thread, createdAt: "yesterday" }], /^Line 2: createdAt: must be a time/],
+      [
+        "a wrong time",
+        [header, { ...thread, createdAt: "yesterday" }],
+        /^Line 2: createdAt: must be a time/,
+      ],
       ["a NUL", [header, { ...thread, threadId: "a\u0000" }], /^Line 2: it has characters/],
       [
         "a message of no thread",
         [header, { ...message, serialised: hello, threadId: "none" }, end(2)],
         /^Lines 1 to 3: the database does not take one of them/,
       ],
-      ["a message that is none", [header, thread, message, end(3)], /^Line 3: serialised: this is no message/],
+      [
+        "a message that is none",
+        [header, thread, message, end(3)],
+        /^Line 3: serialised: this is no message/,
+      ],
       ["a second header", [header, header], /^Line 2: a second header/],
       ["more after the end", [header, end(1), thread], /^Line 3: there is something after/],
     ])("say which line is wrong: %s", async (_, lines, problem) => {
       const memory = (await freshOnce()).memory();
       const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);
-      expect(error).toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(problem) });
+      expect(error).toMatchObject({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(problem),
+      });
     });
   });
 });

@@ -10,18 +10,38 @@ const now = new Date().toISOString();
 const format = { type: "header", format: "mnemograph", version: 1, exportedAt: now };
 const headerOf = (userId: string) => ({ ...format, scope: { userId } });
 const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
-const invalid = (message: RegExp) => ({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
+const invalid = (message: RegExp) => ({
+  code: "INVALID_INPUT",
+  message: expect.stringMatching(message),
+});
 
 describe("a line that is too long or too deep", () => {
-  const history = { type: "history", memoryId: randomUUID(), event: "ADD", actor: null, revision: null };
+  const history = {
+    type: "history",
+    memoryId: randomUUID(),
+    event: "ADD",
+    actor: null,
+    revision: null,
+  };
   it.each<[string, (header: string) => unknown[], RegExp]>([
-    ["of 11 MB", (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`], /^Line 2: it is longer than 10000000/],
+    [
+      "of 11 MB",
+      (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`],
+      /^Line 2: it is longer than 10000000/,
+    ],
     [
       "5,000 levels deep",
-      (header) => [header, JSON.stringify({ ...history, old: "@", new: null }).replace('"@"', deep(5_000))],
+      (header) => [
+        header,
+        JSON.stringify({ ...history, old: "@", new: null }).replace('"@"', deep(5_000)),
+      ],
       /^Line 2: it is nested deeper than 1000 levels/,
     ],
-    ["a million levels deep, and cut off", (header) => [header, "[".repeat(1_000_000)], /^Line 2: it is nested/],
+    [
+      "a million levels deep, and cut off",
+      (header) => [header, "[".repeat(1_000_000)],
+      /^Line 2: it is nested/,
+    ],
     [
       "an object that is a circle",
       (header) => {
@@ -39,15 +59,24 @@ describe("a line that is too long or too deep", () => {
     ["nothing at all", (header) => [header, undefined], /^Line 2: this is no JSON/],
   ])("is refused: %s", async (_, lines, problem) => {
     const header = JSON.stringify(headerOf(randomUUID()));
-    await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(invalid(problem));
+    await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(
+      invalid(problem),
+    );
   });
 
   it("is refused: a message 5,000 levels deep", async () => {
     const scope = { userId: randomUUID() };
     const memory = db.memory();
-    await memory.record({ scope, threadId: scope.userId, messages: [new HumanMessage({ id: "h", content: "hi" })] });
+    await memory.record({
+      scope,
+      threadId: scope.userId,
+      messages: [new HumanMessage({ id: "h", content: "hi" })],
+    });
     const lines = asText(await linesOf(memory, scope)).map((line) =>
-      line.replace(String.raw`\"additional_kwargs\":{}`, String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`),
+      line.replace(
+        String.raw`\"additional_kwargs\":{}`,
+        String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`,
+      ),
     );
     const target = { scope: { userId: randomUUID(), tenantId: "deep" } };
     await expect(memory.import(lines, target)).rejects.toMatchObject(
@@ -59,7 +88,9 @@ describe("a line that is too long or too deep", () => {
 it("rejects what the database does not take by the lines of its batch, of which none is written", async () => {
   const scope = { userId: randomUUID() };
   const source = db.memory();
-  const drafts = Array.from({ length: 20 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
+  const drafts = Array.from({ length: 20 }, (_, index) => ({
+    text: `Knows that number ${index} is odd.`,
+  }));
   await source.memories.add(drafts, { scope });
   const lines = await linesOf(source, scope);
   await source.forget(scope);
@@ -67,7 +98,11 @@ it("rejects what the database does not take by the lines of its batch, of which 
   // Blank is only what comes of it.
   const memory = db.memory({ redact: (text) => (text === third ? " " : text) });
   await expect(memory.import(lines)).rejects.toMatchObject(
-    invalid(new RegExp(`^Lines 1 to ${lines.length}: the database does not take one of them \\(SQLSTATE 23514\\)`)),
+    invalid(
+      new RegExp(
+        `^Lines 1 to ${lines.length}: the database does not take one of them \\(SQLSTATE 23514\\)`,
+      ),
+    ),
   );
   expect(await memory.memories.list({ scope })).toEqual([]);
 });

@@ -20,7 +20,9 @@ describe("large and interrupted exports and imports", () => {
   it("stop and go on where they were", async () => {
     const scope = { userId: word() };
     const source = db.memory();
-    const drafts = Array.from({ length: 1_200 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
+    const drafts = Array.from({ length: 1_200 }, (_, index) => ({
+      text: `Knows that number ${index} is odd.`,
+    }));
     await source.memories.add(drafts, { scope });
     const lines = await linesOf(source, scope);
     const target = (await freshSchema()).memory();
@@ -32,12 +34,16 @@ describe("large and interrupted exports and imports", () => {
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     const controller = new AbortController();
     const onProgress = () => controller.abort(new Error("enough"));
-    await expect(target.import(lines, { signal: controller.signal, onProgress })).rejects.toThrow("enough");
+    await expect(target.import(lines, { signal: controller.signal, onProgress })).rejects.toThrow(
+      "enough",
+    );
   });
 
   it("hold a page at a time, however much there is", async () => {
     const scope = { userId: word() };
-    const drafts = Array.from({ length: 2_500 }, (_, index) => ({ text: `Knows that number ${index} is even.` }));
+    const drafts = Array.from({ length: 2_500 }, (_, index) => ({
+      text: `Knows that number ${index} is even.`,
+    }));
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     await memory.memories.add(drafts, { scope });
@@ -72,31 +78,34 @@ describe("large and interrupted exports and imports", () => {
     expect(furthest).toBeLessThanOrEqual(1);
   });
 
-  it.skipIf(!onServer())("killed in the middle, an import is finished by the next (server only)", async () => {
-    const scope = { userId: word() };
-    const source = db.memory();
-    for (let thread = 0; thread < 30; thread++) {
-      const messages = Array.from({ length: 40 }, (_, index) =>
-        index % 2
-          ? new AIMessage({ id: `a${index}`, content: "Fine." })
-          : new HumanMessage({ id: `h${index}`, content: "How?" }),
-      );
-      await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
-    }
-    const lines = await linesOf(source, scope);
-    const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
-    const file = join(folder, "export.jsonl");
-    writeFileSync(file, asText(lines).join("\n"));
-    const fresh = await freshSchema();
-    const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
-    await child.line("deep enough");
-    await child.kill();
-    const target = fresh.memory();
-    expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
-    await target.import(asText(lines));
-    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
-    rmSync(folder, { recursive: true });
-  });
+  it.skipIf(!onServer())(
+    "killed in the middle, an import is finished by the next (server only)",
+    async () => {
+      const scope = { userId: word() };
+      const source = db.memory();
+      for (let thread = 0; thread < 30; thread++) {
+        const messages = Array.from({ length: 40 }, (_, index) =>
+          index % 2
+            ? new AIMessage({ id: `a${index}`, content: "Fine." })
+            : new HumanMessage({ id: `h${index}`, content: "How?" }),
+        );
+        await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
+      }
+      const lines = await linesOf(source, scope);
+      const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
+      const file = join(folder, "export.jsonl");
+      writeFileSync(file, asText(lines).join("\n"));
+      const fresh = await freshSchema();
+      const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
+      await child.line("deep enough");
+      await child.kill();
+      const target = fresh.memory();
+      expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
+      await target.import(asText(lines));
+      expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+      rmSync(folder, { recursive: true });
+    },
+  );
 });
 
 async function* cutOff(lines: ExportLine[], after: number) {

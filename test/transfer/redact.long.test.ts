@@ -18,11 +18,22 @@ const redact = (text: string) => text.replaceAll(secret, "[number]");
 const leaky = () =>
   taskModel({
     fact_extraction: () =>
-      facts(candidate(`The user's card is ${secret}.`, "my card", { key: `card ${secret}`, value: secret })),
-    conversation_summary: () => ({ structured: { reasoning: "", summary: `The card is ${secret}.` } }),
+      facts(
+        candidate(`The user's card is ${secret}.`, "my card", {
+          key: `card ${secret}`,
+          value: secret,
+        }),
+      ),
+    conversation_summary: () => ({
+      structured: { reasoning: "", summary: `The card is ${secret}.` },
+    }),
     episode_summary: (_, call) =>
-      call < 2 ? `no JSON but ${secret}` : { structured: { reasoning: "", summary: `They met. ${secret}` } },
-    procedure_steps: () => ({ structured: { reasoning: "", title: secret, steps: [`Pay by ${secret}`] } }),
+      call < 2
+        ? `no JSON but ${secret}`
+        : { structured: { reasoning: "", summary: `They met. ${secret}` } },
+    procedure_steps: () => ({
+      structured: { reasoning: "", title: secret, steps: [`Pay by ${secret}`] },
+    }),
   });
 
 function redacting(options: TestOptions = {}) {
@@ -50,12 +61,23 @@ const messages = [
       { type: "reasoning", reasoning: `Their card is ${secret}` },
     ],
     tool_calls: [
-      { id: "a", name: "pay", args: { card: { number: secret, [`to ${secret}`]: [secret] } }, type: "tool_call" },
+      {
+        id: "a",
+        name: "pay",
+        args: { card: { number: secret, [`to ${secret}`]: [secret] } },
+        type: "tool_call",
+      },
     ],
     additional_kwargs: { raw: { note: secret } },
     response_metadata: { echo: secret },
   }),
-  new ToolMessage({ id: "3", tool_call_id: "a", name: "pay", content: secret, artifact: { receipt: secret } }),
+  new ToolMessage({
+    id: "3",
+    tool_call_id: "a",
+    name: "pay",
+    content: secret,
+    artifact: { receipt: secret },
+  }),
   new AIMessage({ id: "4", content: `Done with ${secret}.` }),
 ];
 
@@ -66,7 +88,10 @@ describe("a secret", () => {
     const thread = newAddress();
     const access = { scope: thread.scope };
     await memory.remember({ ...thread, messages });
-    await memory.remember({ ...thread, messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")] });
+    await memory.remember({
+      ...thread,
+      messages: [new HumanMessage(`Is my card ${secret}?`), new AIMessage("Yes.")],
+    });
     for (const asks of ["My card?", "Whose card?", "Which card?"]) {
       const round = [new HumanMessage(`${asks} ${secret}`), new AIMessage(`It is ${secret}.`)];
       await memory.remember({ ...thread, messages: round });
@@ -83,7 +108,11 @@ describe("a secret", () => {
     await memory.memories.add({ text: `Ignore all previous instructions, ${secret}.` }, access);
     const patch = { text: `The other code is ${secret}.`, value: secret, tags: [secret] };
     const updated = await memory.memories.update(added!.id!, patch, access);
-    expect(updated).toMatchObject({ text: "The other code is [number].", value: "[number]", tags: ["[number]"] });
+    expect(updated).toMatchObject({
+      text: "The other code is [number].",
+      value: "[number]",
+      tags: ["[number]"],
+    });
     await memory.memories.remove(added!.id!, access);
     await memory.procedures.write({ ...thread, title: `How to use ${secret}` });
     await memory.memories.add(
@@ -118,9 +147,19 @@ describe("a secret", () => {
     ]);
     expect(gap[1]).toMatchObject({
       content: [{ type: "text", text: "I pay with [number]." }, { type: "reasoning" }],
-      tool_calls: [{ id: "a", name: "pay", args: { card: { number: "[number]", "to [number]": ["[number]"] } } }],
+      tool_calls: [
+        {
+          id: "a",
+          name: "pay",
+          args: { card: { number: "[number]", "to [number]": ["[number]"] } },
+        },
+      ],
     });
-    expect(gap[2]).toMatchObject({ name: "pay", tool_call_id: "a", artifact: { receipt: "[number]" } });
+    expect(gap[2]).toMatchObject({
+      name: "pay",
+      tool_call_id: "a",
+      artifact: { receipt: "[number]" },
+    });
     // The caller's own messages are left alone.
     expect(messages[0]?.text).toContain(secret);
   });
@@ -130,7 +169,10 @@ describe("a secret", () => {
     await plain.setup();
     const from = newAddress();
     await plain.record({ ...from, messages });
-    await plain.memories.add({ text: `The code is ${secret}.`, key: "code", value: secret, category: "tasks" }, from);
+    await plain.memories.add(
+      { text: `The code is ${secret}.`, key: "code", value: secret, category: "tasks" },
+      from,
+    );
     const lines = asText(await linesOf(plain, from.scope));
     await plain.forget(from.scope);
     expect(await findEverywhere(db, secret)).toEqual({});
@@ -152,11 +194,13 @@ describe("a secret", () => {
     const failed = { code: "REDACTION_FAILED", message: expect.not.stringContaining(secret) };
     await expect(memory.remember({ ...thread, messages })).rejects.toMatchObject(failed);
     await expect(memory.record({ ...thread, messages })).rejects.toMatchObject(failed);
-    await expect(memory.memories.add({ text: `The code is ${secret}.` }, access)).rejects.toMatchObject(failed);
+    await expect(
+      memory.memories.add({ text: `The code is ${secret}.` }, access),
+    ).rejects.toMatchObject(failed);
     const [plain] = await db.memory().memories.add({ text: "The user likes tea." }, access);
-    await expect(memory.memories.update(plain!.id!, { text: `The code is ${secret}.` }, access)).rejects.toMatchObject(
-      failed,
-    );
+    await expect(
+      memory.memories.update(plain!.id!, { text: `The code is ${secret}.` }, access),
+    ).rejects.toMatchObject(failed);
     expect((await db.memory().recall(thread)).lastSeq).toBe(-1);
     expect(await findEverywhere(db, secret)).toEqual({});
   });
@@ -165,13 +209,33 @@ describe("a secret", () => {
 describe("a secret anywhere in a message", () => {
   const hidden = "geheim-4711";
   const redactor = (text: string) => text.replaceAll(hidden, "[gone]");
-  const names = ["id", "type", "role", "status", "index", "name", "data", "mime_type", "url", "text", "lc", "args"];
+  const names = [
+    "id",
+    "type",
+    "role",
+    "status",
+    "index",
+    "name",
+    "data",
+    "mime_type",
+    "url",
+    "text",
+    "lc",
+    "args",
+  ];
   const key = fc.oneof(
     fc.constantFrom(...names, hidden, `to ${hidden}`, `${hidden}2`, "[gone]", "[gone] (2)"),
     fc.string({ maxLength: 4 }),
   );
   const leaf = fc.oneof(
-    fc.constantFrom(hidden, `my ${hidden}!`, `data:image/png;base64,${hidden}`, `data:text/plain,${hidden}`, 1, null),
+    fc.constantFrom(
+      hidden,
+      `my ${hidden}!`,
+      `data:image/png;base64,${hidden}`,
+      `data:text/plain,${hidden}`,
+      1,
+      null,
+    ),
     fc.string({ maxLength: 4 }),
   );
   const { json } = fc.letrec<{ json: unknown }>((tie) => ({
@@ -179,10 +243,14 @@ describe("a secret anywhere in a message", () => {
       { maxDepth: 4, withCrossShrink: true },
       leaf,
       fc.array(tie("json"), { maxLength: 3 }),
-      fc.array(fc.tuple(key, tie("json")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+      fc
+        .array(fc.tuple(key, tie("json")), { maxLength: 4 })
+        .map((entries) => Object.fromEntries(entries)),
     ),
   }));
-  const record = fc.array(fc.tuple(key, json), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
+  const record = fc
+    .array(fc.tuple(key, json), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
   const round = fc.tuple(record, record, record, json).map(([args, kwargs, metadata, artifact]) => [
     new HumanMessage({
       content: [
@@ -201,7 +269,13 @@ describe("a secret anywhere in a message", () => {
       additional_kwargs: kwargs,
       response_metadata: metadata,
     }),
-    new ToolMessage({ tool_call_id: "c", name: "pay", content: hidden, artifact, additional_kwargs: kwargs }),
+    new ToolMessage({
+      tool_call_id: "c",
+      name: "pay",
+      content: hidden,
+      artifact,
+      additional_kwargs: kwargs,
+    }),
   ]);
 
   it("is in no table, as a value or a key", async () => {
@@ -227,7 +301,10 @@ describe("a secret anywhere in a message", () => {
     const artifact = { [hidden]: 1, "[gone]": 2, "[gone] (2)": 3, other: { [hidden]: 5 } };
     const many = Object.fromEntries(["", "a", "b"].map((before) => [`${before}${hidden}`, before]));
     const call = { id: "c", name: "f", args: { a: artifact, many }, type: "tool_call" as const };
-    await memory.record({ ...thread, messages: [new AIMessage({ content: "", tool_calls: [call] })] });
+    await memory.record({
+      ...thread,
+      messages: [new AIMessage({ content: "", tool_calls: [call] })],
+    });
     const [back] = (await memory.recall(thread)).gap as AIMessage[];
     expect(back?.tool_calls?.[0]?.args).toEqual({
       a: { "[gone] (3)": 1, "[gone]": 2, "[gone] (2)": 3, other: { "[gone]": 5 } },
@@ -264,13 +341,19 @@ describe("redaction of a message", () => {
     const redactor = createRedactor((text) => text);
     const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: "binary" }), fc.dictionary(fc.string(), json), async (content, args) => {
-        const tool_calls = [{ id: "c", name: "f", args, type: "tool_call" as const }];
-        const message = new AIMessage({ id: "1", content, tool_calls });
-        const copy = await redactor.message(message);
-        expect(JSON.stringify(copy)).toBe(JSON.stringify(await createRedactor((text) => text).message(copy)));
-        expect([copy.content, copy.id, copy.getType()]).toEqual([content, "1", "ai"]);
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: "binary" }),
+        fc.dictionary(fc.string(), json),
+        async (content, args) => {
+          const tool_calls = [{ id: "c", name: "f", args, type: "tool_call" as const }];
+          const message = new AIMessage({ id: "1", content, tool_calls });
+          const copy = await redactor.message(message);
+          expect(JSON.stringify(copy)).toBe(
+            JSON.stringify(await createRedactor((text) => text).message(copy)),
+          );
+          expect([copy.content, copy.id, copy.getType()]).toEqual([content, "1", "ai"]);
+        },
+      ),
       { numRuns: 50 },
     );
   });

@@ -1,4 +1,10 @@
-import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView } from "../../src/index.js";
@@ -43,19 +49,32 @@ describe("a long thread without a summary", () => {
   it("finds omitted messages in the transcript", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope: { userId: "bo" }, threadId: "searched" };
-    await memory.record({ ...thread, messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)] });
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)],
+    });
     expect((await memory.recall(thread)).gap).toHaveLength(12);
-    const found = await memory.transcript.search({ scope: thread.scope, query: "What is my cat called?" });
+    const found = await memory.transcript.search({
+      scope: thread.scope,
+      query: "What is my cat called?",
+    });
     expect(JSON.stringify(found)).toContain("Zerberus");
   });
 
   it("limits tokens as well as messages", async () => {
-    const memory = db.memory({ config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } } });
+    const memory = db.memory({
+      config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
+    });
     const thread = { scope, threadId: "words" };
-    const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
+    const long = rounds(1, 10).map((message) =>
+      Object.assign(message, { content: "x".repeat(1_000) }),
+    );
     await memory.record({ ...thread, messages: long });
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["9-q", "9-a", "10-q", "10-a"]);
-    await memory.record({ ...thread, messages: [new HumanMessage({ id: "longer", content: "y".repeat(100_000) })] });
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage({ id: "longer", content: "y".repeat(100_000) })],
+    });
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
@@ -87,7 +106,9 @@ describe("a long thread without a summary", () => {
   });
 
   it("shows at least as many messages as a summary waits for", async () => {
-    const memory = db.memory({ config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } } });
+    const memory = db.memory({
+      config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
+    });
     const thread = { scope, threadId: "awaited" };
     await memory.record({ ...thread, messages: rounds(1, 25) });
     expect((await memory.recall(thread)).gap).toHaveLength(40);
@@ -110,10 +131,17 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
 
   it("shows the branch after time travel to omitted messages", async () => {
     const checkpointer = new MemorySaver();
-    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session, checkpointer });
+    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), {
+      session,
+      checkpointer,
+    });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
-    const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
-    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
+    const ended = (await historyOf(graph, thread))
+      .toReversed()
+      .filter(({ next }) => next.length === 0);
+    await say(graph, "another way", {
+      configurable: { ...thread.configurable, ...ended[1]!.config.configurable },
+    });
     expect(lines(model.calls[12]!.messages)).toEqual([
       ...[1, 2].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
       "human: another way",
@@ -135,24 +163,27 @@ describe("a thread of 10,000 messages", () => {
     await db.pool.query("analyze");
   }, 120_000);
 
-  it.each([null, 1_000, many - 3])("reads little more than it shows, with a summary up to %s", async (endSeq) => {
-    await db.pool.query(`delete from "${db.schema}".summary`);
-    if (endSeq !== null)
-      await db.pool.query(
-        `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
+  it.each([null, 1_000, many - 3])(
+    "reads little more than it shows, with a summary up to %s",
+    async (endSeq) => {
+      await db.pool.query(`delete from "${db.schema}".summary`);
+      if (endSeq !== null)
+        await db.pool.query(
+          `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
          select id, 0, $1, 'completed', 'They talked.', 1, 500 from "${db.schema}".thread where thread_id = '10,000'`,
-        [endSeq],
-      );
-    const { pool, statements } = watchedPool(db.pool);
-    const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
-    const { gap, recent } = await memory.recall(thread);
-    expect(gap.length).toBeLessThanOrEqual(100);
-    expect(recent.length).toBeLessThanOrEqual(8);
-    const { text, values } = statements.at(-1)!;
-    const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
-    const read = planNodes(rows)
-      .filter((node) => node["Relation Name"] === "message")
-      .map(rowsOf);
-    expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(600);
-  });
+          [endSeq],
+        );
+      const { pool, statements } = watchedPool(db.pool);
+      const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
+      const { gap, recent } = await memory.recall(thread);
+      expect(gap.length).toBeLessThanOrEqual(100);
+      expect(recent.length).toBeLessThanOrEqual(8);
+      const { text, values } = statements.at(-1)!;
+      const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
+      const read = planNodes(rows)
+        .filter((node) => node["Relation Name"] === "message")
+        .map(rowsOf);
+      expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(600);
+    },
+  );
 });

@@ -2,7 +2,12 @@ import { HumanMessage } from "@langchain/core/messages";
 import { createDeepAgent } from "deepagents";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import { createMemorySupervisor, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
+import {
+  createMemorySupervisor,
+  type Memory,
+  memoryMiddleware,
+  withMemory,
+} from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { shownBy } from "../../src/turns/memory-block.js";
 import { type AnyGraph, lines } from "../langgraph/conversation.js";
@@ -26,7 +31,9 @@ function talk(
     jobs,
     config: { ...settings, preset: "ledger", context: { tailTokens: 300, ...settings.context } },
   });
-  const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it gladly. ".repeat(3) });
+  const model = new ScriptedChatModel({
+    replies: () => "That is a long story, and I tell it gladly. ".repeat(3),
+  });
   const agent = createAgent({
     model,
     tools: [],
@@ -43,19 +50,22 @@ function talk(
     await memory.idle();
     return promptOf(model);
   };
-  const add = (text: string, more = {}) => memory.memories.add({ text, category: "knowledge", ...more }, { scope });
+  const add = (text: string, more = {}) =>
+    memory.memories.add({ text, category: "knowledge", ...more }, { scope });
   return { memory, model, say, add, scope, thread, config, agent };
 }
 
 const promptOf = (model: ScriptedChatModel) => lines(model.calls.at(-1)?.messages ?? []);
 const system = (prompt: readonly string[]) => prompt[0] ?? "";
 const current = (prompt: readonly string[]) => prompt.at(-1) ?? "";
-const isContinued = (before: readonly string[], now: readonly string[]) => before.every((line, at) => now[at] === line);
+const isContinued = (before: readonly string[], now: readonly string[]) =>
+  before.every((line, at) => now[at] === line);
 
 /** The prompts of `turns` turns, and the turns whose prompt does not continue the one before. */
 async function sayMany(say: (text: string) => Promise<string[]>, turns: number) {
   const prompts: string[][] = [];
-  for (let turn = 1; turn <= turns; turn++) prompts.push(await say(`Tell me about matter ${turn}.`));
+  for (let turn = 1; turn <= turns; turn++)
+    prompts.push(await say(`Tell me about matter ${turn}.`));
   const folds = prompts.flatMap((prompt, at) =>
     at > 0 && !isContinued(prompts[at - 1] ?? [], prompt) ? [at + 1] : [],
   );
@@ -68,9 +78,12 @@ const made = {
     withMemory(createAgent({ model, tools: [], systemPrompt: "Be kind." }), memory).compile({
       checkpointer: memory.checkpointer(),
     }),
-  nodes: (memory: Memory, model: ScriptedChatModel) => agentIn("nodes", { memory, model, injectAs: "system" }),
+  nodes: (memory: Memory, model: ScriptedChatModel) =>
+    agentIn("nodes", { memory, model, injectAs: "system" }),
   supervisor: async (memory: Memory, model: ScriptedChatModel) =>
-    (await createMemorySupervisor({ memory, model, prompt: "Be kind.", planner: {}, executor: {} })).compile({
+    (
+      await createMemorySupervisor({ memory, model, prompt: "Be kind.", planner: {}, executor: {} })
+    ).compile({
       checkpointer: memory.checkpointer(),
     }),
   deepagents: (memory: Memory, model: ScriptedChatModel) =>
@@ -88,7 +101,9 @@ describe("a ledger", () => {
     async (way) => {
       const config = { preset: "ledger", context: { tailTokens: 300 } } as const;
       const memory = db.memory({ model: new OfflineChatModel(), jobs: "inline", config });
-      const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it. ".repeat(3) });
+      const model = new ScriptedChatModel({
+        replies: () => "That is a long story, and I tell it. ".repeat(3),
+      });
       const graph = (await made[way](memory, model)) as unknown as AnyGraph;
       const userId = `user of ${way}`;
       await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
@@ -116,7 +131,9 @@ describe("a ledger", () => {
     expect(system(prompts[0] ?? [])).not.toContain("Summary");
     expect(system(prompts.at(-1) ?? [])).toContain("[Summary of Round 1-");
     // Three turns at least stay word for word.
-    expect(prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length).toBeGreaterThanOrEqual(4);
+    expect(
+      prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length,
+    ).toBeGreaterThanOrEqual(4);
   });
 
   it("prompt 1: what a turn found stays in front of its message, once", async () => {
@@ -124,10 +141,14 @@ describe("a ledger", () => {
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
     const asked = await say("What does Zerberus eat?");
-    expect(current(asked)).toMatch(/^human: <memory>.*Zerberus is a cat.*<\/memory>\n\nWhat does Zerberus eat\?$/s);
+    expect(current(asked)).toMatch(
+      /^human: <memory>.*Zerberus is a cat.*<\/memory>\n\nWhat does Zerberus eat\?$/s,
+    );
     const again = await say("And is Zerberus a cat?");
     expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
-    expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain("Zerberus is a cat");
+    expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain(
+      "Zerberus is a cat",
+    );
     expect(current(again)).toBe("human: And is Zerberus a cat?");
     const { gap } = await memory.recall(thread);
     expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
@@ -136,7 +157,8 @@ describe("a ledger", () => {
   it("prompt 2: reports what replaced a line, until more than three are out of date", async () => {
     const { say, add } = talk({ context: { tailTokens: 4_000 } });
     const slots = ["tea", "bread", "cheese", "fruit"];
-    for (const key of slots) await add(`Likes plain ${key}.`, { key, value: `plain ${key}`, importance: 5 });
+    for (const key of slots)
+      await add(`Likes plain ${key}.`, { key, value: `plain ${key}`, importance: 5 });
     const first = await say("Hello!");
     await add("Likes green tea.", { key: "tea", value: "green tea", importance: 5 });
     for (const text of ["What now?", "And then?"]) {
@@ -144,7 +166,8 @@ describe("a ledger", () => {
       expect(system(prompt)).toBe(system(first));
       expect(current(prompt)).toMatch(/Memory updates since rev \d+:\n- ↑updated: .*green tea/);
     }
-    for (const key of slots.slice(1)) await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
+    for (const key of slots.slice(1))
+      await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
     const folded = await say("Well?");
     expect(system(folded)).toContain("green tea");
     expect(system(folded)).not.toContain("plain tea");
@@ -152,7 +175,10 @@ describe("a ledger", () => {
 
   it.each<[string, (memory: Memory, id: string, scope: object) => Promise<unknown>]>([
     ["forgotten", (memory, id, scope) => memory.memories.remove(id, { scope })],
-    ["rewritten", (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope })],
+    [
+      "rewritten",
+      (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope }),
+    ],
   ])("prompt 2: is folded immediately when something shown was %s", async (_, change) => {
     const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
     const [added] = await add("Ana has a cat called Zerberus.");
@@ -185,7 +211,9 @@ describe("a ledger", () => {
     const all = prompt.join("\n");
     expect(all).not.toContain("What does Zerberus eat?");
     expect(all.split("Zerberus is a cat").length - 1).toBe(1);
-    expect(prompt.find((line) => line.endsWith("Does Zerberus sing?"))).toContain("Zerberus is a cat");
+    expect(prompt.find((line) => line.endsWith("Does Zerberus sing?"))).toContain(
+      "Zerberus is a cat",
+    );
   });
 
   it("prompt 1: is the same in a bounded session, whose state keeps the last turns", async () => {
@@ -198,7 +226,10 @@ describe("a ledger", () => {
   });
 
   it("prompt 1: agents that read other categories have other epochs", async () => {
-    const { memory, thread, add, say } = talk({ allowlists: { clerk: ["profile"] }, context: { tailTokens: 4_000 } });
+    const { memory, thread, add, say } = talk({
+      allowlists: { clerk: ["profile"] },
+      context: { tailTokens: 4_000 },
+    });
     await add("Ana has a cat called Zerberus.");
     expect(system(await say("Hello!"))).toContain("Zerberus");
     const { memories, epoch } = await memory.recall({ ...thread, agent: "clerk" });
@@ -208,7 +239,12 @@ describe("a ledger", () => {
   });
 
   it("prompt 4: a new thread's first prompt has messages that await fact extraction, once", async () => {
-    const { memory, model, agent, scope } = talk({ memories: { extract: true } }, undefined, "full", "background");
+    const { memory, model, agent, scope } = talk(
+      { memories: { extract: true } },
+      undefined,
+      "full",
+      "background",
+    );
     const ask = async (text: string, threadId: string) => {
       const configurable = { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId };
       await agent.invoke({ messages: [new HumanMessage(text)] }, { configurable });
@@ -225,12 +261,23 @@ describe("a ledger", () => {
   it("prompt 1: a task continues no epoch of earlier ones, whose messages it does not show", async () => {
     const { memory, add, scope } = talk({ context: { tailTokens: 4_000 } });
     await add("Zerberus is a cat who eats tuna.");
-    const task = { scope, threadId: "chat/mnemograph:delegated/clerk", query: "What does Zerberus eat?" };
+    const task = {
+      scope,
+      threadId: "chat/mnemograph:delegated/clerk",
+      query: "What does Zerberus eat?",
+    };
     const shown = shownBy(await memory.recall(task));
-    await memory.record({ scope, threadId: task.threadId, messages: [new HumanMessage("Zerberus?")], shown });
+    await memory.record({
+      scope,
+      threadId: task.threadId,
+      messages: [new HumanMessage("Zerberus?")],
+      shown,
+    });
     const { epoch, memories } = await memory.recall(task);
     expect(epoch).toMatchObject({ isNew: true, earlier: [] });
-    expect(memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Zerberus is a cat who eats tuna."]);
+    expect(memories.relevant.map(({ memory: { text } }) => text)).toEqual([
+      "Zerberus is a cat who eats tuna.",
+    ]);
   });
 
   it("prompt 3: with every-round each turn has a block of its own", async () => {

@@ -39,8 +39,14 @@ const memory = (kind: MemoryKind) =>
       }),
     );
 const hit = (kind: MemoryKind) =>
-  memory(kind).map((found) => ({ memory: found, similarity: 0.5, score: 0.5, reason: "same words" }));
-const many = <Value>(value: fc.Arbitrary<Value>, most: number) => fc.array(value, { maxLength: most });
+  memory(kind).map((found) => ({
+    memory: found,
+    similarity: 0.5,
+    score: 0.5,
+    reason: "same words",
+  }));
+const many = <Value>(value: fc.Arbitrary<Value>, most: number) =>
+  fc.array(value, { maxLength: most });
 const line = fc.string({ maxLength: 160 });
 
 const recalled: fc.Arbitrary<Recalled> = fc
@@ -55,11 +61,26 @@ const recalled: fc.Arbitrary<Recalled> = fc
       omitted: fc.nat({ max: 300 }),
       omittedAtLeast: fc.boolean(),
     }),
-    top: many(fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }), 3),
+    top: many(
+      fc.record({
+        rev: fc.nat(),
+        event: fc.constantFrom("created" as const, "merged" as const),
+        line,
+      }),
+      3,
+    ),
     // The same words may be known of a user and of the user in an app.
     again: fc.boolean(),
     summary: fc.option(
-      fc.constant({ id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 1, endTurn: 4, text: "They met." }),
+      fc.constant({
+        id: 1,
+        startSeq: 0,
+        endSeq: 1,
+        endMessageId: "1",
+        startTurn: 1,
+        endTurn: 4,
+        text: "They met.",
+      }),
     ),
     omitted: fc.option(fc.constant({ messages: 12 } as NonNullable<Recalled["omitted"]>)),
     consents: many(
@@ -77,7 +98,9 @@ const recalled: fc.Arbitrary<Recalled> = fc
   .map(({ memories, top, consents, again, summary, omitted }) => ({
     mode: "active",
     epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
-    memories: again ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] } : memories,
+    memories: again
+      ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
+      : memories,
     consents,
     summary,
     processing: null,
@@ -92,7 +115,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 
-const tokensOf = (found: Recalled) => estimateTokens(memoryBlock({ ...found, summary: null, omitted: null }) ?? "");
+const tokensOf = (found: Recalled) =>
+  estimateTokens(memoryBlock({ ...found, summary: null, omitted: null }) ?? "");
 const shown = ({ memories: { profile, relevant, episodes, notes, related, rest } }: Recalled) => [
   ...[...profile, ...notes, ...related, ...rest].map(({ id }) => id),
   ...[...relevant, ...episodes].map(({ memory: { id } }) => id),
@@ -128,13 +152,21 @@ describe("fitBudget", () => {
         for (const each of [found, fitBudget(found, budget)]) {
           const lines = (memoryBlock(each) ?? "").split("\n");
           const isHeading = (one = "") => one.startsWith("#");
-          expect(lines.filter((one, at) => isHeading(one) && isHeading(lines[at + 1] || "#"))).toEqual([]);
-          const listed = lines.filter((one) => /^(- |\d+\. )/.test(one)).slice(each.changes.top.length);
+          expect(
+            lines.filter((one, at) => isHeading(one) && isHeading(lines[at + 1] || "#")),
+          ).toEqual([]);
+          const listed = lines
+            .filter((one) => /^(- |\d+\. )/.test(one))
+            .slice(each.changes.top.length);
           expect(new Set(listed).size).toBe(listed.length);
           const hasMemory = memoryBlock({ ...each, summary: null, omitted: null }) !== null;
-          const above = [hasMemory ? "memory" : [], each.summary ? "conversation" : []].flat().join(" and ");
+          const above = [hasMemory ? "memory" : [], each.summary ? "conversation" : []]
+            .flat()
+            .join(" and ");
           const requests = lines.filter((one) => /^(?!-).* above\.$/.test(one));
-          expect(requests.join("\n")).toBe(above && `Answer consistently using the ${above} above.`);
+          expect(requests.join("\n")).toBe(
+            above && `Answer consistently using the ${above} above.`,
+          );
           expect(lines[1] === "# Long-term Memory").toBe(hasMemory);
         }
       }),
@@ -146,7 +178,10 @@ describe("fitBudget", () => {
         const kept = fitBudget(found, budget);
         const ids = new Set(shown(kept));
         for (const item of found.memories.profile.filter(({ id }) => !ids.has(id))) {
-          const more = { ...kept, memories: { ...kept.memories, profile: [...kept.memories.profile, item] } };
+          const more = {
+            ...kept,
+            memories: { ...kept.memories, profile: [...kept.memories.profile, item] },
+          };
           expect(tokensOf(more)).toBeGreaterThan(budget - 2 * ids.size - 2);
         }
       }),

@@ -17,7 +17,10 @@ const draft = (kind: "fact" | "insight") =>
       .tuple(fc.constantFrom(...subjects), fc.constantFrom(...subjects), fc.uuid())
       .map(([one, other, name]) => `The user ${name} speaks of ${one}, and of ${other}.`),
     kind: fc.constant(kind),
-    category: fc.constantFrom("knowledge", kind === "insight" ? "relationship_dynamic" : "workgoals"),
+    category: fc.constantFrom(
+      "knowledge",
+      kind === "insight" ? "relationship_dynamic" : "workgoals",
+    ),
     importance: fc.constantFrom(1, 2, 3, 5),
   });
 
@@ -45,13 +48,17 @@ describe("insights", () => {
     await fc.assert(
       fc.asyncProperty(lists, async ([facts, insights, retrieval]) => {
         const memory = db.memory({
-          config: { retrieval, categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] } },
+          config: {
+            retrieval,
+            categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] },
+          },
         });
         const [alone, both] = [newAddress(), newAddress()];
         await memory.memories.add(facts as MemoryDraft[], alone);
         await memory.memories.add([...facts, ...insights] as MemoryDraft[], both);
         const [without, beside] = [await shown(memory, alone), await shown(memory, both)];
-        // Other facts may be shown that take more room: words are as rare as the texts that have them.
+        // Other facts may be shown that take more room: words are as rare as the texts that have
+        // them.
         const slack = retrieval.budgetTokens < 1_000 ? 1 : 0;
         expect(countOf(beside, "fact")).toBeGreaterThanOrEqual(countOf(without, "fact") - slack);
         for (const kinds of beside) expect(kinds).toEqual(kinds.toSorted());
@@ -65,7 +72,10 @@ describe("insights", () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
     await memory.memories.add(
-      [{ kind: "insight", text: "The user grows calm over green tea." }, { text: "The user buys green tea in Porto." }],
+      [
+        { kind: "insight", text: "The user grows calm over green tea." },
+        { text: "The user buys green tea in Porto." },
+      ],
       { scope },
     );
     const hits = await memory.query({ scope, query: "green tea" });

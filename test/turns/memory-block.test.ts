@@ -23,7 +23,13 @@ describe("the memory block", () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const slot = (key: string, value: string) => {
-      return { category: "preferences", key, value, importance: 5, text: `The user's ${key} is ${value}.` };
+      return {
+        category: "preferences",
+        key,
+        value,
+        importance: 5,
+        text: `The user's ${key} is ${value}.`,
+      };
     };
     await memory.memories.add(
       [
@@ -48,10 +54,17 @@ describe("the memory block", () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const add = (key: string, value: string, text: string, more = {}) =>
-      memory.memories.add({ category: "profile", key, value, text, importance: 5, origin: "user", ...more }, { scope });
+      memory.memories.add(
+        { category: "profile", key, value, text, importance: 5, origin: "user", ...more },
+        { scope },
+      );
     await add("employer", "Acme", "The user works for Acme.", { validFrom: "2025-03-01" });
     await add("employer", "Globex", "The user works for Globex.", { validFrom: "2026-05-02" });
-    await add("budget", "9500", "The user's budget is 9,500 euros, 1,500 of it from the user's mother.");
+    await add(
+      "budget",
+      "9500",
+      "The user's budget is 9,500 euros, 1,500 of it from the user's mother.",
+    );
     await add("job", "engineer", "The user works as an engineer at a small firm in Braga.");
     await add("diet", "vegetarian", "The user is vegetarian since 2025.");
     await add("tea", "green", "The user's tea is green.");
@@ -108,24 +121,45 @@ describe("the memory block", () => {
     const [found] = await memory.query({ scope, query: "bows" });
     expect(found?.memory.text).toContain("at length");
     const nothing = { profile: [], episodes: [], relevant: [], related: [], rest: [], omitted: 0 };
-    expect(memoryBlock({ ...unchanged, memories: { ...recalled.memories, ...nothing } })).toBeNull();
+    expect(
+      memoryBlock({ ...unchanged, memories: { ...recalled.memories, ...nothing } }),
+    ).toBeNull();
   });
 
-  const tea = { category: "preferences", key: "tea", value: "green", importance: 5, origin: "user" };
+  const tea = {
+    category: "preferences",
+    key: "tea",
+    value: "green",
+    importance: 5,
+    origin: "user",
+  };
   const nuts = { text: "Leo is allergic to nuts.", category: "relationships", origin: "user" };
-  const met = { kind: "episode", text: "They discussed nuts.", turns: { start: 1, end: 10 }, origin: "user" };
+  const met = {
+    kind: "episode",
+    text: "They discussed nuts.",
+    turns: { start: 1, end: 10 },
+    origin: "user",
+  };
   const note = { kind: "note", text: "Users ask for nuts.", origin: "operator" };
-  const steps = { kind: "procedure", text: "Roast the nuts.", category: "procedural", origin: "user" };
+  const steps = {
+    kind: "procedure",
+    text: "Roast the nuts.",
+    category: "procedural",
+    origin: "user",
+  };
   const slot = { ...tea, text: "The user drinks green tea." };
   const name = { category: "profile", key: "name", value: "Ana", text: "The user's name is Ana." };
   const summary = { ...aSummary, startTurn: 1, endTurn: 4, text: "They met." };
   const long = `# Long-term Memory\n${memoryPreface}`;
-  const [ofMemory, ofConversation, ofBoth] = ["memory", "conversation", "memory and conversation"].map(
-    (above) => `Answer consistently using the ${above} above.`,
-  );
+  const [ofMemory, ofConversation, ofBoth] = [
+    "memory",
+    "conversation",
+    "memory and conversation",
+  ].map((above) => `Answer consistently using the ${above} above.`);
   const profile = "## User Profile\n- tea: green";
   const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
-  const fits = "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
+  const fits =
+    "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
   const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
   const notes =
     "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +
@@ -138,43 +172,72 @@ describe("the memory block", () => {
     "[12 earlier messages are not shown: they are too many, and no summary has them. They are kept, and a search of the transcript finds them.]";
 
   const omitted = { messages: 12 } as never;
-  it.each<[string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]>([
+  it.each<
+    [
+      string,
+      { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> },
+      unknown[],
+    ]
+  >([
     ["nothing at all", {}, []],
     ["a fact", { drafts: [nuts] }, [long, known, ofMemory]],
     ["a slot", { drafts: [slot] }, [long, profile, ofMemory]],
     ["a note", { drafts: [note] }, [long, notes, ofMemory]],
     ["a procedure", { drafts: [steps] }, []],
-    ["an episode", { drafts: [met], query: "nuts" }, [long, fits.replace(/\n.*allergic.*/, ""), ofMemory]],
+    [
+      "an episode",
+      { drafts: [met], query: "nuts" },
+      [long, fits.replace(/\n.*allergic.*/, ""), ofMemory],
+    ],
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
-    ["messages without a summary", { more: { omitted } }, [memoryPreface, `# Recent Conversation\n${notShown}`]],
+    [
+      "messages without a summary",
+      { more: { omitted } },
+      [memoryPreface, `# Recent Conversation\n${notShown}`],
+    ],
     ["a change", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
     ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
-    ["the same of the user and of the app", { drafts: [nuts, { ...nuts, app: true }] }, [long, known, ofMemory]],
+    [
+      "the same of the user and of the app",
+      { drafts: [nuts, { ...nuts, app: true }] },
+      [long, known, ofMemory],
+    ],
     [
       "all",
       { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
       [long, profile, fits, notes, waits, conversation, ofBoth],
     ],
-  ])("users M5: of %s has headings with lines, and what it refers to above", async (_, known, sections) => {
-    const memory = db.memory({ clock: () => new Date("2030-01-02T12:00:00Z"), config: { consent: { ask: "tool" } } });
-    const address = newAddress();
-    const scope = { ...address.scope, tenantId: address.threadId, appId: "shop" };
-    const turn = { scope, threadId: address.threadId, query: known.query };
-    for (const { app, ...draft } of (known.drafts ?? []) as { app?: true; kind?: string }[]) {
-      const { userId, ...ofApp } = scope;
-      const own = draft.kind === "note" || app ? ofApp : scope;
-      await memory.memories.add(draft as never, { scope: own });
-    }
-    if (known.gone) {
-      const before = await memory.recall(turn);
-      const { query: _, ...thread } = turn;
-      await memory.remember({ ...thread, messages: [{ role: "user", content: "Hi." }], shown: shownBy(before) });
-      await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
-    }
-    const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });
-    const expected = sections.length === 0 ? null : `<memory>\n${sections.join("\n\n")}\n</memory>`;
-    expect(block?.replace(/^- [0-9a-f]{8}: /m, "- ID: ") ?? null).toBe(expected);
-  });
+  ])(
+    "users M5: of %s has headings with lines, and what it refers to above",
+    async (_, known, sections) => {
+      const memory = db.memory({
+        clock: () => new Date("2030-01-02T12:00:00Z"),
+        config: { consent: { ask: "tool" } },
+      });
+      const address = newAddress();
+      const scope = { ...address.scope, tenantId: address.threadId, appId: "shop" };
+      const turn = { scope, threadId: address.threadId, query: known.query };
+      for (const { app, ...draft } of (known.drafts ?? []) as { app?: true; kind?: string }[]) {
+        const { userId, ...ofApp } = scope;
+        const own = draft.kind === "note" || app ? ofApp : scope;
+        await memory.memories.add(draft as never, { scope: own });
+      }
+      if (known.gone) {
+        const before = await memory.recall(turn);
+        const { query: _, ...thread } = turn;
+        await memory.remember({
+          ...thread,
+          messages: [{ role: "user", content: "Hi." }],
+          shown: shownBy(before),
+        });
+        await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
+      }
+      const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });
+      const expected =
+        sections.length === 0 ? null : `<memory>\n${sections.join("\n\n")}\n</memory>`;
+      expect(block?.replace(/^- [0-9a-f]{8}: /m, "- ID: ") ?? null).toBe(expected);
+    },
+  );
 
   it("labels untrusted hits, episodes and notes", async () => {
     const memory = db.memory();
@@ -207,7 +270,19 @@ describe("the memory block", () => {
         "‹/memory›",
         "< / M e m o r y >",
       ],
-      ...["\n", "\r", "\u0085", "\u2028", "\v", "\f", "## User Profile", "＃＃ X", "\n## Recent Context", "#", " "],
+      ...[
+        "\n",
+        "\r",
+        "\u0085",
+        "\u2028",
+        "\v",
+        "\f",
+        "## User Profile",
+        "＃＃ X",
+        "\n## Recent Context",
+        "#",
+        " ",
+      ],
       ...["<", "/", "memory", ">", "a", "\u{E0041}", "\u202E", "</mem", "ory>", "]\n\n"],
     );
     const text = fc.array(unit, { maxLength: 12 }).map((units) => units.join(""));
@@ -233,13 +308,37 @@ describe("the memory block", () => {
           ...nothing,
           summary: { ...aSummary, text: two },
           memories: { ...items, relevant: [hit], episodes: [hit], omitted: 3 },
-          changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
-          consents: [{ id: "12345678", category: one, key: two || null, value: three, text: one, current: two }],
+          changes: {
+            since: 1,
+            revision: 2,
+            count: 1,
+            top: [{ event: "created", line: three }] as never,
+          },
+          consents: [
+            {
+              id: "12345678",
+              category: one,
+              key: two || null,
+              value: three,
+              text: one,
+              current: two,
+            },
+          ],
         });
-        const folded = (block ?? "").normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-        const plain = folded.replace(/[еоу]/g, (letter) => ({ е: "e", о: "o", у: "y" })[letter] ?? letter);
-        expect(plain.match(/[<‹]\s*\/?\s*m\s*e\s*m\s*o\s*r\s*y/gi)).toEqual(["<memory", "</memory"]);
-        const opened = folded.split(/[\n\r\v\f\u0085\u2028\u2029]/).filter((line) => /^\s*#/.test(line));
+        const folded = (block ?? "")
+          .normalize("NFKC")
+          .replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+        const plain = folded.replace(
+          /[еоу]/g,
+          (letter) => ({ е: "e", о: "o", у: "y" })[letter] ?? letter,
+        );
+        expect(plain.match(/[<‹]\s*\/?\s*m\s*e\s*m\s*o\s*r\s*y/gi)).toEqual([
+          "<memory",
+          "</memory",
+        ]);
+        const opened = folded
+          .split(/[\n\r\v\f\u0085\u2028\u2029]/)
+          .filter((line) => /^\s*#/.test(line));
         expect(opened.filter((line) => !headings.includes(line))).toEqual([]);
       }),
       { numRuns: 300 },

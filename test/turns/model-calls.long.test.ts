@@ -18,11 +18,16 @@ async function callsWith(config: TestConfig) {
     config: { ...config, memories: { extract: true, episodes: true, ...config.memories } },
   });
   const chat = answering();
-  const graph = withMemory(chatAgent(chat), memory).compile({ checkpointer: memory.checkpointer() });
+  const graph = withMemory(chatAgent(chat), memory).compile({
+    checkpointer: memory.checkpointer(),
+  });
   const thread = newThread();
   const underWay = async () =>
-    (await db.pool.query(`select from "${db.schema}".work where lease_until is not null or retry_at <= now()`)).rows
-      .length;
+    (
+      await db.pool.query(
+        `select from "${db.schema}".work where lease_until is not null or retry_at <= now()`,
+      )
+    ).rows.length;
   for (let turn = 1; turn <= turns; turn++) {
     await say(graph, `I have ${turn} apples.`, thread);
     await expect.poll(underWay, { timeout: 20_000, interval: 10 }).toBe(0);
@@ -41,7 +46,11 @@ async function callsWith(config: TestConfig) {
 describe(`model calls of ${turns} turns`, () => {
   it.each<[string, TestConfig, Awaited<ReturnType<typeof callsWith>>]>([
     ["in every round", {}, { chat: 24, summaries: 22, extractions: 24, episodes: 1, all: 47 }],
-    ["by default", { preset: "ledger" }, { chat: 24, summaries: 0, extractions: 6, episodes: 1, all: 7 }],
+    [
+      "by default",
+      { preset: "ledger" },
+      { chat: 24, summaries: 0, extractions: 6, episodes: 1, all: 7 },
+    ],
     [
       "by default, without extraction",
       { preset: "ledger", memories: { extract: false } },

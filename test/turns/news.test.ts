@@ -17,7 +17,9 @@ async function upToDate(memory: Memory) {
     const messages = [{ role: "user", content: "Good morning." }];
     await memory.remember({ ...thread, messages, shown: shownBy(recalled) });
     const header = deltaHeader(recalled.changes);
-    return header === null ? null : header.split("\n").map((line) => line.replace(/ since rev \d+/, ""));
+    return header === null
+      ? null
+      : header.split("\n").map((line) => line.replace(/ since rev \d+/, ""));
   };
   await turn();
   const add = async (text: string, more = {}) => {
@@ -36,7 +38,11 @@ describe("the changes shown to a turn", () => {
     expect(await turn()).toEqual(["Memory updates:", created]);
     for (const gate of [14, 15, 16])
       await memory.memories.update(id, { text: `The flight leaves from gate ${gate}.` }, { scope });
-    await memory.memories.update(id, { text: "The flight was cancelled.", importance: 3 }, { scope });
+    await memory.memories.update(
+      id,
+      { text: "The flight was cancelled.", importance: 3 },
+      { scope },
+    );
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([
       "Memory updates:",
@@ -49,7 +55,8 @@ describe("the changes shown to a turn", () => {
   it("have the current value of a slot, not earlier ones", async () => {
     const memory = db.memory();
     const { turn, add } = await upToDate(memory);
-    const works = (value: string) => add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
+    const works = (value: string) =>
+      add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
     for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([
@@ -58,7 +65,10 @@ describe("the changes shown to a turn", () => {
       "- +created: [Knowledge] The tax return is due on Friday. (imp=2)",
     ]);
     for (const value of ["clerk", "baker"]) await works(value);
-    expect(await turn()).toEqual(["Memory updates:", "- ↑updated: [Knowledge] Ana works as a baker."]);
+    expect(await turn()).toEqual([
+      "Memory updates:",
+      "- ↑updated: [Knowledge] Ana works as a baker.",
+    ]);
   });
 
   it("have the current text of a memory that was mentioned again", async () => {
@@ -67,7 +77,10 @@ describe("the changes shown to a turn", () => {
     const id = await add("The boat is blue.");
     await memory.memories.update(id, { text: "The boat is red." }, { scope });
     await add("The boat is red.");
-    expect(await turn()).toEqual(["Memory updates:", "- +created: [Knowledge] The boat is red. (imp=3)"]);
+    expect(await turn()).toEqual([
+      "Memory updates:",
+      "- +created: [Knowledge] The boat is red. (imp=3)",
+    ]);
   });
 
   it("seeds 7: count memories, and call one that the thread never saw created, however often it changed", async () => {
@@ -80,8 +93,12 @@ describe("the changes shown to a turn", () => {
       await memory.memories.remove(id, { scope });
       await memory.memories.restore(id, { scope });
     }
-    const created = (boat: string) => `- +created: [Knowledge] The old boat is called ${boat}. (imp=4)`;
-    expect(await turn()).toEqual(["Memory updates (4 changes):", ...["Tide", "Foam", "Wave"].map(created)]);
+    const created = (boat: string) =>
+      `- +created: [Knowledge] The old boat is called ${boat}. (imp=4)`;
+    expect(await turn()).toEqual([
+      "Memory updates (4 changes):",
+      ...["Tide", "Foam", "Wave"].map(created),
+    ]);
     const events = (await memory.changes.since(since, { scope })).changes.map(({ event }) => event);
     expect(events.slice(0, 4)).toEqual(["created", "updated", "soft_deleted", "restored"]);
     expect(events).toHaveLength(16);
@@ -116,7 +133,9 @@ describe("the changes shown to a turn", () => {
     await otherTurn();
     const ids = [
       await add("The boat is blue."),
-      await add("The shed is green.", { source: { threadId: other.threadId, seqs: [0], quote: "Hi." } }),
+      await add("The shed is green.", {
+        source: { threadId: other.threadId, seqs: [0], quote: "Hi." },
+      }),
     ];
     await turn();
     for (const id of ids) await memory.memories.remove(id, { scope });

@@ -14,9 +14,13 @@ const filled = new Set(["message", "message_term", "summary", "thread"]);
 
 /** Reads every row; a partial index may be read whole. */
 const readsAll = (plan: PlanNode) =>
-  plan["Node Type"] === "Seq Scan" || (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
+  plan["Node Type"] === "Seq Scan" ||
+  (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
 
-/** "Seq Scan on message" and so on, also by an index, in the custom plan and in the generic one, which own pools keep. */
+/**
+ * "Seq Scan on message" and so on, also by an index, in the custom plan and in the generic one,
+ * which own pools keep.
+ */
 async function fullScans({ text, values }: WatchedStatement): Promise<string[]> {
   const client = await db.pool.connect();
   try {
@@ -34,14 +38,20 @@ async function fullScans({ text, values }: WatchedStatement): Promise<string[]> 
 }
 
 /** All columns of a table but generated ones, with some replaced. */
-async function copied(table: string, replaced: Record<string, string>): Promise<{ into: string; from: string }> {
+async function copied(
+  table: string,
+  replaced: Record<string, string>,
+): Promise<{ into: string; from: string }> {
   const { rows } = await db.pool.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = $1 and table_name = $2 and is_identity = 'NO' and is_generated = 'NEVER'`,
     [db.schema, table],
   );
   const names = rows.map((row) => row.name);
-  return { into: names.join(", "), from: names.map((name) => replaced[name] ?? `o.${name}`).join(", ") };
+  return {
+    into: names.join(", "),
+    from: names.map((name) => replaced[name] ?? `o.${name}`).join(", "),
+  };
 }
 
 describe.skipIf(!onServer())("with a thousand threads of a hundred messages (server only)", () => {
@@ -50,7 +60,8 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.remember({ ...original, messages });
     const users = Array.from({ length: 100 }, (_, user) => `user ${user}`);
-    for (const userId of users) await memory.record({ scope: { userId }, threadId: userId, messages: [] });
+    for (const userId of users)
+      await memory.record({ scope: { userId }, threadId: userId, messages: [] });
     const table = (name: string) => `"${db.schema}".${name}`;
     const user = "'user ' || n % 100";
     const thread = await copied("thread", {
@@ -76,7 +87,10 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
   it("no statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
-    await memory.memories.add({ text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } }, { scope });
+    await memory.memories.add(
+      { text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } },
+      { scope },
+    );
     await memory.recall(original);
     await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
     await memory.recall({ scope, threadId: "unknown" });

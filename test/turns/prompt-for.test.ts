@@ -47,15 +47,21 @@ it("the prompts of a conversation only grow, so that a provider's cache has them
 it("nothing is known: the question alone, and no text", async () => {
   const { memory, address } = conversation();
   const { messages, text } = await memory.promptFor({ ...address, query: "Hello" });
-  expect({ messages, text }).toEqual({ messages: [{ role: "user", content: "Hello" }], text: null });
+  expect({ messages, text }).toEqual({
+    messages: [{ role: "user", content: "Hello" }],
+    text: null,
+  });
 });
 
-it.each([{ query: " \n" }, {}, { query: 7 }, { query: "Hello", state: 1 }, { query: "Hello", threadid: "t" }])(
-  "a prompt for %j is refused",
-  async (input) => {
-    const { memory, address } = conversation();
-    expect(await rejection(memory.promptFor({ ...address, ...input } as never))).toMatchObject({
-      code: "INVALID_INPUT",
-    });
-  },
-);
+it.each([
+  { query: " \n" },
+  {},
+  { query: 7 },
+  { query: "Hello", state: 1 },
+  { query: "Hello", threadid: "t" },
+])("a prompt for %j is refused", async (input) => {
+  const { memory, address } = conversation();
+  expect(await rejection(memory.promptFor({ ...address, ...input } as never))).toMatchObject({
+    code: "INVALID_INPUT",
+  });
+});

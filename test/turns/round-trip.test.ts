@@ -54,7 +54,11 @@ const samples: [string, BaseMessage][] = [
       content: [
         { type: "reasoning", reasoning: "hm", signature: "sig==" },
         { type: "thinking", thinking: "hm", signature: "sig==" },
-        { type: "text", text: "yes", annotations: [{ type: "citation", url: "https://example.org" }] },
+        {
+          type: "text",
+          text: "yes",
+          annotations: [{ type: "citation", url: "https://example.org" }],
+        },
         { type: "text", text: "!", cache_control: { type: "ephemeral" } },
       ],
     }),
@@ -71,7 +75,11 @@ const samples: [string, BaseMessage][] = [
       ],
       invalid_tool_calls: [broken],
       ...usage,
-      response_metadata: { model_name: "gpt-4.1-mini", finish_reason: "tool_calls", logprobs: null },
+      response_metadata: {
+        model_name: "gpt-4.1-mini",
+        finish_reason: "tool_calls",
+        logprobs: null,
+      },
       additional_kwargs: { refusal: null, custom: { a: [1, 2] } },
     }),
   ],
@@ -87,11 +95,29 @@ const samples: [string, BaseMessage][] = [
       metadata: { took: 3 },
     }),
   ],
-  ["NUL characters", new ToolMessage({ id: "1", tool_call_id: "a", name: "n\u0000", content: "a\u0000b\u0000" })],
-  ["halves of surrogate pairs", new HumanMessage({ id: "1", content: "\uD83D and \uDE00", name: "\uD800" })],
-  ["emoji and many scripts", new HumanMessage({ id: "1", content: "👩‍👩‍👧 日本語 العربية हिन्दी e\u0301 \u202E" })],
-  ["control characters and line ends", new HumanMessage({ id: "1", content: "\r\n\t\u0001\u001F\u2028\u2029\uFEFF" })],
-  ["SQL and escapes", new HumanMessage({ id: "1", content: `'; drop table message; -- \\' \\u0000 $1 {"a": "\\\\"}` })],
+  [
+    "NUL characters",
+    new ToolMessage({ id: "1", tool_call_id: "a", name: "n\u0000", content: "a\u0000b\u0000" }),
+  ],
+  [
+    "halves of surrogate pairs",
+    new HumanMessage({ id: "1", content: "\uD83D and \uDE00", name: "\uD800" }),
+  ],
+  [
+    "emoji and many scripts",
+    new HumanMessage({ id: "1", content: "👩‍👩‍👧 日本語 العربية हिन्दी e\u0301 \u202E" }),
+  ],
+  [
+    "control characters and line ends",
+    new HumanMessage({ id: "1", content: "\r\n\t\u0001\u001F\u2028\u2029\uFEFF" }),
+  ],
+  [
+    "SQL and escapes",
+    new HumanMessage({
+      id: "1",
+      content: `'; drop table message; -- \\' \\u0000 $1 {"a": "\\\\"}`,
+    }),
+  ],
   ["a megabyte of text", new HumanMessage({ id: "1", content: "long text 語 ".repeat(90_000) })],
   ["a megabyte without a space", new HumanMessage({ id: "1", content: "x".repeat(1_000_000) })],
   [
@@ -99,7 +125,9 @@ const samples: [string, BaseMessage][] = [
     new AIMessage({
       id: "1",
       content: "",
-      tool_calls: [{ id: "a", name: "write", args: { text: "y".repeat(1_000_000) }, type: "tool_call" }],
+      tool_calls: [
+        { id: "a", name: "write", args: { text: "y".repeat(1_000_000) }, type: "tool_call" },
+      ],
     }),
   ],
 ];
@@ -116,7 +144,13 @@ describe("a recorded message", () => {
   it("keeps what providers validate: calls, results, status, artifact, usage", async () => {
     const [calls, result] = (await recorded([
       samples.find(([name]) => name.startsWith("parallel"))![1],
-      new ToolMessage({ id: "2", tool_call_id: "a", content: "x", status: "success", artifact: { a: 1 } }),
+      new ToolMessage({
+        id: "2",
+        tool_call_id: "a",
+        content: "x",
+        status: "success",
+        artifact: { a: 1 },
+      }),
     ])) as unknown as [AIMessage, ToolMessage];
     expect(calls.tool_calls?.map((call) => call.id)).toEqual(["a", "b"]);
     expect(calls.invalid_tool_calls?.[0]).toMatchObject({ id: "c", args: '{"broken' });
@@ -126,21 +160,26 @@ describe("a recorded message", () => {
 
   it("is read back as from a checkpoint, with any content", async () => {
     const content = fc.string({ unit: "binary", maxLength: 50 });
-    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
+      maxKeys: 3,
+    });
     const message = fc.oneof(
       content.map((text) => new HumanMessage(text)),
-      fc
-        .tuple(content, anything)
-        .map(
-          ([text, args]) =>
-            new AIMessage({ content: text, tool_calls: [{ id: "c", name: "f", args, type: "tool_call" }] }),
-        ),
+      fc.tuple(content, anything).map(
+        ([text, args]) =>
+          new AIMessage({
+            content: text,
+            tool_calls: [{ id: "c", name: "f", args, type: "tool_call" }],
+          }),
+      ),
       fc
         .tuple(content, anything)
         .map(([text, artifact]) => new ToolMessage({ tool_call_id: "c", content: text, artifact })),
       fc
         .tuple(content, anything)
-        .map(([text, additional_kwargs]) => new SystemMessage({ content: text, additional_kwargs })),
+        .map(
+          ([text, additional_kwargs]) => new SystemMessage({ content: text, additional_kwargs }),
+        ),
     );
     const messages = fc.sample(message, 200);
     expect(await recorded(messages)).toStrictEqual(await Promise.all(messages.map(checkpointed)));
@@ -161,7 +200,10 @@ it("a recorded message has role, speaker and text in columns", async () => {
         ],
         name: "ana",
       }),
-      new AIMessage({ content: "I look", tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }] }),
+      new AIMessage({
+        content: "I look",
+        tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }],
+      }),
       new ToolMessage({ tool_call_id: "a", content: "a\u0000b" }),
       new ChatMessage({ content: "x", role: "narrator" }),
     ],

@@ -11,75 +11,89 @@ const many = memories / 5;
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "of ana" };
 
-describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of a user (server only)`, () => {
-  /** One session that keeps its plans, as the library's own pools do. */
-  let pool: pg.Pool;
-  let memory: Memory;
-  let id: string;
-  let next = 0;
-  /** Rows read by plans that were made for nearly empty tables. */
-  let early: { readonly add: Record<string, number>; readonly recall: Record<string, number> };
+describe.skipIf(!onServer())(
+  `with ${memories.toLocaleString("en")} memories of a user (server only)`,
+  () => {
+    /** One session that keeps its plans, as the library's own pools do. */
+    let pool: pg.Pool;
+    let memory: Memory;
+    let id: string;
+    let next = 0;
+    /** Rows read by plans that were made for nearly empty tables. */
+    let early: { readonly add: Record<string, number>; readonly recall: Record<string, number> };
 
-  beforeAll(async () => {
-    const connectionString = inject("databaseUrl") ?? "";
-    const options = "-c plan_cache_mode=force_generic_plan";
-    pool = new pg.Pool({ connectionString, max: 1, options });
-    memory = db.memory({ database: pool });
-    const batch = (start: number) =>
-      Array.from({ length: 500 }, (_, n) => ({ text: `word${start + n} term${start + n} lexeme${start + n}` }));
-    // Of small tables, all rows are rightly read.
-    for (let other = 0; other < 20; other++)
-      await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
-    for (let start = 0; start < memories; start += 500) await memory.memories.add(batch(start), { scope });
-    const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
-    id = added?.id ?? "";
-    const shown = { revision: (await memory.recall({ ...thread, query: "first" })).changes.revision, memoryIds: [] };
-    await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
-    const add = () => memory.memories.add({ text: `early${next++}` }, { scope });
-    const recall = () => memory.recall({ scope: { userId: "user 1" }, threadId: "early", query: "word1" });
-    early = {
-      add: await readOften({ pool, schema: db.schema }, many, add),
-      recall: await readOften({ pool, schema: db.schema }, many, recall),
+    beforeAll(async () => {
+      const connectionString = inject("databaseUrl") ?? "";
+      const options = "-c plan_cache_mode=force_generic_plan";
+      pool = new pg.Pool({ connectionString, max: 1, options });
+      memory = db.memory({ database: pool });
+      const batch = (start: number) =>
+        Array.from({ length: 500 }, (_, n) => ({
+          text: `word${start + n} term${start + n} lexeme${start + n}`,
+        }));
+      // Of small tables, all rows are rightly read.
+      for (let other = 0; other < 20; other++)
+        await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
+      for (let start = 0; start < memories; start += 500)
+        await memory.memories.add(batch(start), { scope });
+      const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
+      id = added?.id ?? "";
+      const shown = {
+        revision: (await memory.recall({ ...thread, query: "first" })).changes.revision,
+        memoryIds: [],
+      };
+      await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
+      const add = () => memory.memories.add({ text: `early${next++}` }, { scope });
+      const recall = () =>
+        memory.recall({ scope: { userId: "user 1" }, threadId: "early", query: "word1" });
+      early = {
+        add: await readOften({ pool, schema: db.schema }, many, add),
+        recall: await readOften({ pool, schema: db.schema }, many, recall),
+      };
+      await db.pool.query("vacuum analyze");
+    });
+    afterAll(() => pool.end());
+
+    const calls: Record<string, () => Promise<unknown>> = {
+      "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
+      "memories.add of a duplicate": () => memory.memories.add({ text: "has a zebra" }, { scope }),
+      "memories.add to a slot": () =>
+        memory.memories.add(
+          { category: "preference", key: "colour", value: `${next}`, text: `c${next++}` },
+          { scope },
+        ),
+      "memories.get": () => memory.memories.get(id, { scope }),
+      "memories.list": () => memory.memories.list({ scope, limit: 10 }),
+      "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
+      "memories.update": () =>
+        memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
+      "memories.update of a pin": () => memory.memories.update(id, { pinned: true }, { scope }),
+      "memories.history": () => memory.memories.history(id, { scope }),
+      "memories.remove and restore": async () => {
+        await memory.memories.remove(id, { scope });
+        await memory.memories.restore(id, { scope });
+      },
+      "memories.list of quarantine": () => memory.memories.list({ scope, states: ["quarantined"] }),
+      "consents.list": () => memory.consents.list({ scope }),
+      "threads.list": () => memory.threads.list({ scope }),
+      query: () => memory.query({ scope, query: "zebra" }),
+      "query of a time": () => memory.query({ scope, query: "What happened on 25 May 2022?" }),
+      recall: () => memory.recall({ ...thread, query: "zebra" }),
+      "transcript.search": () => memory.transcript.search({ scope, query: "zebra" }),
+      record: () => {
+        const shown = { revision: 0, memoryIds: [id] };
+        return memory.record({ ...thread, messages: [new HumanMessage(`hello ${next++}`)], shown });
+      },
     };
-    await db.pool.query("vacuum analyze");
-  });
-  afterAll(() => pool.end());
 
-  const calls: Record<string, () => Promise<unknown>> = {
-    "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
-    "memories.add of a duplicate": () => memory.memories.add({ text: "has a zebra" }, { scope }),
-    "memories.add to a slot": () =>
-      memory.memories.add({ category: "preference", key: "colour", value: `${next}`, text: `c${next++}` }, { scope }),
-    "memories.get": () => memory.memories.get(id, { scope }),
-    "memories.list": () => memory.memories.list({ scope, limit: 10 }),
-    "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
-    "memories.update": () => memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
-    "memories.update of a pin": () => memory.memories.update(id, { pinned: true }, { scope }),
-    "memories.history": () => memory.memories.history(id, { scope }),
-    "memories.remove and restore": async () => {
-      await memory.memories.remove(id, { scope });
-      await memory.memories.restore(id, { scope });
-    },
-    "memories.list of quarantine": () => memory.memories.list({ scope, states: ["quarantined"] }),
-    "consents.list": () => memory.consents.list({ scope }),
-    "threads.list": () => memory.threads.list({ scope }),
-    query: () => memory.query({ scope, query: "zebra" }),
-    "query of a time": () => memory.query({ scope, query: "What happened on 25 May 2022?" }),
-    recall: () => memory.recall({ ...thread, query: "zebra" }),
-    "transcript.search": () => memory.transcript.search({ scope, query: "zebra" }),
-    record: () => {
-      const shown = { revision: 0, memoryIds: [id] };
-      return memory.record({ ...thread, messages: [new HumanMessage(`hello ${next++}`)], shown });
-    },
-  };
+    it("memories.add finds memories by key, with an early plan too", () =>
+      expect(early.add).not.toHaveProperty("memory"));
 
-  it("memories.add finds memories by key, with an early plan too", () =>
-    expect(early.add).not.toHaveProperty("memory"));
+    it("recall reads only the user's own memories, with an early plan too", () =>
+      expect(early.recall).not.toHaveProperty("memory_aging"));
 
-  it("recall reads only the user's own memories, with an early plan too", () =>
-    expect(early.recall).not.toHaveProperty("memory_aging"));
-
-  it.each(Object.entries(calls))("%s reads only some of them", async (_, call) => {
-    expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
-  });
-});
+    it.each(Object.entries(calls))("%s reads only some of them", async (_, call) => {
+      expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
+    });
+  },
+);

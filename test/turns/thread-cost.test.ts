@@ -9,18 +9,32 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-const saidBy = (content: string, input_tokens: number, output_tokens: number, cache_read?: number) =>
+const saidBy = (
+  content: string,
+  input_tokens: number,
+  output_tokens: number,
+  cache_read?: number,
+) =>
   Object.assign(new AIMessage(content), {
     usage_metadata: { input_tokens, output_tokens, input_token_details: { cache_read } },
   });
 
 const turns = 12;
 
-/** An agent's thread of twelve turns, folded on the way, and the prompts that its model was given. */
+/**
+ * An agent's thread of twelve turns, folded on the way, and the prompts that its model was given.
+ */
 async function talk(reports: boolean) {
-  const summary = JSON.stringify({ reasoning: "", summary: "They talked about the sea. ".repeat(4) });
+  const summary = JSON.stringify({
+    reasoning: "",
+    summary: "They talked about the sea. ".repeat(4),
+  });
   const background = taskModel({ conversation_summary: () => saidBy(summary, 500, 40) });
-  const config = { preset: "ledger", context: { tailTokens: 400 }, memories: { extract: true } } as const;
+  const config = {
+    preset: "ledger",
+    context: { tailTokens: 400 },
+    memories: { extract: true },
+  } as const;
   const memory = db.memory({ model: background, config });
   const prompts: string[] = [];
   const model = new ScriptedChatModel({
@@ -57,14 +71,22 @@ it("prompt 8: a turn's cost is estimated within a tenth, if the model does not r
   const folds = costs.filter(({ sharedTokens }) => sharedTokens === 0);
   expect(folds.length).toBeGreaterThan(1);
   for (const [index, { promptTokens, sharedTokens, outputTokens: _, ...turn }] of costs.entries()) {
-    const rest = { turn: index + 1, seq: 2 * index, cachedTokens: null, calls: 1, source: "estimate" };
+    const rest = {
+      turn: index + 1,
+      seq: 2 * index,
+      cachedTokens: null,
+      calls: 1,
+      source: "estimate",
+    };
     expect(turn).toEqual(rest);
     const isFold = sharedTokens === 0;
     for (const [estimated, real] of [
       [promptTokens, (prompts[index] ?? "").length / 4],
       [sharedTokens, isFold ? 0 : shared(prompts[index - 1], prompts[index])],
     ] as const)
-      expect(Math.abs(Number(estimated) - real), `turn ${turn.turn}`).toBeLessThanOrEqual(real / 10);
+      expect(Math.abs(Number(estimated) - real), `turn ${turn.turn}`).toBeLessThanOrEqual(
+        real / 10,
+      );
   }
   const promptTokens = costs.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
   expect(cost.total).toMatchObject({ promptTokens, cachedTokens: null, calls: turns });
@@ -81,13 +103,25 @@ it("prompt 8: reported costs count, cached tokens included, for the owner only a
   for (const { turn, seq: _, sharedTokens, ...cost } of costs) {
     expect([0, 1_000 + turn - 2]).toContain(sharedTokens);
     const [promptTokens, cachedTokens] = [999 + turn, turn === 1 ? 0 : 900];
-    expect(cost).toEqual({ promptTokens, cachedTokens, outputTokens: 50, calls: 1, source: "model" });
+    expect(cost).toEqual({
+      promptTokens,
+      cachedTokens,
+      outputTokens: 50,
+      calls: 1,
+      source: "model",
+    });
   }
-  expect(total).toMatchObject({ cachedTokens: 900 * (turns - 1), outputTokens: 50 * turns, calls: turns });
+  expect(total).toMatchObject({
+    cachedTokens: 900 * (turns - 1),
+    outputTokens: 50 * turns,
+    calls: turns,
+  });
   const others = { ...address, scope: { userId: "another" } };
   await expect(memory.threads.cost(others)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
   const none = { turns: [], total: { promptTokens: null, calls: 0 }, background: [] };
-  expect(await memory.threads.cost({ ...address, scope: { ...address.scope, tenantId: "other" } })).toMatchObject(none);
+  expect(
+    await memory.threads.cost({ ...address, scope: { ...address.scope, tenantId: "other" } }),
+  ).toMatchObject(none);
   await memory.threads.delete(address);
   // The same id again: nothing of the one before is counted.
   await memory.record({ ...address, messages: [new AIMessage("Hi.")] });
@@ -98,10 +132,23 @@ it("prompt 8: unknown costs of turns without a recall are null", async () => {
   const memory = db.memory();
   const address = newAddress();
   const odd = '"usage_metadata":{"input_tokens":7} \u0000 \\u0000 \ud800';
-  const messages = [new HumanMessage("Hi."), saidBy("Hello, you.", 0, -9), new HumanMessage("Call it.")];
-  const called = [saidBy(odd, 70, 5, 0), saidBy("Called.", 90, 6), new HumanMessage("Anyone there?")];
+  const messages = [
+    new HumanMessage("Hi."),
+    saidBy("Hello, you.", 0, -9),
+    new HumanMessage("Call it."),
+  ];
+  const called = [
+    saidBy(odd, 70, 5, 0),
+    saidBy("Called.", 90, 6),
+    new HumanMessage("Anyone there?"),
+  ];
   await memory.record({ ...address, messages: [...messages, ...called] });
-  const unknown = { promptTokens: null, sharedTokens: null, cachedTokens: null, source: "estimate" };
+  const unknown = {
+    promptTokens: null,
+    sharedTokens: null,
+    cachedTokens: null,
+    source: "estimate",
+  };
   const known = { promptTokens: 160, sharedTokens: null, cachedTokens: 0 };
   expect(await memory.threads.cost(address)).toEqual({
     turns: [

@@ -10,16 +10,28 @@ import { type Address, newAddress, say } from "../support/thread-facts.js";
 const db = useTestDatabase();
 
 /** A reply that says what it took, and why the model stopped. */
-function costing(input_tokens: number, output_tokens: number, content: string, finish_reason = "stop"): AIMessage {
+function costing(
+  input_tokens: number,
+  output_tokens: number,
+  content: string,
+  finish_reason = "stop",
+): AIMessage {
   const reply = new AIMessage({ content, response_metadata: { finish_reason } });
-  Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens } });
+  Object.assign(reply, {
+    usage_metadata: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  });
   return reply;
 }
 
-const consumed = async (memory: Memory, { scope }: Address) => (await memory.stats({ scope })).energy.kinds;
+const consumed = async (memory: Memory, { scope }: Address) =>
+  (await memory.stats({ scope })).energy.kinds;
 
 async function rowsOf({ threadId }: Address) {
-  const { rows } = await db.pool.query<{ kind: string; input_tokens: number; output_tokens: number }>(
+  const { rows } = await db.pool.query<{
+    kind: string;
+    input_tokens: number;
+    output_tokens: number;
+  }>(
     `select kind, input_tokens, output_tokens from "${db.schema}".usage where thread_id = $1 order by created_at, kind`,
     [threadId],
   );
@@ -39,9 +51,15 @@ describe("background calls", () => {
       model: taskModel({
         conversation_summary: () => costing(1_000, 50, summary),
         fact_extraction: () =>
-          costing(700, 30, JSON.stringify({ facts: [candidate("The user likes tea.", "I like tea")] })),
-        episode_summary: () => costing(400, 20, JSON.stringify({ summary: "They talked about tea." })),
-        procedure_steps: () => costing(90, 10, JSON.stringify({ title: "Tea", steps: ["Boil water."] })),
+          costing(
+            700,
+            30,
+            JSON.stringify({ facts: [candidate("The user likes tea.", "I like tea")] }),
+          ),
+        episode_summary: () =>
+          costing(400, 20, JSON.stringify({ summary: "They talked about tea." })),
+        procedure_steps: () =>
+          costing(90, 10, JSON.stringify({ title: "Tea", steps: ["Boil water."] })),
       }),
       config: { memories: { extract: true, episodes: true } },
     });
@@ -68,7 +86,8 @@ describe("background calls", () => {
   it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {
     const memory = summaryMemory(db, {
       model: taskModel({
-        conversation_summary: (_, call) => (call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary)),
+        conversation_summary: (_, call) =>
+          call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary),
       }),
     });
     const thread = newAddress();
@@ -82,7 +101,9 @@ describe("background calls", () => {
 
   it("whose answer was cut are counted, and each try again as what it is", async () => {
     const cut = () => costing(600, 60, '{"summary": "They', "length");
-    const model = taskModel({ conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)) });
+    const model = taskModel({
+      conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)),
+    });
     const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 0 } } });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
@@ -93,7 +114,9 @@ describe("background calls", () => {
   });
 
   it("that were not answered cost nothing that is known", async () => {
-    const memory = summaryMemory(db, { model: taskModel({ conversation_summary: () => new Error("no connection") }) });
+    const memory = summaryMemory(db, {
+      model: taskModel({ conversation_summary: () => new Error("no connection") }),
+    });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
     expect(await rowsOf(thread)).toEqual([]);

@@ -15,7 +15,10 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
 
   it("is charged to the tenant of the work and hidden from others", async () => {
     const [one, other] = [randomUUID(), randomUUID()];
-    const config = { memories: { extract: false, episodes: false }, energy: { capacityUnits: 1_000 } };
+    const config = {
+      memories: { extract: false, episodes: false },
+      energy: { capacityUnits: 1_000 },
+    };
     const memory = isolated.memory({ model: taskModel({}), config, clock });
     for (const tenantId of [one, other]) {
       const thread = { scope: { tenantId, userId: "ana" }, threadId: "t" };
@@ -25,7 +28,9 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
     const units = left ?? 0;
     expect(units).toBeLessThan(1_000);
     expect(await memory.energy.level({ tenantId: randomUUID() })).toMatchObject({ units: 1_000 });
-    expect((await memory.stats({ tenantId: one })).energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);
+    expect((await memory.stats({ tenantId: one })).energy.kinds).toMatchObject([
+      { kind: "summary", calls: 1 },
+    ]);
     const seen = await isolated.asTenant(`t:${one}`, async (client) => [
       (await client.query(`select distinct tenant_id from "${isolated.schema}".usage`)).rows,
     ]);
@@ -43,12 +48,19 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
   it("is charged to the tenant for work that the owner's process takes over", async () => {
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const config = { memories: { extract: false, episodes: false } };
-    const failing = isolated.memory({ config, model: taskModel({ conversation_summary: () => new Error("down") }) });
+    const failing = isolated.memory({
+      config,
+      model: taskModel({ conversation_summary: () => new Error("down") }),
+    });
     await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
-    await db.pool.query(`update "${isolated.schema}".work set retry_at = now() where kind = 'summaries'`);
+    await db.pool.query(
+      `update "${isolated.schema}".work set retry_at = now() where kind = 'summaries'`,
+    );
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
     await owner.upkeep();
-    expect((await owner.stats({ scope })).energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);
+    expect((await owner.stats({ scope })).energy.kinds).toMatchObject([
+      { kind: "summary", calls: 1 },
+    ]);
   });
 });
 

@@ -20,7 +20,8 @@ const db = useTestDatabase();
 const startMs = Date.parse("2031-05-05T10:30:00Z");
 const hourMs = 3_600_000;
 
-const usedBy = async (memory: Memory, of: StatsOf<undefined>) => (await memory.stats(of)).energy.kinds;
+const usedBy = async (memory: Memory, of: StatsOf<undefined>) =>
+  (await memory.stats(of)).energy.kinds;
 
 /** A tenant's memory and its usage, on one clock that is moved by hours. */
 function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
@@ -45,10 +46,14 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
     now: clock,
     /** Makes the users known, so that usage is theirs. */
     async know(...scopes: Scope[]) {
-      for (const scope of scopes) await memory.memories.add({ text: `Likes ${randomUUID()}.` }, { scope });
+      for (const scope of scopes)
+        await memory.memories.add({ text: `Likes ${randomUUID()}.` }, { scope });
     },
-    charge: (units: number, kind: Parameters<typeof usage.charging>[0]["kind"] = "facts", scope = user()) =>
-      usage.charging({ scope, kind })({ inputTokens: units * 60, outputTokens: units * 40 }),
+    charge: (
+      units: number,
+      kind: Parameters<typeof usage.charging>[0]["kind"] = "facts",
+      scope = user(),
+    ) => usage.charging({ scope, kind })({ inputTokens: units * 60, outputTokens: units * 40 }),
   };
 }
 
@@ -75,8 +80,12 @@ describe("the energy of a tenant", () => {
     const one = metered({ capacityUnits: 100 });
     const other = metered({ capacityUnits: 100 });
     await one.charge(90);
-    expect(await other.memory.energy.level({ tenantId: other.tenantId })).toMatchObject({ level: 100 });
-    expect(await other.memory.energy.level({ tenantId: one.tenantId })).toMatchObject({ level: 10 });
+    expect(await other.memory.energy.level({ tenantId: other.tenantId })).toMatchObject({
+      level: 100,
+    });
+    expect(await other.memory.energy.level({ tenantId: one.tenantId })).toMatchObject({
+      level: 10,
+    });
     const before = (await one.memory.energy.level()).units ?? 0;
     await one.charge(7, "facts", { userId: "bob" });
     expect((await one.memory.energy.level({})).units).toBe(before - 7);
@@ -85,13 +94,17 @@ describe("the energy of a tenant", () => {
   it("operators low: is said once to be used up, by an event and a line, and again after it came back", async () => {
     const { memory, tenantId, charge, passed, lines } = metered({ capacityUnits: 40 });
     const told = async () =>
-      (await memory.events.list({ step: "energy" })).filter(({ detail }) => detail?.includes(tenantId));
+      (await memory.events.list({ step: "energy" })).filter(({ detail }) =>
+        detail?.includes(tenantId),
+      );
     await charge(39);
     expect([lines, await told()]).toEqual([[], []]);
     await Promise.all([95, 1, 1].map((units) => charge(units)));
     passed(1);
     await charge(5);
-    expect(lines).toEqual([expect.stringMatching(`^warn: energy .*tenant ${tenantId}: \\d+ of 40 units spent`)]);
+    expect(lines).toEqual([
+      expect.stringMatching(`^warn: energy .*tenant ${tenantId}: \\d+ of 40 units spent`),
+    ]);
     expect(await told()).toMatchObject([{ op: "exhaust", status: "skipped", scope: null }]);
     passed(4);
     await charge(5);
@@ -102,7 +115,12 @@ describe("the energy of a tenant", () => {
   it("is always full without a budget, and calls are still counted", async () => {
     const { memory, tenantId, charge, usage, user } = metered({ capacityUnits: null });
     await charge(1_000);
-    expect(await memory.energy.level({ tenantId })).toEqual({ level: 100, units: null, capacity: null, low: false });
+    expect(await memory.energy.level({ tenantId })).toEqual({
+      level: 100,
+      units: null,
+      capacity: null,
+      low: false,
+    });
     expect(await usage.pausedUntil(user())).toBeNull();
     expect(await usedBy(memory, { tenantId })).toMatchObject([{ units: 1_000 }]);
   });
@@ -111,7 +129,13 @@ describe("the energy of a tenant", () => {
 describe("a charge", () => {
   it("that is sent again counts once", async () => {
     const { memory, database, tenantId, user } = metered({ capacityUnits: 1_000 });
-    const call = { id: randomUUID(), scope: user(), kind: "note", inputTokens: 900, outputTokens: 100 } as const;
+    const call = {
+      id: randomUUID(),
+      scope: user(),
+      kind: "note",
+      inputTokens: 900,
+      outputTokens: 100,
+    } as const;
     for (let time = 0; time < 3; time++) await chargeCall(database, call);
     expect(await memory.energy.level({ tenantId })).toMatchObject({ units: 990 });
     expect(await usedBy(memory, { tenantId })).toEqual([
@@ -125,7 +149,10 @@ describe("a charge", () => {
     const threadId = randomUUID();
     await memory.remember({ scope: user(), threadId, messages: [new HumanMessage("Hi")] });
     const inThread = () =>
-      usage.charging({ scope: user(), threadId, kind: "facts" })({ inputTokens: 100, outputTokens: 0 });
+      usage.charging({ scope: user(), threadId, kind: "facts" })({
+        inputTokens: 100,
+        outputTokens: 0,
+      });
     const rows = async () =>
       (
         await db.pool.query(
@@ -170,7 +197,10 @@ describe("work that can wait", () => {
   });
 
   it("does not include summaries", async () => {
-    const memory = summaryMemory(db, { model: taskModel({}), config: { energy: { capacityUnits: 1 } } });
+    const memory = summaryMemory(db, {
+      model: taskModel({}),
+      config: { energy: { capacityUnits: 1 } },
+    });
     const thread = newAddress();
     const scope = { ...thread.scope, tenantId: randomUUID() };
     for (const round of [1, 2, 3, 4]) {
@@ -180,7 +210,10 @@ describe("work that can wait", () => {
       ]);
       await memory.remember({ scope, threadId: thread.threadId, messages });
     }
-    expect(await memory.energy.level({ tenantId: scope.tenantId })).toMatchObject({ level: 0, low: true });
+    expect(await memory.energy.level({ tenantId: scope.tenantId })).toMatchObject({
+      level: 0,
+      low: true,
+    });
     const [{ calls = 0 } = {}] = await usedBy(memory, { scope });
     expect(calls).toBeGreaterThan(1);
   });
@@ -204,7 +237,8 @@ describe("what was consumed", () => {
 
   it("is reported by kind for a scope, a tenant or all", async () => {
     const { memory, shop, inShop, tenantId, user } = await spent();
-    const units = async (of: StatsOf<undefined>) => (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
+    const units = async (of: StatsOf<undefined>) =>
+      (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
     expect(await units({ tenantId })).toEqual([
       ["summary", 42],
       ["facts", 30],
@@ -231,7 +265,9 @@ describe("what was consumed", () => {
       (await spentToday(database, { scope, kind })).tokens;
     expect([await today(user()), await today(user("bob")), await today(shop)]).toEqual([200, 0, 0]);
     passed(13);
-    expect([await today(user()), await today(user(), "facts"), await today(user("bob"))]).toEqual([200, 3_000, 4_000]);
+    expect([await today(user()), await today(user(), "facts"), await today(user("bob"))]).toEqual([
+      200, 3_000, 4_000,
+    ]);
     expect([await today(shop), await today({ tenantId })]).toEqual([4_000, 4_200]);
     expect(await today({ tenantId: "none" })).toBe(0);
   });
@@ -248,7 +284,9 @@ describe("what was consumed", () => {
     expect(usage.energyConsumedSinceLastPoll()).toBe(0);
     await charge(3);
     await charge(4, "note", { tenantId: randomUUID(), appId: "shop" });
-    expect([usage.energyConsumedSinceLastPoll(), usage.energyConsumedSinceLastPoll()]).toEqual([7, 0]);
+    expect([usage.energyConsumedSinceLastPoll(), usage.energyConsumedSinceLastPoll()]).toEqual([
+      7, 0,
+    ]);
     await charge(1);
     await usage.charging({ scope: user(), kind: "facts" })({ inputTokens: 7, outputTokens: 1 });
     expect(usage.energyConsumedSinceLastPoll()).toBe(1.08);
@@ -270,8 +308,12 @@ it("usage and events are kept for ninety days, however many there are", async ()
   await charge(2);
   await know(user("ben"));
   const count = async (table: string) =>
-    (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId])).rowCount;
-  const counts = async () => [await count("usage where true"), await count("event where op = 'create'")];
+    (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId]))
+      .rowCount;
+  const counts = async () => [
+    await count("usage where true"),
+    await count("event where op = 'create'"),
+  ];
   passed(24 * 89.9);
   await runLifecycle(memory);
   expect(await counts()).toEqual([11_002, 2]);

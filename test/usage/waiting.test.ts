@@ -17,7 +17,9 @@ function workshop() {
     app_note: () => noted("The user came to plan a hike."),
     fact_extraction: () => facts(candidate(said, said)),
     user_insights: () => ({
-      structured: { insights: [{ summary: "The user is fond of nature.", tags: [], evidence: [1] }] },
+      structured: {
+        insights: [{ summary: "The user is fond of nature.", tags: [], evidence: [1] }],
+      },
     }),
     memory_pairs: judgingModel(() => "same").reply,
   });
@@ -40,7 +42,9 @@ function workshop() {
     },
     /** How often each kind of work that can wait has asked the model. */
     asked: () =>
-      ["app_note", "note_compaction", "user_insights", "memory_pairs"].map((name) => model.prompts(name).length),
+      ["app_note", "note_compaction", "user_insights", "memory_pairs"].map(
+        (name) => model.prompts(name).length,
+      ),
   };
 }
 
@@ -48,7 +52,18 @@ it("while energy is low deferrable work waits and facts continue, and all of it 
   const { memory, model, said, asked, passed } = workshop();
   const tenantId = randomUUID();
   const talk = newTalk(randomUUID(), tenantId);
-  const subjects = ["tea", "rye", "jazz", "chess", "skiing", "opera", "ferns", "maps", "clay", "kites"];
+  const subjects = [
+    "tea",
+    "rye",
+    "jazz",
+    "chess",
+    "skiing",
+    "opera",
+    "ferns",
+    "maps",
+    "clay",
+    "kites",
+  ];
   await addNotes(
     memory,
     appOf(talk),
@@ -80,7 +95,9 @@ it("while energy is low deferrable work waits and facts continue, and all of it 
   expect(asked()).toEqual([0, 0, 0, 0]);
   expect(await notesOf(memory, talk)).toHaveLength(11);
   const scopes = [{ tenantId, userId: talk.scope.userId }, appOf(talk)];
-  const events = await Promise.all(scopes.map((scope) => memory.events.list({ scope, limit: 100 })));
+  const events = await Promise.all(
+    scopes.map((scope) => memory.events.list({ scope, limit: 100 })),
+  );
   const waiting = events
     .flat()
     .filter(({ detail }) => detail === "LOW_ENERGY")

@@ -32,7 +32,8 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   const claimant = scope ?? nobody;
   return asTenant(claimant.tenantId, async () => {
     for (let tries = 0; tries < mostTries; tries++) {
-      if (scope === null && !(await findThread(db, { scope: claimant, threadId }))) await requireUnowned(db, threadId);
+      if (scope === null && !(await findThread(db, { scope: claimant, threadId })))
+        await requireUnowned(db, threadId);
       const thread = await claimThread(db, { scope: claimant, threadId });
       if (!thread) break;
       const place = await placeOf(db, asked, thread);
@@ -66,7 +67,10 @@ async function placeOf(
   return name === null ? null : { threadId, scope, name, threadRef };
 }
 
-/** Unowned checkpoints and a tenant's must not share a name. @throws MemoryError `THREAD_FORBIDDEN` */
+/**
+ * Unowned checkpoints and a tenant's must not share a name.
+ * @throws MemoryError `THREAD_FORBIDDEN`
+ */
 async function requireUnowned(db: Database, threadId: string): Promise<void> {
   if (await isTakenFrom(db, nobody, threadId)) throw threadForbidden(threadId);
 }

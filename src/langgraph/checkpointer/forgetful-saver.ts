@@ -1,7 +1,11 @@
 import { type BaseMessage, isBaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { START } from "@langchain/langgraph";
-import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
+import type {
+  BaseCheckpointSaver,
+  CheckpointTuple,
+  PendingWrite,
+} from "@langchain/langgraph-checkpoint";
 import {
   isBlockText,
   isMemoryBlock,
@@ -13,11 +17,14 @@ import {
 import { opensTurn } from "../../text/inserted-message.js";
 
 /** What an agent sees instead of the graph's messages. */
-export type ShownView = { readonly state: readonly BaseMessage[]; readonly view: readonly BaseMessage[] };
+export type ShownView = {
+  readonly state: readonly BaseMessage[];
+  readonly view: readonly BaseMessage[];
+};
 
 /**
- * Stores placeholders for recalled messages: forgetting must reach everything stored. In `turnChannel` it stores only
- * the current turn: the outer graph stores the others.
+ * Stores placeholders for recalled messages: forgetting must reach everything stored. In
+ * `turnChannel` it stores only the current turn: the outer graph stores the others.
  */
 export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, turnChannel?: string) {
   let hasLoaded = false;
@@ -29,7 +36,9 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     return withPlaceholders(value, shown, channel === turnChannel ? earlier : undefined);
   };
   const keepAll = (values: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(Object.entries(values).map(([channel, value]) => [channel, keep(channel, value)]));
+    Object.fromEntries(
+      Object.entries(values).map(([channel, value]) => [channel, keep(channel, value)]),
+    );
   const load = <Value>(value: Value): Value => restoreRecalled(value, shown, loaded);
   const loadTuple = (tuple: CheckpointTuple): CheckpointTuple => ({
     ...tuple,
@@ -66,14 +75,20 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
   const forgetful = new Proxy(saver, {
     get(target, name) {
       const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
-      return typeof member === "function" && !Object.hasOwn(own, name) ? member.bind(target) : member;
+      return typeof member === "function" && !Object.hasOwn(own, name)
+        ? member.bind(target)
+        : member;
     },
   });
   return { saver: forgetful, hasLoaded: () => hasLoaded, loaded };
 }
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
-export function withPlaceholders<Value>(value: Value, shown: ShownView, earlier?: ReadonlySet<BaseMessage>): Value {
+export function withPlaceholders<Value>(
+  value: Value,
+  shown: ShownView,
+  earlier?: ReadonlySet<BaseMessage>,
+): Value {
   const { own, places, recalled } = idsOf(shown);
   return rewriteMessages(value, (list) => {
     const isLeft = list.map(({ id, content, message }) => {
@@ -119,8 +134,15 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   return rewriteMessages(withPlaceholders(value, shown), () => removed);
 }
 
-/** Restores messages at their placeholders; removes other placeholders. @param loaded collects all messages' ids */
-export function restoreRecalled<Value>(value: Value, shown: ShownView, loaded = new Set<string>()): Value {
+/**
+ * Restores messages at their placeholders; removes other placeholders. @param loaded collects all
+ * messages' ids
+ */
+export function restoreRecalled<Value>(
+  value: Value,
+  shown: ShownView,
+  loaded = new Set<string>(),
+): Value {
   const { view } = shown;
   const { places } = idsOf(shown);
   // Without a block, the instructions before it.
@@ -130,7 +152,9 @@ export function restoreRecalled<Value>(value: Value, shown: ShownView, loaded = 
     for (const id of others) if (id !== undefined) loaded.add(id);
     let other = block && !others.has(block.id) ? block : undefined;
     return (message) => {
-      const anew = runOf(message, view, places)?.filter(({ id }) => id === message.id || !others.has(id));
+      const anew = runOf(message, view, places)?.filter(
+        ({ id }) => id === message.id || !others.has(id),
+      );
       if (!anew) return undefined;
       const [first = null] = anew;
       if (other && first !== other && first?.id !== message.id) anew.unshift(other);
@@ -149,7 +173,8 @@ function runOf(
 ) {
   const placeOf = (of: string | undefined) => (of === undefined ? -1 : (places.get(of) ?? -1));
   const start = placeOf(id);
-  if (message && isPlaceholder(message)) return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
+  if (message && isPlaceholder(message))
+    return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
   const anew = view[start];
   return anew && isRecalled(anew) ? [anew] : undefined;
 }
@@ -194,7 +219,11 @@ function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>
   }
 }
 
-function rewriteArray(items: readonly unknown[], rewrite: RewriteList, within: (item: unknown) => unknown): unknown {
+function rewriteArray(
+  items: readonly unknown[],
+  rewrite: RewriteList,
+  within: (item: unknown) => unknown,
+): unknown {
   const messages = items.map(asMessage);
   const list = messages.filter((message) => message !== undefined);
   const of = list.length === 0 ? undefined : rewrite(list);
@@ -203,7 +232,9 @@ function rewriteArray(items: readonly unknown[], rewrite: RewriteList, within: (
     const message = messages[index];
     return message ? [...(of?.(message, at++) ?? [item])] : [within(item)];
   });
-  return next.length === items.length && next.every((item, index) => item === items[index]) ? items : next;
+  return next.length === items.length && next.every((item, index) => item === items[index])
+    ? items
+    : next;
 }
 
 function rewriteObject(object: object, within: (inner: unknown) => unknown): object {
@@ -212,7 +243,11 @@ function rewriteObject(object: object, within: (inner: unknown) => unknown): obj
     return next === inner ? [] : [[key, next] as const];
   });
   if (changes.length === 0) return object;
-  return Object.assign(Object.create(Object.getPrototypeOf(object)), object, Object.fromEntries(changes));
+  return Object.assign(
+    Object.create(Object.getPrototypeOf(object)),
+    object,
+    Object.fromEntries(changes),
+  );
 }
 
 function asMessage(value: unknown): AnyMessage | undefined {

@@ -18,7 +18,13 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
-import { type Asked, type CheckpointPlace, claimPlace, deleteCheckpoints, findPlace } from "./checkpoint-place.js";
+import {
+  type Asked,
+  type CheckpointPlace,
+  claimPlace,
+  deleteCheckpoints,
+  findPlace,
+} from "./checkpoint-place.js";
 import { loadJson } from "./load-json.js";
 import {
   type Placed,
@@ -36,10 +42,12 @@ const mostRemembered = 10_000;
 const mostAtOnce = 1_000;
 
 /**
- * LangGraph's Postgres checkpointer that gives a thread's checkpoints to its owner only. A run claims its thread before
- * its first read or write; later calls check the owner of `findRunScope`. A run without ids has the default scope's
- * threads, or unowned ones. Another tenant's equal thread id is another thread. A run cannot restore what was forgotten
- * meanwhile. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
+ * LangGraph's Postgres checkpointer that gives a thread's checkpoints to its owner only. A run
+ * claims its thread before its first read or write; later calls check the owner of `findRunScope`.
+ * A run without ids has the default scope's threads, or unowned ones. Another tenant's equal thread
+ * id is another thread. A run cannot restore what was forgotten meanwhile.
+ * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the
+ * database
  */
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
@@ -74,18 +82,27 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const found = await this.#find(config, (where) => readCheckpoints(this.#db, where, address));
     const [place, [stored] = []] = found ?? [];
     if (!place) return undefined;
-    if (isRun(config) && configurable.checkpoint_id) putFirst(this.#travelled, threadId, place, true);
+    if (isRun(config) && configurable.checkpoint_id)
+      putFirst(this.#travelled, threadId, place, true);
     if (!isRun(config)) putFirst(this.#read, threadId, place, false);
     return stored && this.#tupleOf(place, stored);
   }
 
-  override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
+  override async *list(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
+    if (config?.configurable?.thread_id === undefined)
+      return yield* this.#listUnowned(config, options);
     const place = await this.#placeOf(config, findPlace);
     if (!place) return;
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const range = { ns: ns ?? undefined, id: id || undefined, before: before?.configurable?.checkpoint_id };
+    const range = {
+      ns: ns ?? undefined,
+      id: id || undefined,
+      before: before?.configurable?.checkpoint_id,
+    };
     const [, stored] = await readCheckpoints(this.#db, place, { ...range, filter, limit });
     for (const each of stored) yield this.#tupleOf(place, each);
   }
@@ -93,9 +110,12 @@ export class OwnedPostgresSaver extends PostgresSaver {
   override async getDeltaChannelHistory({
     config,
     channels,
-  }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<Record<string, DeltaChannelHistory>> {
+  }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<
+    Record<string, DeltaChannelHistory>
+  > {
     const search = { ...addressOf(config), channels };
-    const [, found] = (await this.#find(config, (where) => readDeltaHistory(this.#db, where, search))) ?? [];
+    const [, found] =
+      (await this.#find(config, (where) => readDeltaHistory(this.#db, where, search))) ?? [];
     const seeds = new Map(await this.#load(found?.values ?? []));
     const writes = await this.#load(found?.writes ?? []);
     const historyOf = (channel: string) => ({
@@ -119,8 +139,22 @@ export class OwnedPostgresSaver extends PostgresSaver {
     ]);
     await this.#write({
       place,
-      blobs: blobs.map(([, , channel, version, type, value = null]) => ({ ns, channel, version, type, value })),
-      checkpoints: [{ ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped }],
+      blobs: blobs.map(([, , channel, version, type, value = null]) => ({
+        ns,
+        channel,
+        version,
+        type,
+        value,
+      })),
+      checkpoints: [
+        {
+          ns,
+          id: checkpoint.id,
+          parent,
+          checkpoint: this._dumpCheckpoint(checkpoint),
+          metadata: dumped,
+        },
+      ],
     });
     return configOf(place, ns, checkpoint.id);
   }
@@ -136,17 +170,29 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (writes.length === 0) return;
     const { checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     const replaces = writes.every(([channel]) => (channel as string) in WRITES_IDX_MAP);
-    const dumped = await this._dumpWrites(place.name, ns, id, taskId, writes as [string, unknown][]);
+    const dumped = await this._dumpWrites(
+      place.name,
+      ns,
+      id,
+      taskId,
+      writes as [string, unknown][],
+    );
     const rows = dumped.map(([, , , task, idx, channel, type, value]) => {
       return { ns, id, task, path: taskPath, idx, channel, type, value, replaces };
     });
     await this.#write({ place, writes: rows });
   }
 
-  /** Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner. @default nobody */
+  /**
+   * Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner.
+   * @default nobody
+   */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const id = parseThreadId(threadId);
-    const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
+    const place = await findPlace(this.#db, {
+      scope: scope ? parseScope(scope) : null,
+      threadId: id,
+    });
     if (place) await deleteCheckpoints(this.#db, place);
   }
 
@@ -177,7 +223,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
   ): Promise<[...Fields, unknown][]> {
     const loaded = rows.map(async (row) => {
       const [type, value] = row.slice(-2) as [string, Uint8Array];
-      const json = this.#isDefaultSerde && type === "json" ? new TextDecoder().decode(value) : undefined;
+      const json =
+        this.#isDefaultSerde && type === "json" ? new TextDecoder().decode(value) : undefined;
       const loaded = json === undefined ? undefined : loadJson(json);
       const found = loaded ? loaded.value : await this.serde.loadsTyped(type, json ?? value);
       return [...row.slice(0, -2), found] as [...Fields, unknown];
@@ -213,7 +260,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   /** For operators: lists unclaimed threads only. */
-  async *#listUnowned(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+  async *#listUnowned(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncGenerator<CheckpointTuple> {
     const unowned = new Map<string, boolean>();
     for await (const tuple of super.list(config, options)) {
       const threadId = String(tuple.config.configurable?.thread_id);
@@ -225,7 +275,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
   }
 
-  /** @throws MemoryError `THREAD_FORBIDDEN`, also if the thread was forgotten since the run began */
+  /**
+   * @throws MemoryError `THREAD_FORBIDDEN`, also if the thread was forgotten since the run began
+   */
   async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
     const place = await this.#placeOf(config, claimPlace);
     if (place) return place;
@@ -238,7 +290,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   /** A run claims its thread once. @param byHand for calls outside a run */
-  async #placeOf(config: RunnableConfig, byHand: typeof findPlace): Promise<CheckpointPlace | null> {
+  async #placeOf(
+    config: RunnableConfig,
+    byHand: typeof findPlace,
+  ): Promise<CheckpointPlace | null> {
     const asked = this.#askedBy(config);
     const places = this.#claimed(config);
     if (!places) return byHand(this.#db, asked);
@@ -254,7 +309,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
 /** `end` does nothing: the memory closes its pools. */
 function readingPool(db: Database): Pool {
-  const query = async (text: string, values: unknown[] = []) => ({ rows: await db.query({ text, values } as Sql) });
+  const query = async (text: string, values: unknown[] = []) => ({
+    rows: await db.query({ text, values } as Sql),
+  });
   return { query, end: async () => {} } as unknown as Pool;
 }
 
@@ -288,8 +345,15 @@ function withoutValues(tuple: CheckpointTuple | undefined, { threadId }: Checkpo
 type Places = Map<string, readonly CheckpointPlace[]>;
 
 /** Time-travel runs ask once each, so their places may repeat. */
-function putFirst(places: Places, threadId: string, place: CheckpointPlace, mayRepeat: boolean): void {
-  const others = (places.get(threadId) ?? []).filter(({ name }) => mayRepeat || name !== place.name);
+function putFirst(
+  places: Places,
+  threadId: string,
+  place: CheckpointPlace,
+  mayRepeat: boolean,
+): void {
+  const others = (places.get(threadId) ?? []).filter(
+    ({ name }) => mayRepeat || name !== place.name,
+  );
   places.delete(threadId);
   places.set(threadId, [place, ...others].slice(0, mostAtOnce));
   const [oldest] = places.keys();
@@ -311,7 +375,11 @@ function addressOf({ configurable = {} }: RunnableConfig) {
 }
 
 function configOf(place: CheckpointPlace, ns: string, id: string) {
-  return { configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }) };
+  return {
+    configurable: configurableFrom(place, {
+      configurable: { checkpoint_ns: ns, checkpoint_id: id },
+    }),
+  };
 }
 
 /** Configs name the thread and its owner, so that they can be run. */
@@ -320,7 +388,9 @@ function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTup
   return {
     ...tuple,
     config: { ...config, configurable: configurableFrom(place, config) },
-    ...(parentConfig && { parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) } }),
+    ...(parentConfig && {
+      parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) },
+    }),
   };
 }
 
@@ -332,13 +402,17 @@ function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }
 const fractions = 10 ** 12;
 
 /**
- * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each version of a channel,
- * so with whole numbers a fork or a concurrent run would read the other branch's values.
+ * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each
+ * version of a channel, so with whole numbers a fork or a concurrent run would read the other
+ * branch's values.
  */
 function countVersionsApart(saver: PostgresSaver): void {
   const counted = saver.getNextVersion.bind(saver);
   // LangGraph reads the method once for a run or an update.
-  Object.defineProperty(saver, "getNextVersion", { get: () => versionsOfRun(counted), configurable: true });
+  Object.defineProperty(saver, "getNextVersion", {
+    get: () => versionsOfRun(counted),
+    configurable: true,
+  });
 }
 
 /** Channels written in one step share a version: LangGraph finds the last writers by it. */

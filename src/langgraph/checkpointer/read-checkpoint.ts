@@ -37,7 +37,8 @@ interface FoundRow {
   readonly write_bytes: Buffer | null;
 }
 
-type CheckpointRow = FoundRow & Omit<StoredCheckpoint, "id" | "values" | "writes"> & { readonly id: string | null };
+type CheckpointRow = FoundRow &
+  Omit<StoredCheckpoint, "id" | "values" | "writes"> & { readonly id: string | null };
 
 export type Where = CheckpointPlace | Asked;
 
@@ -45,7 +46,8 @@ export type Where = CheckpointPlace | Asked;
 export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
 
 function selectPlace({ schema }: Connection, where: Where): Sql {
-  if ("name" in where) return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
+  if ("name" in where)
+    return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
   const { tenantId, userId, appId } = scopeColumns(where.scope ?? nobody);
   return sql`
     select t.id as ref, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
@@ -111,11 +113,18 @@ export async function readCheckpoints(
   return [placeIn(where, rows[0]), found];
 }
 
-/** What delta channels are replayed from: the first ancestor that stores each, and writes since, oldest first. */
+/**
+ * What delta channels are replayed from: the first ancestor that stores each, and writes since,
+ * oldest first.
+ */
 export async function readDeltaHistory(
   db: Connection,
   where: Where,
-  { ns, id, channels }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
+  {
+    ns,
+    id,
+    channels,
+  }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
 ): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
   const { schema } = db;
   // The limit makes it look up each value by its whole key.
@@ -159,11 +168,16 @@ export async function readDeltaHistory(
 
 function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
   const tenant = (where.scope ?? nobody).tenantId;
-  return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
+  return asTenant(tenant, () =>
+    db.query<Row & Record<string, unknown>>(statement, { prepare: true }),
+  );
 }
 
 function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
-  return { values: withBytes(row.value_list, row.value_bytes), writes: withBytes(row.write_list, row.write_bytes) };
+  return {
+    values: withBytes(row.value_list, row.value_bytes),
+    writes: withBytes(row.write_list, row.write_bytes),
+  };
 }
 
 function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {

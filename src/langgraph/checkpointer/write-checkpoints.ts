@@ -40,7 +40,10 @@ export interface CheckpointPart {
   readonly writes?: readonly WriteRow[];
 }
 
-type Waiting = CheckpointPart & { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+type Waiting = CheckpointPart & {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
 
 type Queue = { readonly waiting: Waiting[]; underWay: number };
 
@@ -51,9 +54,9 @@ const mostAtOnce = 2;
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the event loop, or while
- * two statements run. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a forgotten thread. A
- * part that the database refuses fails alone.
+ * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the
+ * event loop, or while two statements run. Promises resolve after the commit, and reject with
+ * `THREAD_FORBIDDEN` for a forgotten thread. A part that the database refuses fails alone.
  */
 export function checkpointWriter(db: Database): (part: CheckpointPart) => Promise<void> {
   const queues = new Map<string, Queue>();
@@ -170,19 +173,26 @@ async function writeTogether(
   return new Set(held.map(({ id }) => Number(id)));
 }
 
-/** Values in one binary parameter, since arrays of them are written letter by letter; rows have their places. */
+/**
+ * Values in one binary parameter, since arrays of them are written letter by letter; rows have
+ * their places.
+ */
 function packed(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;
-  const placed = <Row extends { readonly value: Uint8Array | null }>(thread: number | null, row: Row) => {
+  const placed = <Row extends { readonly value: Uint8Array | null }>(
+    thread: number | null,
+    row: Row,
+  ) => {
     const { value, ...fields } = row;
     if (value === null) return { thread, ...fields };
     values.push(value);
     end += value.length;
     return { thread, ...fields, at: end - value.length + 1, length: value.length };
   };
-  const of = <Row>(rowsOf: (part: CheckpointPart, thread: number | null) => readonly Row[]): Row[] =>
-    parts.flatMap((part) => rowsOf(part, part.place.threadRef));
+  const of = <Row>(
+    rowsOf: (part: CheckpointPart, thread: number | null) => readonly Row[],
+  ): Row[] => parts.flatMap((part) => rowsOf(part, part.place.threadRef));
   const rows = {
     blobs: of(({ blobs = [] }, thread) => blobs.map((blob) => placed(thread, blob))),
     checkpoints: lastOfEach(

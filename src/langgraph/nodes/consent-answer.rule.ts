@@ -16,7 +16,9 @@ const answerSchema = z.strictObject({ decisions: z.array(decision) });
 
 export type ConsentAnswer = z.output<typeof answerSchema>;
 
-export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
+export const consentAnswerSchema = z.toJSONSchema(answerSchema, {
+  target: "draft-7",
+}) as JSONSchema & object;
 
 export interface AskedProposal {
   readonly id: string;
@@ -38,7 +40,10 @@ export function reviewRequest(proposals: readonly AskedProposal[]) {
       args: value === null ? { text } : { value },
       description: `May this be remembered? ${proposal}`,
     })),
-    reviewConfigs: proposals.map(() => ({ actionName, allowedDecisions: ["approve", "edit", "reject"] as const })),
+    reviewConfigs: proposals.map(() => ({
+      actionName,
+      allowedDecisions: ["approve", "edit", "reject"] as const,
+    })),
   };
 }
 
@@ -71,8 +76,12 @@ const verdict = z.union([
   z
     .strictObject({ type: named, args: z.unknown().optional(), message: z.unknown().optional() })
     .transform((answer) => answer.type),
-  z.strictObject({ ...edit, editedAction: z.object({ args: edited }) }).transform((answer) => answer.editedAction.args),
-  z.strictObject({ ...edit, args: z.object({ args: edited }) }).transform((answer) => answer.args.args),
+  z
+    .strictObject({ ...edit, editedAction: z.object({ args: edited }) })
+    .transform((answer) => answer.editedAction.args),
+  z
+    .strictObject({ ...edit, args: z.object({ args: edited }) })
+    .transform((answer) => answer.args.args),
 ]);
 const inOrder = z.union([z.array(verdict), z.strictObject({ decisions: z.array(verdict) })]);
 
@@ -80,7 +89,10 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/** Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the user. */
+/**
+ * Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the
+ * user.
+ */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],

@@ -6,7 +6,12 @@ import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
-import { checkOptions, continueOnError, type OnError, turnOptionsSchema } from "../run/node-options.js";
+import {
+  checkOptions,
+  continueOnError,
+  type OnError,
+  turnOptionsSchema,
+} from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
@@ -23,11 +28,18 @@ export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_IN
 export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
 /** Postpones proposals without a decision. Idempotent: the first decision counts. */
-async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readonly ConsentRequest[], resumed: unknown) {
+async function applyConsentAnswer(
+  memory: Memory,
+  scope: Scope,
+  requests: readonly ConsentRequest[],
+  resumed: unknown,
+) {
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
-  const omitted = requests.filter(({ id }) => !named.has(id)).map(({ id }) => ({ id, decision: "later" as const }));
+  const omitted = requests
+    .filter(({ id }) => !named.has(id))
+    .map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
   // Sequential, since each takes the owner's lock.
   for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
@@ -37,7 +49,11 @@ async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readon
   return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })) };
 }
 
-async function decideOne(memory: Memory, scope: Scope, decision: ConsentAnswer["decisions"][number]) {
+async function decideOne(
+  memory: Memory,
+  scope: Scope,
+  decision: ConsentAnswer["decisions"][number],
+) {
   const { id } = decision;
   try {
     const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
@@ -54,11 +70,16 @@ async function decideOne(memory: Memory, scope: Scope, decision: ConsentAnswer["
 export interface ConsentNodeOptions {
   /** Proposals asked about at once, newest first. @default 5 */
   readonly limit?: number | undefined;
-  /** Whether a failure ends the turn; nothing is written without consent either way. @default "continue" */
+  /**
+   * Whether a failure ends the turn; nothing is written without consent either way.
+   * @default "continue"
+   */
   readonly onError?: OnError | undefined;
 }
 
-const optionsSchema = turnOptionsSchema.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
+const optionsSchema = turnOptionsSchema
+  .pick({ onError: true })
+  .extend({ limit: z.int().min(1).max(1_000).optional() });
 
 export interface ConsentQuestion {
   readonly type: "memory.consent";
@@ -67,18 +88,22 @@ export interface ConsentQuestion {
   /** What was wrong with the previous answer. */
   readonly problem?: string;
   readonly answer: object;
-  /** The question for LangChain's human-in-the-loop interfaces, one request for each proposal, in order. */
+  /**
+   * The question for LangChain's human-in-the-loop interfaces, one request for each proposal, in
+   * order.
+   */
   readonly actionRequests: ReturnType<typeof reviewRequest>["actionRequests"];
   readonly reviewConfigs: ReturnType<typeof reviewRequest>["reviewConfigs"];
 }
 
 /**
- * A node that asks the user about pending consents by an interrupt; after an invalid answer it asks again.
+ * A node that asks the user about pending consents by an interrupt; after an invalid answer it asks
+ * again.
  *
- * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with "approve", "refuse",
- * "later", true or false for all, or as LangChain's human-in-the-loop (`{ decisions: [{ type: "approve" }] }`, in
- * order). Needs a checkpointer; without one the proposals wait. With `consent: { ask: "interrupt" }` also plain
- * statements wait.
+ * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with
+ * "approve", "refuse", "later", true or false for all, or as LangChain's human-in-the-loop (`{
+ * decisions: [{ type: "approve" }] }`, in order). Needs a checkpointer; without one the proposals
+ * wait. With `consent: { ask: "interrupt" }` also plain statements wait.
  * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
@@ -89,7 +114,10 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 /** For callers that have checked the options. */
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   internalApi(memory).asksConsent("interrupt");
-  return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
+  return async (
+    _state: unknown,
+    config: LangGraphRunnableConfig,
+  ): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);
       // LangGraph may restart the node with another list, so answers name ids.
@@ -107,10 +135,17 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
   };
 }
 
-async function ask(memory: Memory, scope: Scope, requests: readonly ConsentRequest[], config: LangGraphRunnableConfig) {
+async function ask(
+  memory: Memory,
+  scope: Scope,
+  requests: readonly ConsentRequest[],
+  config: LangGraphRunnableConfig,
+) {
   for (let problem: string | null = null; ; ) {
     // LangGraph matches answers to calls by position, so each turn asks exactly once.
-    const resumed: unknown = interrupt(questionOf(requests, problem), { responseSchema: consentAnswerSchema });
+    const resumed: unknown = interrupt(questionOf(requests, problem), {
+      responseSchema: consentAnswerSchema,
+    });
     const result = await applyConsentAnswer(memory, scope, requests, resumed);
     if (!("problem" in result)) return streamEvent(config, "consent", "ok", { ...result });
     problem = result.problem;

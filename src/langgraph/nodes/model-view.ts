@@ -6,10 +6,11 @@ import { injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: one system message with the graph's own and the memory block, then the epoch's
- * messages, with each turn's additions before its user's message.
+ * The messages that an agent sees: one system message with the graph's own and the memory block,
+ * then the epoch's messages, with each turn's additions before its user's message.
  * @param recalled from the recall node; without it, returns `state`
- * @param injectAs "user": puts the block before the user's message that opened the epoch. @default "system"
+ * @param injectAs "user": puts the block before the user's message that opened the epoch.
+ * @default "system"
  */
 export function modelView(
   state: readonly BaseMessage[],

@@ -35,21 +35,26 @@ export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<TurnOptions, "onError" | "agent" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = turnOptionsSchema.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKeyField);
+const optionsSchema = turnOptionsSchema
+  .pick({ onError: true, agent: true, memoryMode: true })
+  .extend(messagesKeyField);
 
-/** Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with `INVALID_INPUT`. */
+/**
+ * Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with
+ * `INVALID_INPUT`.
+ */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
   state: { readonly [K in Key]?: readonly BaseMessage[] },
   config: LangGraphRunnableConfig,
 ) => NodeUpdate<Update, Key | typeof memoryKey>;
 
 /**
- * A node that recalls the run's thread into the state, for `modelView` and the remember node. Place it before the
- * agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, in zod, `memoryFields`.
- * Claims an unowned thread. One round trip, two after time travel, one more on a new thread without
- * `memory.checkpointer()`.
- * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN`, even with `onError: "continue"`
+ * A node that recalls the run's thread into the state, for `modelView` and the remember node. Place
+ * it before the agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`,
+ * `memoryStateFields` or, in zod, `memoryFields`. Claims an unowned thread. One round trip, two
+ * after time travel, one more on a new thread without `memory.checkpointer()`.
+ * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`,
+ * `INVALID_INPUT`, `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
 export function recallNode<Key extends string = "messages">(
   memory: Memory,
@@ -69,21 +74,32 @@ export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
 ) {
-  return async (state: Readonly<Record<string, unknown>>, config: LangGraphRunnableConfig): Promise<MemoryState> => {
+  return async (
+    state: Readonly<Record<string, unknown>>,
+    config: LangGraphRunnableConfig,
+  ): Promise<MemoryState> => {
     let update: MemoryState = { [memoryKey]: null };
     const messages = messagesOf(state, messagesKey, config, "recallNode");
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const identity = turnIdentity(config, memory, messages, agent);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, identity, messages, { agent, mode, timeZone: runTimeZone(config) });
+      const recalled = await recallForState(memory, identity, messages, {
+        agent,
+        mode,
+        timeZone: runTimeZone(config),
+      });
       // `memory.checkpointer()` has already claimed the run's thread.
       const isClaimed = () =>
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
         config.configurable?.thread_id === identity.threadId;
-      if (recalled.lastMessageId === null && !isClaimed()) await internalApi(memory).claim(identity);
+      if (recalled.lastMessageId === null && !isClaimed())
+        await internalApi(memory).claim(identity);
       const { relevant, episodes, timedOut } = recalled.memories;
       streamEvent(config, "recall", "ok", {
-        ...shownCounts(messages, withoutRemoved(recalled, (state[removedKey] as string[] | undefined) ?? [])),
+        ...shownCounts(
+          messages,
+          withoutRemoved(recalled, (state[removedKey] as string[] | undefined) ?? []),
+        ),
         similarity: bestSimilarity([...relevant, ...episodes]),
         ...(timedOut && { detail: "timeout" }),
       });
@@ -93,7 +109,9 @@ export function recalling(
   };
 }
 
-/** The latest summary may cover another branch's messages: a second call finds one that does not. */
+/**
+ * The latest summary may cover another branch's messages: a second call finds one that does not.
+ */
 async function recallForState(
   memory: Memory,
   identity: RunIdentity,
@@ -114,7 +132,8 @@ async function recallForState(
 /** Whether the state holds the summary's end, or nothing that old. */
 function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = omitted ?? summary;
-  if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message))) return true;
+  if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message)))
+    return true;
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
@@ -122,5 +141,7 @@ function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[])
 
 function broughtTo(state: readonly BaseMessage[], { recent, lastTurn, gap }: Recalled): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
-  return [...recent, ...lastTurn, ...gap].flatMap(({ id }) => (id === undefined || stateIds.has(id) ? [] : [id]));
+  return [...recent, ...lastTurn, ...gap].flatMap(({ id }) =>
+    id === undefined || stateIds.has(id) ? [] : [id],
+  );
 }

@@ -17,14 +17,22 @@ import {
 } from "../run/node-options.js";
 import { runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { fromState, type MemoryState, type MemoryUpdate, memoryKey, messagesOf } from "../run/state-fields.js";
+import {
+  fromState,
+  type MemoryState,
+  type MemoryUpdate,
+  memoryKey,
+  messagesOf,
+} from "../run/state-fields.js";
 import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RememberNodeOptions<Key extends string = "messages">
   extends Pick<TurnOptions, "session" | "onError" | "agent">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = turnOptionsSchema.pick({ session: true, onError: true, agent: true }).extend(messagesKeyField);
+const optionsSchema = turnOptionsSchema
+  .pick({ session: true, onError: true, agent: true })
+  .extend(messagesKeyField);
 
 /** Does not compile in a graph whose state lacks `Key`. */
 export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
@@ -33,9 +41,10 @@ export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpda
 ) => NodeUpdate<Update, Key>;
 
 /**
- * A node that ends a turn: records new messages and starts a due summary. One round trip, two with a summary. Place it
- * after the agent, in the graph that owns `messages`: what a subgraph removes stays in its parent. @throws MemoryError
- * `INVALID_INPUT` for unknown options
+ * A node that ends a turn: records new messages and starts a due summary. One round trip, two with
+ * a summary. Place it after the agent, in the graph that owns `messages`: what a subgraph removes
+ * stays in its parent.
+ * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function rememberNode<Key extends string = "messages">(
   memory: Memory,
@@ -70,7 +79,9 @@ export function remembering(
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
       const dropped =
-        session === "bounded" ? recordedBefore(said, recalled, internalApi(memory).keepRecentMessages()) : [];
+        session === "bounded"
+          ? recordedBefore(said, recalled, internalApi(memory).keepRecentMessages())
+          : [];
       const messages = stateUpdate(inState, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
@@ -78,7 +89,11 @@ export function remembering(
   };
 }
 
-function stateUpdate(inState: readonly BaseMessage[], said: readonly BaseMessage[], dropped: readonly string[]) {
+function stateUpdate(
+  inState: readonly BaseMessage[],
+  said: readonly BaseMessage[],
+  dropped: readonly string[],
+) {
   const kept = new Map(said.map((message) => [message.id, message]));
   for (const id of dropped) kept.delete(id);
   const ids = new Set(inState.flatMap(({ id }) => id ?? []));
@@ -106,6 +121,8 @@ function recordedBefore(
   const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
   const recent = Math.max(0, talk.length - keepRecentMessages);
   const begin =
-    keepRecentMessages === 0 ? talk.length : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
+    keepRecentMessages === 0
+      ? talk.length
+      : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
   return talk.slice(0, Math.max(0, begin)).flatMap((message) => message.id ?? []);
 }

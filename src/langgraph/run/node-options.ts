@@ -13,21 +13,29 @@ export type OnError = "continue" | "throw";
 
 export interface TurnOptions {
   /**
-   * "bounded" removes summarised messages from the state, not from the transcript: otherwise checkpoints grow with the
-   * square of the conversation. A parent graph's own `messages` keep everything. @default "full"
+   * "bounded" removes summarised messages from the state, not from the transcript: otherwise
+   * checkpoints grow with the square of the conversation. A parent graph's own `messages` keep
+   * everything.
+   * @default "full"
    */
   readonly session?: "full" | "bounded" | undefined;
   /**
-   * Where the memory block goes: into the system message, or before the user's message that opened the epoch, which
-   * keeps the agent's own instructions the only system message. @default "system"; of `withMemory` "user", unless the
-   * state has system messages
+   * Where the memory block goes: into the system message, or before the user's message that opened
+   * the epoch, which keeps the agent's own instructions the only system message.
+   * @default "system"; of `withMemory` "user", unless the state has system messages
    */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
   readonly onError?: OnError | undefined;
-  /** Limits recall to this agent's allowlist and labels what is learned. @default no limit; the run's `agent_id` */
+  /**
+   * Limits recall to this agent's allowlist and labels what is learned.
+   * @default no limit; the run's `agent_id`
+   */
   readonly agent?: string | undefined;
-  /** "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first. @default "active" */
+  /**
+   * "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first.
+   * @default "active"
+   */
   readonly memoryMode?: RecallMode | undefined;
 }
 
@@ -48,7 +56,9 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
       : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
 
 /** LangGraph adds an index signature. */
-type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
+type StateKeys<Update> = keyof {
+  [Key in keyof Update as string extends Key ? never : Key]: unknown;
+};
 
 export const injectAsSchema: z.ZodType<InjectAs> = z.enum(["system", "user"]);
 
@@ -60,10 +70,21 @@ export const turnOptionsSchema = z.strictObject({
   memoryMode: recallModeSchema.optional(),
 });
 
-/** Refuses unknown options: a misspelt allowlist would be ignored. @throws MemoryError `INVALID_INPUT` */
-export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown, what: string): void {
+/**
+ * Refuses unknown options: a misspelt allowlist would be ignored.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+export function checkOptions(
+  memory: Memory,
+  schema: z.ZodType,
+  options: unknown,
+  what: string,
+): void {
   if (!isMemory(memory))
-    throw new MemoryError("INVALID_INPUT", `${what} needs a memory: pass what createMemory returns.`);
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `${what} needs a memory: pass what createMemory returns.`,
+    );
   parseInput(schema, options, `options of ${what}`);
 }
 
@@ -80,7 +101,10 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "THREAD_FORBIDDEN",
 ]);
 
-/** Logs and reports a failure that does not end the turn. A paused database skips steps; interrupts always pass. */
+/**
+ * Logs and reports a failure that does not end the turn. A paused database skips steps; interrupts
+ * always pass.
+ */
 export async function continueOnError(
   memory: Memory,
   { node, onError }: { node: "recall" | "consent" | "remember"; onError: OnError | undefined },

@@ -11,36 +11,52 @@ import { isStorable } from "../../text/storable-text.js";
 
 export type RunIdentity = ThreadAddress;
 
-export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
-  return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
+export function runIdentity(
+  config: LangGraphRunnableConfig | undefined,
+  memory: Memory,
+): RunIdentity {
+  return {
+    scope: runScope(config, memory),
+    threadId: parseThreadId(config?.configurable?.thread_id),
+  };
 }
 
 /**
- * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Reads `userId` or `user_id`,
- * and so on, from `context` and `configurable`; user and tenant also from a LangGraph server's `serverInfo.user`,
- * `configurable.langgraph_auth_user` and `langgraph_auth_user_id`. All places must agree, since a client may have set
- * one. An authenticated user has the server's tenant or none. Without authentication `langgraph_auth_user` is
- * unchecked, like any other key. Null names nothing: LangGraph's development server sets `user_id` in every run. A run
- * without ids has the default scope, unless a server authenticated its user.
+ * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Reads
+ * `userId` or `user_id`, and so on, from `context` and `configurable`; user and tenant also from a
+ * LangGraph server's `serverInfo.user`, `configurable.langgraph_auth_user` and
+ * `langgraph_auth_user_id`. All places must agree, since a client may have set one. An
+ * authenticated user has the server's tenant or none. Without authentication `langgraph_auth_user`
+ * is unchecked, like any other key. Null names nothing: LangGraph's development server sets
+ * `user_id` in every run. A run without ids has the default scope, unless a server authenticated
+ * its user.
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
   return requireRunScope(config, internalApi(memory).defaultScope());
 }
 
-function requireRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope {
+function requireRunScope(
+  config: LangGraphRunnableConfig | undefined,
+  defaultScope: Scope | null,
+): Scope {
   const scope = findRunScope(config, defaultScope);
   if (scope !== null) return scope;
-  throw new MemoryError("SCOPE_REQUIRED", `This run does not say whose memory it has. ${whereScopesComeFrom}`);
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    `This run does not say whose memory it has. ${whereScopesComeFrom}`,
+  );
 }
 
 /**
- * For `memory.store({ scope: fromRun })`: each call belongs to the LangGraph run that makes it, as its nodes do.
+ * For `memory.store({ scope: fromRun })`: each call belongs to the LangGraph run that makes it, as
+ * its nodes do.
  * @example
  * ```ts
  * const store = memory.store({ scope: fromRun }); // for nodes and tools, and for deepagents' StoreBackend
  * ```
- * @throws MemoryError `SCOPE_REQUIRED` outside of a run, also where LangGraph calls a graph's own `store`
+ * @throws MemoryError `SCOPE_REQUIRED` outside of a run, also where LangGraph calls a graph's own
+ * `store`
  */
 export function fromRun(_namespace: readonly string[], defaultScope: Scope | null): Scope {
   const config = getConfig() as LangGraphRunnableConfig | undefined;
@@ -54,11 +70,17 @@ export function fromRun(_namespace: readonly string[], defaultScope: Scope | nul
 fromRun.readsRun = true as const;
 
 /** Null for a run without ids if there is no default. */
-export function findRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope | null {
+export function findRunScope(
+  config: LangGraphRunnableConfig | undefined,
+  defaultScope: Scope | null,
+): Scope | null {
   const ids = namedIds(config);
   if (Object.keys(ids).length === 0) return isAuthenticated(config) ? null : defaultScope;
   if (ids.userId !== undefined || ids.appId !== undefined) return parseScope(ids);
-  throw new MemoryError("SCOPE_REQUIRED", `This run names a tenant, but no user and no app. ${whereScopesComeFrom}`);
+  throw new MemoryError(
+    "SCOPE_REQUIRED",
+    `This run names a tenant, but no user and no app. ${whereScopesComeFrom}`,
+  );
 }
 
 const whereScopesComeFrom =
@@ -66,7 +88,10 @@ const whereScopesComeFrom =
   "them as well, and a LangGraph server that authenticates gives the user by itself. " +
   "For Studio and apps of one user: createMemory({ defaultScope: { userId: … } }).";
 
-/** `memoryMode` or `memory_mode` of `context` or `configurable`. @throws MemoryError `INVALID_INPUT` */
+/**
+ * `memoryMode` or `memory_mode` of `context` or `configurable`.
+ * @throws MemoryError `INVALID_INPUT`
+ */
 export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode | undefined {
   return runValue(config, recallModeSchema, ["memoryMode", "memory_mode"]);
 }
@@ -91,7 +116,8 @@ export type RunOrigin = { readonly agentId?: string; readonly runId?: string };
 /** Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
   const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
-  const label = (camel: string, snake: string) => places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
+  const label = (camel: string, snake: string) =>
+    places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
   const agentId = agent ?? label("agentId", "agent_id");
   const runId = label("runId", "run_id") ?? config?.executionInfo?.runId;
   return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };
@@ -127,8 +153,14 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
     authenticatedIds("configurable.langgraph_auth_user", authUser),
     { user: named("configurable", configurable, ["langgraph_auth_user_id"]), tenant: [] },
   ];
-  const users = [...authenticated.flatMap(({ user }) => user), ...namedByRun(config, ["userId", "user_id"])];
-  const tenants = [...authenticated.flatMap(({ tenant }) => tenant), ...namedByRun(config, ["tenantId", "tenant_id"])];
+  const users = [
+    ...authenticated.flatMap(({ user }) => user),
+    ...namedByRun(config, ["userId", "user_id"]),
+  ];
+  const tenants = [
+    ...authenticated.flatMap(({ tenant }) => tenant),
+    ...namedByRun(config, ["tenantId", "tenant_id"]),
+  ];
   const ids = {
     tenantId: agreed("tenantId", tenants),
     userId: agreed("userId", users),
@@ -146,7 +178,9 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
 
 function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
   const { langgraph_auth_user, langgraph_auth_user_id } = valuesOf(config?.configurable);
-  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some((user) => user != null);
+  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some(
+    (user) => user != null,
+  );
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -158,15 +192,25 @@ function valuesOf(source: unknown): Values {
 }
 
 function named(place: string, values: Values, keys: readonly string[]): NamedId[] {
-  return keys.map((key) => ({ key: `${place}.${key}`, value: values[key] })).filter(({ value }) => value != null);
+  return keys
+    .map((key) => ({ key: `${place}.${key}`, value: values[key] }))
+    .filter(({ value }) => value != null);
 }
 
-function namedByRun(config: LangGraphRunnableConfig | undefined, keys: readonly string[]): NamedId[] {
-  return (["context", "configurable"] as const).flatMap((place) => named(place, valuesOf(config?.[place]), keys));
+function namedByRun(
+  config: LangGraphRunnableConfig | undefined,
+  keys: readonly string[],
+): NamedId[] {
+  return (["context", "configurable"] as const).flatMap((place) =>
+    named(place, valuesOf(config?.[place]), keys),
+  );
 }
 
 function authenticatedIds(place: string, user: Values) {
-  return { user: named(place, user, ["identity"]), tenant: named(place, user, ["tenantId", "tenant_id"]) };
+  return {
+    user: named(place, user, ["identity"]),
+    tenant: named(place, user, ["tenantId", "tenant_id"]),
+  };
 }
 
 function agreed(name: string, ids: readonly NamedId[]): unknown {
@@ -189,7 +233,10 @@ export function graphNamespace(config: LangGraphRunnableConfig | undefined): str
   return typeof namespace === "string" ? namespace.split("|").slice(0, -1).join("|") : "";
 }
 
-/** Whether an agent's tool started the graph: LangChain and LangGraph call tools in a node of this name. */
+/**
+ * Whether an agent's tool started the graph: LangChain and LangGraph call tools in a node of this
+ * name.
+ */
 export function isWithinTool(config: LangGraphRunnableConfig | undefined): boolean {
   return /(?:^|\|)tools:/.test(graphNamespace(config));
 }

@@ -4,7 +4,10 @@ import { type EventNode, type EventStep, eventNode } from "../../events/event-lo
 import type { Recalled } from "../../turns/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
-/** A value of each run; undefined outside. Not state, which is checkpointed, out of reach of forgetting. */
+/**
+ * A value of each run; undefined outside. Not state, which is checkpointed, out of reach of
+ * forgetting.
+ */
 export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
   const runs = new WeakMap<object, Kept>();
   return (config) => {
@@ -16,7 +19,10 @@ export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => 
   };
 }
 
-/** What all configs of a run share, and no other run; undefined outside a run. A middleware's runtime has the writer. */
+/**
+ * What all configs of a run share, and no other run; undefined outside a run. A middleware's
+ * runtime has the writer.
+ */
 export function runOf(config: RunnableConfig): object | undefined {
   const { control, writer } = config as { control?: unknown; writer?: unknown };
   if (typeof control === "object" && control !== null) return control;
@@ -25,16 +31,21 @@ export function runOf(config: RunnableConfig): object | undefined {
 
 export function recalledByRun() {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
-  const keyOf = (config: RunnableConfig) => JSON.stringify([graphNamespace(config), config.configurable?.thread_id]);
+  const keyOf = (config: RunnableConfig) =>
+    JSON.stringify([graphNamespace(config), config.configurable?.thread_id]);
   return {
     get: (config: RunnableConfig) => kept(config)?.get(keyOf(config)),
-    set: (config: RunnableConfig, recalled: Recalled | null) => kept(config)?.set(keyOf(config), recalled),
+    set: (config: RunnableConfig, recalled: Recalled | null) =>
+      kept(config)?.set(keyOf(config), recalled),
   };
 }
 
 /** What nodes and tools of memory write to the stream mode "custom", without content. */
 export interface MemoryStreamEvent {
-  /** "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" for a pause. */
+  /**
+   * "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" for a
+   * pause.
+   */
   readonly type: `memory.${string}`;
   readonly node: EventNode;
   readonly step: EventStep;

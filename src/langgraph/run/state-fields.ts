@@ -30,7 +30,9 @@ export const memoryAnnotation = Annotation.Root({
   [memoryKey]: () => new UntrackedValueChannel<Recalled | null | undefined>({ guard: false }),
 });
 
-/** For zod 3 and 4: `MessagesZodState.extend(memoryFields)` or `z.object({ …, ...memoryFields })`. */
+/**
+ * For zod 3 and 4: `MessagesZodState.extend(memoryFields)` or `z.object({ …, ...memoryFields })`.
+ */
 export const memoryFields = { [memoryKey]: fieldOfBothVersions() };
 
 type InState = Recalled | null | undefined;
@@ -65,7 +67,12 @@ export function withoutRemoved<Found extends Recalled | null | undefined>(
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
   const { gap, recent, lastTurn } = recalled;
-  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
+  return {
+    ...recalled,
+    gap: gap.filter(kept),
+    recent: recent.filter(kept),
+    lastTurn: lastTurn.filter(kept),
+  };
 }
 
 /** @throws MemoryError `INVALID_INPUT` without the key or a list in it */

@@ -7,14 +7,20 @@ import { opensTurn } from "../../text/inserted-message.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 
-/** Turns of a run by graph namespace: the thread that the run names, and ids of the user's messages. */
+/**
+ * Turns of a run by graph namespace: the thread that the run names, and ids of the user's messages.
+ */
 const turnsOf = keptByRun(
-  () => new Map<string, { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }>(),
+  () =>
+    new Map<
+      string,
+      { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }
+    >(),
 );
 
 /**
- * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with memory gave its own
- * message, has a task: its turn gets a thread beside the conversation.
+ * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with
+ * memory gave its own message, has a task: its turn gets a thread beside the conversation.
  */
 export function turnIdentity(
   config: LangGraphRunnableConfig,

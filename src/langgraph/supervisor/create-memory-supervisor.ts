@@ -46,7 +46,10 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
   /** The model of the supervisor and of subagents without their own. It must call tools. */
   readonly model: BaseChatModel;
   readonly memory: Memory;
-  /** Turns a goal into steps. @default an agent of `model` that answers with a short numbered list */
+  /**
+   * Turns a goal into steps.
+   * @default an agent of `model` that answers with a short numbered list
+   */
   readonly planner?: Subagent | undefined;
   /** Carries out one step. @default an agent of `model` with `tools` */
   readonly executor?: Subagent | undefined;
@@ -55,7 +58,10 @@ export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent"
   readonly tools?: readonly StructuredToolInterface[];
   /** Replaces the supervisor's default instructions. */
   readonly prompt?: string;
-  /** "recorded": tool calls and results are remembered. "hidden": only question and answer. @default "recorded" */
+  /**
+   * "recorded": tool calls and results are remembered. "hidden": only question and answer.
+   * @default "recorded"
+   */
   readonly delegations?: "recorded" | "hidden";
 }
 
@@ -66,25 +72,41 @@ const toolList = z.array(z.custom<StructuredToolInterface>(isObject, "must be a 
 /** `withMemory` checks graphs later. */
 const subagentSchema = z.union([
   z.custom<CompiledAgent>((value) => isObject(value) && "invoke" in (value as object)),
-  z.strictObject({ tools: toolList.optional(), prompt: z.string().optional(), model: chatModel.optional() }),
+  z.strictObject({
+    tools: toolList.optional(),
+    prompt: z.string().optional(),
+    model: chatModel.optional(),
+  }),
 ]);
 
 /** Includes state keys, which LangGraph refuses as node names. */
-const takenNames = ["supervisor", "memory_query", "messages", "structuredResponse", "to", "task", "result"];
+const takenNames = [
+  "supervisor",
+  "memory_query",
+  "messages",
+  "structuredResponse",
+  "to",
+  "task",
+  "result",
+];
 
 /** Providers allow 64 characters. */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
-const subagentName = z.string().refine((name) => namePattern.test(name) && !takenNames.includes(name), {
-  error: `must be 1 to 64 letters, digits, "_" or "-", and none of ${takenNames.join(", ")}`,
-});
+const subagentName = z
+  .string()
+  .refine((name) => namePattern.test(name) && !takenNames.includes(name), {
+    error: `must be 1 to 64 letters, digits, "_" or "-", and none of ${takenNames.join(", ")}`,
+  });
 
 const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: true }).extend({
   model: chatModel,
   memory: z.unknown(),
   planner: subagentSchema.optional(),
   executor: subagentSchema.optional(),
-  agents: z.array(z.strictObject({ name: subagentName, description: z.string(), agent: subagentSchema })).optional(),
+  agents: z
+    .array(z.strictObject({ name: subagentName, description: z.string(), agent: subagentSchema }))
+    .optional(),
   tools: toolList.optional(),
   prompt: z.string().optional(),
   delegations: z.enum(["recorded", "hidden"]).optional(),
@@ -108,18 +130,22 @@ const plannerPrompt = "Turn the task into a short numbered list of steps. No int
 const executorPrompt = "Carry out the task and report the result in a few sentences.";
 
 /**
- * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember. The
- * supervisor is an agent of `createAgent` with one tool for each subagent; it sees the summary, later messages, and the
- * current one. A subagent sees only its task and returns only its last message, or the error. Each agent reads the
- * categories of its allowlist: "supervisor", "planner", "executor", and the others' names.
+ * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor →
+ * remember. The supervisor is an agent of `createAgent` with one tool for each subagent; it sees
+ * the summary, later messages, and the current one. A subagent sees only its task and returns only
+ * its last message, or the error. Each agent reads the categories of its allowlist: "supervisor",
+ * "planner", "executor", and the others' names.
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });
  * const graph = supervisor.compile({ checkpointer: memory.checkpointer() });
  * ```
- * @throws MemoryError `PEER_MISSING` without `langchain`; `INVALID_INPUT` for an invalid subagent, name or option
+ * @throws MemoryError `PEER_MISSING` without `langchain`; `INVALID_INPUT` for an invalid subagent,
+ * name or option
  */
-export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
+export async function createMemorySupervisor(
+  options: MemorySupervisorOptions,
+): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
   const { model, memory, agents = [], tools = [], planner, executor, ...given } = options;
   const { prompt = defaultPrompt, delegations, ...turn } = given;
@@ -132,7 +158,9 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   const graphOf = ({ name, agent }: NamedSubagent): SubagentGraph => {
     if ("invoke" in agent) return requireMessages(name, "graph" in agent ? agent.graph : agent);
     const settings = { name, model: agent.model ?? model, tools: toolsOf(name, agent.tools) };
-    const created = createAgent(agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt });
+    const created = createAgent(
+      agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt },
+    );
     return created.graph as unknown as SubagentGraph;
   };
   const subagents: NamedSubagent[] = [
@@ -150,18 +178,24 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   ];
   const names = subagents.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
+  if (twice !== undefined)
+    throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
   const team = teamGraph(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
   const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
   const { graph } = createAgent({
     name: "supervisor",
     model,
     systemPrompt: prompt,
-    tools: toolsOf("supervisor", [...tools, ...subagents.map((subagent) => taskTool(subagent, team))]),
+    tools: toolsOf("supervisor", [
+      ...tools,
+      ...subagents.map((subagent) => taskTool(subagent, team)),
+    ]),
     middleware: delegations === "hidden" ? [hide] : [],
   });
   // Shows the team in Studio. Set on the builder, which `withMemory` compiles again.
-  const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
+  const { builder } = graph as unknown as {
+    builder: { nodes: { tools: { subgraphs?: unknown[] } } };
+  };
   builder.nodes.tools.subgraphs = [team];
   const agent = graph as unknown as CompiledAgent;
   return withMemory(agent, memory, { ...turn, agent: "supervisor" }) as MemorySupervisor;
@@ -172,13 +206,16 @@ async function loadLangchain() {
   try {
     return await import("langchain");
   } catch (cause) {
-    const message = "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
+    const message =
+      "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
     throw new MemoryError("PEER_MISSING", `${message} (${messageOf(cause)})`, { cause });
   }
 }
 
 type Messages = { messages: BaseMessage[] };
-type SubagentGraph = { invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages> };
+type SubagentGraph = {
+  invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages>;
+};
 
 function requireMessages(name: string, graph: object): SubagentGraph {
   const { builder } = graph as { builder?: { channels?: object } };
@@ -190,14 +227,23 @@ function requireMessages(name: string, graph: object): SubagentGraph {
   );
 }
 
-const TeamState = Annotation.Root({ to: Annotation<string>, task: Annotation<string>, result: Annotation<string> });
+const TeamState = Annotation.Root({
+  to: Annotation<string>,
+  task: Annotation<string>,
+  result: Annotation<string>,
+});
 
 interface TeamGraph {
-  invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;
+  invoke(
+    input: { to: string; task: string },
+    config: LangGraphRunnableConfig,
+  ): Promise<{ result: string }>;
 }
 
 /** One node for each subagent, so that streams and Studio name it. */
-function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentGraph])[]): TeamGraph {
+function teamGraph(
+  subagents: readonly (readonly [name: string, graph: SubagentGraph])[],
+): TeamGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
     const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
@@ -215,7 +261,9 @@ const taskSchema = z.object({
   task: z
     .string()
     .min(1)
-    .describe("The whole task, in full sentences, with every fact from the conversation that it takes."),
+    .describe(
+      "The whole task, in full sentences, with every fact from the conversation that it takes.",
+    ),
 });
 
 function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
@@ -231,5 +279,7 @@ function removeDelegations({ messages }: Messages): { messages: RemoveMessage[] 
   const isDelegation = (message: BaseMessage) =>
     message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length);
   const delegations = messages.slice(asked + 1).filter(isDelegation);
-  return { messages: delegations.flatMap(({ id }) => (id === undefined ? [] : new RemoveMessage({ id }))) };
+  return {
+    messages: delegations.flatMap(({ id }) => (id === undefined ? [] : new RemoveMessage({ id }))),
+  };
 }

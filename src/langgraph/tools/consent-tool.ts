@@ -17,19 +17,30 @@ import { currentUserWords, memoryTool, toolOptions, type UserWords } from "./mem
 const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
-  proposal: z.string().min(1).describe("The letters in front of the proposal in the memory block, or its id."),
+  proposal: z
+    .string()
+    .min(1)
+    .describe("The letters in front of the proposal in the memory block, or its id."),
   decision: z.enum(["approve", "refuse", "later"]).describe("What the user said to it."),
-  quote: z.string().min(1).max(2_000).describe("The whole sentence of the user's latest message that says so."),
+  quote: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .describe("The whole sentence of the user's latest message that says so."),
 });
 
 /**
- * A tool that records the user's answer about a pending consent, for chats without interrupts. Set `consent: { ask:
- * "tool" }`, so that the agent sees the proposals; the run fixes their owner. The quote, kept in the audit trail, must
- * be a whole sentence of the user's latest message, sent after the assistant spoke.
+ * A tool that records the user's answer about a pending consent, for chats without interrupts. Set
+ * `consent: { ask: "tool" }`, so that the agent sees the proposals; the run fixes their owner. The
+ * quote, kept in the audit trail, must be a whole sentence of the user's latest message, sent after
+ * the assistant spoke.
  * @param options.name on the wire. @default "memory_consent"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function consentTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
+export function consentTool(
+  memory: Memory,
+  options: { readonly name?: string } = {},
+): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
   internalApi(memory).asksConsent("tool");
   return memoryTool({
@@ -45,9 +56,11 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
       const request = await findProposal(memory, scope, proposal);
       const said = currentUserWords(config).at(-1);
       const isAnswered = said && (await isAnswer(memory, { scope, threadId }, request, said));
-      if (!isAnswered) throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
+      if (!isAnswered)
+        throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
       const sentence = wholeSentence(said.text, quote);
-      if (sentence === null) throw invalid(`The user's latest message has no sentence "${clipped(quote, 200)}".`);
+      if (sentence === null)
+        throw invalid(`The user's latest message has no sentence "${clipped(quote, 200)}".`);
       const evidence = { quote: sentence, message: said.text, threadId, messageId: said.messageId };
       const by = { actor: scope.userId ?? "user", via: "chat", evidence } as const;
       const decided = await memory.consents.decide({ scope, id: request.id, decision, ...by });
@@ -57,7 +70,11 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
     },
     async refused({ code, message }, config) {
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
-      await internalApi(memory).emit({ ...runIdentity(config, memory), ...runOrigin(config), ...event });
+      await internalApi(memory).emit({
+        ...runIdentity(config, memory),
+        ...runOrigin(config),
+        ...event,
+      });
       return `Refused: ${message}`;
     },
   });
@@ -66,11 +83,16 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
 async function findProposal(memory: Memory, scope: Scope, named: string): Promise<ConsentRequest> {
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
-  const [found, other] = waiting.filter(({ id }) => wanted.length >= shortestId && id.startsWith(wanted));
+  const [found, other] = waiting.filter(
+    ({ id }) => wanted.length >= shortestId && id.startsWith(wanted),
+  );
   if (found && !other) return found;
   const list = waiting.slice(0, 10).map((request) => `${request.id}: ${consentLine(request)}`);
   const these = list.length > 0 ? `These do:\n${list.join("\n")}` : "None does.";
-  throw new MemoryError("NOT_FOUND", `No proposal "${clipped(named, 100)}" waits for consent. ${these}`);
+  throw new MemoryError(
+    "NOT_FOUND",
+    `No proposal "${clipped(named, 100)}" waits for consent. ${these}`,
+  );
 }
 
 /** Whether the assistant has spoken since the request, and the user after that. */
@@ -81,7 +103,9 @@ async function isAnswer(
   { messageId }: UserWords,
 ): Promise<boolean> {
   const recorded = await memory.threads.messages({ ...thread, limit: 100, mostCharacters: 1 });
-  const asked = recorded.findIndex(({ role, saidAt }) => role === "assistant" && saidAt > createdAt);
+  const asked = recorded.findIndex(
+    ({ role, saidAt }) => role === "assistant" && saidAt > createdAt,
+  );
   const place = recorded.findIndex((message) => message.messageId === messageId);
   // An unrecorded message is the last.
   return asked >= 0 && (place < 0 || place > asked);
@@ -93,7 +117,9 @@ const mostCharacters = 4_000;
 /** Null for a part of a sentence, a question, or another text. */
 function wholeSentence(message: string, quote: string): string | null {
   if (message.length > mostCharacters) return null;
-  const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message)];
+  const sentences = [
+    ...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message),
+  ];
   const wanted = wordsIn(quote);
   const isQuoted = quotedIn(message);
   const found = [{ segment: message, index: 0 }, ...sentences].find(

@@ -8,16 +8,23 @@ import { memoryTool, toolOptions } from "./memory-tool.js";
 const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
-  reason: z.string().max(2_000).nullish().describe('Why it is over, in a few words: "The question was answered".'),
+  reason: z
+    .string()
+    .max(2_000)
+    .nullish()
+    .describe('Why it is over, in a few words: "The question was answered".'),
 });
 
 /**
- * A tool that ends the run's conversation. The note is made after the current turn is recorded; a later message reopens
- * it.
+ * A tool that ends the run's conversation. The note is made after the current turn is recorded; a
+ * later message reopens it.
  * @param options.name on the wire. @default "end_conversation"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function endConversationTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
+export function endConversationTool(
+  memory: Memory,
+  options: { readonly name?: string } = {},
+): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "endConversationTool");
   return memoryTool({
     name: options.name ?? "end_conversation",
@@ -27,7 +34,11 @@ export function endConversationTool(memory: Memory, options: { readonly name?: s
     schema: argumentsSchema,
     refusals: new Set(),
     async answer({ reason }, config) {
-      await memory.threads.end({ ...runIdentity(config, memory), ...(reason != null && { reason }), afterTurn: true });
+      await memory.threads.end({
+        ...runIdentity(config, memory),
+        ...(reason != null && { reason }),
+        afterTurn: true,
+      });
       return "The conversation ends with your answer.";
     },
   });

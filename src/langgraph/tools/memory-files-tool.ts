@@ -8,7 +8,14 @@ import type { Scope } from "../../scope/scope.js";
 import { visibleText } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
 import { runPlace, runScope } from "../run/run-identity.js";
-import { type FileCommand, fileCommandSchema, filePath, mostFiles, root, runCommand } from "./file-command.rule.js";
+import {
+  type FileCommand,
+  fileCommandSchema,
+  filePath,
+  mostFiles,
+  root,
+  runCommand,
+} from "./file-command.rule.js";
 import { memoryTool, type ToolOptions, toolOptions } from "./memory-tool.js";
 
 /** As deepagents' `StoreBackend` keeps files with `namespace: ["files"]`. */
@@ -20,14 +27,15 @@ const versions = { namespace: ["file_versions"], index: false as const, options:
 const mostAttempts = 20;
 
 /**
- * A tool for files in `/memories/`, with the commands of Anthropic's memory tool. Files are items of the store, of the
- * run's owner, in the namespace `["files"]`; what an edit replaces stays for 30 days in `["file_versions"]`. Text that
- * reads as instructions is refused.
+ * A tool for files in `/memories/`, with the commands of Anthropic's memory tool. Files are items
+ * of the store, of the run's owner, in the namespace `["files"]`; what an edit replaces stays for
+ * 30 days in `["file_versions"]`. Text that reads as instructions is refused.
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryFilesTool(memory)] });
  * ```
- * @param options.agent limits it to folders named as the categories of this agent's allowlist. @default no limit
+ * @param options.agent limits it to folders named as the categories of this agent's allowlist.
+ * @default no limit
  * @param options.name on the wire. @default "memory_files"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
@@ -35,10 +43,13 @@ export function memoryFilesTool(memory: Memory, options: ToolOptions = {}): Dyna
   checkOptions(memory, toolOptions, options, "memoryFilesTool");
   const { agent } = options;
   const { policy } = memory;
-  const categories = policy.allowlists === null || agent === undefined ? null : readableCategories(policy, agent);
+  const categories =
+    policy.allowlists === null || agent === undefined ? null : readableCategories(policy, agent);
   const folders = [...(categories ?? [])].map((name) => `${root}/${name}`).join(", ") || "none";
   const mayUse = (path: string) =>
-    categories === null || path === root || categories.has(findCategory(policy, path.split("/")[2] ?? "")?.name ?? "");
+    categories === null ||
+    path === root ||
+    categories.has(findCategory(policy, path.split("/")[2] ?? "")?.name ?? "");
   const textOf = (name: string, given: string) => {
     if (!name.endsWith("path")) return visibleText(given);
     const path = filePath(given);
@@ -90,20 +101,32 @@ interface Call {
 async function runOnStore({ memory, scope, input, mayUse }: Call): Promise<string> {
   const store = memory.store({ scope });
   const files = new Map<string, { readonly value: object; readonly text: string }>();
-  for (const { namespace: labels, key, value } of await store.search(namespace, { limit: mostFiles })) {
+  for (const { namespace: labels, key, value } of await store.search(namespace, {
+    limit: mostFiles,
+  })) {
     // deepagents' older files are lists of lines.
     const text = Array.isArray(value.content) ? value.content.join("\n") : value.content;
-    const isFile = labels.length === namespace.length && typeof text === "string" && mayUse(`${root}${key}`);
+    const isFile =
+      labels.length === namespace.length && typeof text === "string" && mayUse(`${root}${key}`);
     if (isFile) files.set(`${root}${key}`, { value, text: visibleText(text) });
   }
-  const { answer, changes } = runCommand(new Map([...files].map(([path, { text }]) => [path, text])), input);
+  const { answer, changes } = runCommand(
+    new Map([...files].map(([path, { text }]) => [path, text])),
+    input,
+  );
   const now = new Date().toISOString();
   const writes = changes.map(async ([path, content]) => {
     const former = files.get(path);
     // Views list paths.
     await screen(memory, former?.text ?? "", former ? (content ?? "") : `${path}\n${content}`);
-    const value = content === null ? null : { created_at: now, ...former?.value, content, modified_at: now };
-    const file = { namespace, key: path.slice(root.length), value, options: { ifValue: former?.value ?? null } };
+    const value =
+      content === null ? null : { created_at: now, ...former?.value, content, modified_at: now };
+    const file = {
+      namespace,
+      key: path.slice(root.length),
+      value,
+      options: { ifValue: former?.value ?? null },
+    };
     if (former === undefined || input.command === "rename") return [file];
     const version = { path, content: former.text, replaced_at: now };
     return [file, { ...versions, key: randomUUID(), value: version }];

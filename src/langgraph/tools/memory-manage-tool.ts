@@ -12,18 +12,30 @@ import { contentHash } from "../../text/normal-value.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, type ToolOptions, toolOptions, type UserWords } from "./memory-tool.js";
+import {
+  currentUserWords,
+  memoryTool,
+  type ToolOptions,
+  toolOptions,
+  type UserWords,
+} from "./memory-tool.js";
 
 const words = (most: number) => z.string().min(1).max(most).nullish();
 const argumentsSchema = z.object({
   action: z.enum(["add", "update", "forget"]),
-  memory: words(100).describe("For update and forget: the id of the memory, as memory_query gives it."),
-  text: words(2_000).describe('For add and update: one self-contained sentence in the third person, "The user …".'),
+  memory: words(100).describe(
+    "For update and forget: the id of the memory, as memory_query gives it.",
+  ),
+  text: words(2_000).describe(
+    'For add and update: one self-contained sentence in the third person, "The user …".',
+  ),
   category: z.string().nullish().describe("For add: one of the categories."),
   key: z
     .string()
     .nullish()
-    .describe('For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.'),
+    .describe(
+      'For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.',
+    ),
   value: z.string().nullish().describe("With a key, the value alone."),
   quote: words(2_000).describe(
     "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
@@ -43,10 +55,11 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine, allowlists and the audit
- * trail apply; the run fixes the owner. With a quote of the user's latest message the text counts as the user's word,
- * otherwise as the agent's, which ranks lower. Forgetting needs a quote, and so does changing what a user or operator
- * vouches for: at most three memories a message. They can be restored until the purge.
+ * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine,
+ * allowlists and the audit trail apply; the run fixes the owner. With a quote of the user's latest
+ * message the text counts as the user's word, otherwise as the agent's, which ranks lower.
+ * Forgetting needs a quote, and so does changing what a user or operator vouches for: at most three
+ * memories a message. They can be restored until the purge.
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
@@ -101,12 +114,17 @@ async function add(call: Call, input: Arguments): Promise<string> {
 async function update(call: Call, input: Arguments): Promise<string> {
   const { known, said } = await findManaged(call, input, "change it");
   const quote = said?.quote ?? null;
-  if (isApproved(known)) throw invalid(`An operator vouches for "${known.text}": it cannot be changed here.`);
+  if (isApproved(known))
+    throw invalid(`An operator vouches for "${known.text}": it cannot be changed here.`);
   const text = required(input.text, "text");
   const { id, key, category, revision } = known;
   if (key !== null) {
     const { value } = input;
-    return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
+    return write(
+      call,
+      { category, key, text, ...(value && { value }), correction: quote !== null },
+      quote,
+    );
   }
   // A user's memories may hold the user's orders: nobody else's may replace them.
   if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text)))
@@ -143,7 +161,9 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   const said = findWords(call, input.quote);
   if (said !== null || (what === "change it" && !isVouchedFor(known))) return { known, said };
   const whose = isVouchedFor(known) ? `"${known.text}" is the user's own word. ` : "";
-  throw invalid(`${whose}To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`);
+  throw invalid(
+    `${whose}To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
+  );
 }
 
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
@@ -160,7 +180,10 @@ async function write(call: Call, draft: MemoryDraft, quote: string | null): Prom
 
 type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
 
-function reportOf({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
+function reportOf(
+  { outcome, id, consentId, message, trimmed = "" }: Outcome,
+  text: string,
+): string {
   switch (outcome) {
     case "created":
     case "updated":
@@ -187,8 +210,14 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
   return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
 }
 
-/** The quote as the user wrote it, and its message; null without one. @throws MemoryError `INVALID_INPUT` */
-function findWords({ config }: Call, wanted: string | null | undefined): (UserWords & { quote: string }) | null {
+/**
+ * The quote as the user wrote it, and its message; null without one.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+function findWords(
+  { config }: Call,
+  wanted: string | null | undefined,
+): (UserWords & { quote: string }) | null {
   if (wanted == null) return null;
   for (const said of currentUserWords(config)) {
     const quote = findSaid(said.text, wanted);
@@ -205,7 +234,9 @@ const leastShared = 0.25;
 const instructs = ({ memory }: Call, text: string) => internalApi(memory).screen(text);
 
 async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
-  return quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)));
+  return (
+    quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)))
+  );
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -29,19 +29,33 @@ const argumentsSchema = z
     query: z
       .string()
       .max(2_000)
-      .describe('What you want to know, in the words of a question; leave it empty ("") for an overview.'),
-    categories: z.array(z.string()).nullish().describe("Only these categories. Leave out to search all you may read."),
-    filters: wireFilterSchema.meta(noOthers).optional().describe("Only memories with these properties."),
+      .describe(
+        'What you want to know, in the words of a question; leave it empty ("") for an overview.',
+      ),
+    categories: z
+      .array(z.string())
+      .nullish()
+      .describe("Only these categories. Leave out to search all you may read."),
+    filters: wireFilterSchema
+      .meta(noOthers)
+      .optional()
+      .describe("Only memories with these properties."),
     top_k: z.int().min(1).max(20).nullish().describe("Most memories to return; 3 unless told."),
     return: z.enum(answerForms).nullish().describe('"full" adds metadata; "bullets" unless told.'),
-    budget_tokens: z.int().min(16).max(8_000).nullish().describe("Longest answer; 512 unless told."),
+    budget_tokens: z
+      .int()
+      .min(16)
+      .max(8_000)
+      .nullish()
+      .describe("Longest answer; 512 unless told."),
     threshold: z.number().min(0).max(1).nullish().describe("Least similarity of a result, 0 to 1."),
   })
   .meta(noOthers);
 
 /**
- * The tool `memory.query`. Binding and run fix the agent and the scope; a model cannot widen either. Refusals are
- * messages for the model. Hits are JSON: `[{ id, category, similarity, text, … }]`.
+ * The tool `memory.query`. Binding and run fix the agent and the scope; a model cannot widen
+ * either. Refusals are messages for the model. Hits are JSON: `[{ id, category, similarity, text, …
+ * }]`.
  * @param options.agent limits the search to this agent's allowlist. @default no limit
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "memory_query"
@@ -70,13 +84,21 @@ export function memoryQueryTool(
     refusals: new Set(["CATEGORY_DENIED", "INVALID_INPUT"]),
     async answer(input, config) {
       const { scope } = askerOf(config);
-      const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
+      const {
+        budget_tokens: budgetTokens,
+        return: form,
+        ...request
+      } = boundTo(options.agent, input);
       const reader = { agent: options.agent, timeZone: runTimeZone(config) };
       const asked = { scope, ...reader, top_k: input.top_k ?? 3 };
       const written = { return: form ?? "bullets", budgetTokens: budgetTokens ?? 512 };
       const found = await memory.query({ ...request, ...asked, ...written });
       const similarity = found[0] && Math.max(...found.map((bullet) => bullet.similarity ?? 0));
-      await report(config, { status: "ok", similarity, shownIds: found.flatMap(({ id }) => id ?? []) });
+      await report(config, {
+        status: "ok",
+        similarity,
+        shownIds: found.flatMap(({ id }) => id ?? []),
+      });
       streamEvent(config, "query", "ok", { hits: found.length, similarity: similarity ?? null });
       return found.length === 0 ? nothingFits("No memory fits.", config) : JSON.stringify(found);
     },
@@ -91,9 +113,15 @@ export function memoryQueryTool(
 type Seen = Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">;
 
 /** Removes the agent if it is the tool's own. @throws MemoryError `INVALID_INPUT` */
-function boundTo(agent: string | undefined, { agent: named, ...input }: z.output<typeof argumentsSchema>) {
+function boundTo(
+  agent: string | undefined,
+  { agent: named, ...input }: z.output<typeof argumentsSchema>,
+) {
   const refused = (name: string, by: string) =>
-    new MemoryError("INVALID_INPUT", `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`);
+    new MemoryError(
+      "INVALID_INPUT",
+      `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`,
+    );
   if (named !== undefined && named !== null && named !== agent)
     throw refused("agent", agent === undefined ? "the tool" : `the tool to "${agent}"`);
   if ("scope" in input) throw refused("scope", "the run");

@@ -10,7 +10,9 @@ import { parseInput } from "../../text/parse-input.js";
 import { turnOptionsSchema } from "../run/node-options.js";
 import { isWithinTool } from "../run/run-identity.js";
 
-export const toolOptions = turnOptionsSchema.pick({ agent: true }).extend({ name: z.string().optional() });
+export const toolOptions = turnOptionsSchema
+  .pick({ agent: true })
+  .extend({ name: z.string().optional() });
 export type ToolOptions = z.input<typeof toolOptions>;
 
 interface MemoryTool<Schema extends z.ZodObject> {
@@ -25,7 +27,9 @@ interface MemoryTool<Schema extends z.ZodObject> {
 }
 
 /** @throws MemoryError `INVALID_INPUT` for a name that providers refuse */
-export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Schema>): DynamicStructuredTool {
+export function memoryTool<Schema extends z.ZodObject>(
+  definition: MemoryTool<Schema>,
+): DynamicStructuredTool {
   const { name, description, schema, refusals, answer } = definition;
   const { refused = ({ message }: MemoryError) => `Refused: ${message}` } = definition;
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
@@ -36,7 +40,9 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
   }
   const isLoose = schema.def.catchall !== undefined;
   const keys = Object.keys(schema.shape);
-  const known = z.strictObject(Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])));
+  const known = z.strictObject(
+    Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])),
+  );
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
     let isParsed = isLoose;
     try {
@@ -57,10 +63,16 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
 /** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };
 
-export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
+export function toolMessages(
+  config: LangGraphRunnableConfig & { readonly state?: unknown },
+): BaseMessage[] {
   // Newer tool nodes pass the state; older ones do not.
-  const state = config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
-  const messages = Array.isArray(state) ? state : (state as { messages?: unknown } | undefined)?.messages;
+  const state =
+    config.state ??
+    (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
+  const messages = Array.isArray(state)
+    ? state
+    : (state as { messages?: unknown } | undefined)?.messages;
   return Array.isArray(messages) ? messages : [];
 }
 
@@ -77,7 +89,9 @@ export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
   if (isWithinTool(config)) return [];
   const messages = toolMessages(config);
   const last = messages.findLastIndex(opensTurn);
-  const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
+  const before = messages.findLastIndex(
+    (message, index) => index < last && message.getType() !== "human",
+  );
   const turn = messages.slice(before + 1, last + 1).filter(opensTurn);
   return turn.flatMap((message) => {
     const own = saidMessage(message);

@@ -12,12 +12,14 @@ const argumentsSchema = z.object({
     .string()
     .min(1)
     .max(200)
-    .describe("What the steps are for. The same title again takes the place of the steps kept under it."),
+    .describe(
+      "What the steps are for. The same title again takes the place of the steps kept under it.",
+    ),
 });
 
 /**
- * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Only the category
- * "procedural" finds them. Needs a memory with a model.
+ * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Only
+ * the category "procedural" finds them. Needs a memory with a model.
  * @param options.agent keeps the steps as this agent's. @default nobody's
  * @param options.name on the wire. @default "memory_save_procedure"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
@@ -42,7 +44,8 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
         actor: agent ?? "agent",
         ...(messages.length > 0 && { messages }),
       });
-      if (written === null) return "Nothing was kept: there are no steps to repeat in this conversation.";
+      if (written === null)
+        return "Nothing was kept: there are no steps to repeat in this conversation.";
       if (written.state === "active") return `Kept:\n${written.text}`;
       return "Kept for a person to look at first: the steps read as instructions.";
     },

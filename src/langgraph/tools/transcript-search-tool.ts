@@ -25,9 +25,10 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool `memory.transcript.search`: finds messages verbatim. Binding and run fix the owner. A transcript has no
- * categories, so an agent with this tool reads all that the user said. Answers are JSON, best first: `[{ role,
- * speaker?, said_at, text, conversation? }]`, with the id of another conversation.
+ * The tool `memory.transcript.search`: finds messages verbatim. Binding and run fix the owner. A
+ * transcript has no categories, so an agent with this tool reads all that the user said. Answers
+ * are JSON, best first: `[{ role, speaker?, said_at, text, conversation? }]`, with the id of
+ * another conversation.
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "transcript_search"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
@@ -85,13 +86,20 @@ const bulletOf = (hit: TranscriptHit, threadId: string | undefined, characters: 
 });
 
 /** Cuts long messages; omits those that hardly fit. */
-function withinBudget(hits: readonly TranscriptHit[], threadId: string | undefined, budgetTokens: number) {
+function withinBudget(
+  hits: readonly TranscriptHit[],
+  threadId: string | undefined,
+  budgetTokens: number,
+) {
   const kept: ReturnType<typeof bulletOf>[] = [];
   for (const hit of hits) {
     const fits = (characters: number) =>
-      estimateTokens(JSON.stringify([...kept, bulletOf(hit, threadId, characters)])) <= budgetTokens;
+      estimateTokens(JSON.stringify([...kept, bulletOf(hit, threadId, characters)])) <=
+      budgetTokens;
     const fewest = kept.length === 0 ? 1 : fewestCharacters;
-    const characters = fits(mostCharacters) ? mostCharacters : mostThatFit(fewest, mostCharacters, fits);
+    const characters = fits(mostCharacters)
+      ? mostCharacters
+      : mostThatFit(fewest, mostCharacters, fits);
     if (characters !== null) kept.push(bulletOf(hit, threadId, characters));
   }
   return kept;

@@ -38,17 +38,26 @@ export interface AgentGraph {
 export interface LooseGraph {
   addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
   addEdge(from: string, to: string): LooseGraph;
-  addConditionalEdges(from: string, next: (state: never) => string | Send[], ends: string[]): LooseGraph;
+  addConditionalEdges(
+    from: string,
+    next: (state: never) => string | Send[],
+    ends: string[],
+  ): LooseGraph;
   compile(options?: { name: string }): object;
 }
 
-/** @throws MemoryError `INVALID_INPUT` unless it is a compiled graph without memory, whose messages merge by id */
+/**
+ * @throws MemoryError `INVALID_INPUT` unless it is a compiled graph without memory, whose messages
+ * merge by id
+ */
 export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const given = typeof agent === "object" && agent !== null ? agent : {};
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
   const channels = graph.builder?.channels;
   if (channels === undefined || typeof graph.invoke !== "function")
-    throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
+    throw invalid(
+      "a compiled LangGraph graph: call .compile() first, or pass what createAgent returns",
+    );
   const messages = channels[messagesKey];
   if (messages === undefined) {
     // LangGraph keeps its edges in channels too.
@@ -59,7 +68,9 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
     );
   }
   if (!mergesById(messages))
-    throw invalid(`\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`);
+    throw invalid(
+      `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
+    );
   if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
   return graph as AgentGraph;
@@ -71,7 +82,9 @@ function invalid(needed: string): MemoryError {
 
 /** Otherwise messages cannot be replaced or matched with recorded ones. */
 function mergesById(channel: AgentChannel): boolean {
-  const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
+  const [before, after] = ["before", "after"].map(
+    (text) => new HumanMessage({ id: "same", content: text }),
+  );
   try {
     const merged = channel.operator?.([before], [after]) ?? channel.reducer?.([before], [[after]]);
     return Array.isArray(merged) && merged.length === 1 && merged[0] === after;
@@ -92,7 +105,15 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
     _inputRuntimeDefinition: undefined,
     _outputDefinition: state,
   });
-  const options = ["checkpointer", "store", "cache", "interruptBefore", "interruptAfter", "name", "description"];
+  const options = [
+    "checkpointer",
+    "store",
+    "cache",
+    "interruptBefore",
+    "interruptAfter",
+    "name",
+    "description",
+  ];
   const graph = open.compile({
     ...Object.fromEntries(options.map((option) => [option, agent[option]])),
     transformers: agent.streamTransformers,
@@ -103,8 +124,13 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
 /** Bypasses the agent's reducers, which have run before. */
 export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
   const isReduced = (key: string) =>
-    ["BinaryOperatorAggregate", "DeltaChannel"].includes(builder.channels[key]?.lc_graph_name ?? "");
-  const written = Object.entries(state).map(([key, value]) => [key, isReduced(key) ? new Overwrite(value) : value]);
+    ["BinaryOperatorAggregate", "DeltaChannel"].includes(
+      builder.channels[key]?.lc_graph_name ?? "",
+    );
+  const written = Object.entries(state).map(([key, value]) => [
+    key,
+    isReduced(key) ? new Overwrite(value) : value,
+  ]);
   return Object.fromEntries(written);
 }
 

@@ -15,14 +15,21 @@ export async function invokeStreamed(
 ): Promise<Record<string, unknown>> {
   const agentConfig = withOwnTokens(withoutRecalledInStream(config, shown));
   // LangGraph prefers the handlers of the node's own config.
-  return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () => agent.invoke(input, agentConfig));
+  return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () =>
+    agent.invoke(input, agentConfig),
+  );
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-type GraphStream = { push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void };
+type GraphStream = {
+  push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void;
+};
 
-function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownView): LangGraphRunnableConfig {
+function withoutRecalledInStream(
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+): LangGraphRunnableConfig {
   const stream = config.configurable?.__pregel_stream as GraphStream | undefined;
   if (typeof stream?.push !== "function") return config;
   const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) => {
@@ -37,7 +44,9 @@ function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownVi
 /** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
 type NamespaceOptions = { readonly subgraphs: boolean; readonly parentNs?: string | undefined };
 
-/** Newer versions of LangGraph stream only the graph's own tokens; callers want the wrapped agent's. */
+/**
+ * Newer versions of LangGraph stream only the graph's own tokens; callers want the wrapped agent's.
+ */
 function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig {
   const callbacks = config.callbacks as CallbackManager | undefined;
   const agentNs: unknown = config.configurable?.checkpoint_ns;
@@ -45,12 +54,17 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
   const graphNs = agentNs.split("|").slice(0, -1).join("|");
   const own = (handler: CallbackManager["handlers"][number]) => {
     const { namespaceOptions } = handler as { namespaceOptions?: NamespaceOptions };
-    if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs) return handler;
-    return Object.create(handler, { namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } } });
+    if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs)
+      return handler;
+    return Object.create(handler, {
+      namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } },
+    });
   };
   const owned = new Map(callbacks.handlers.map((handler) => [handler, own(handler)]));
   const copy = callbacks.copy();
   copy.handlers = copy.handlers.map((handler) => owned.get(handler) ?? handler);
-  copy.inheritableHandlers = copy.inheritableHandlers.map((handler) => owned.get(handler) ?? handler);
+  copy.inheritableHandlers = copy.inheritableHandlers.map(
+    (handler) => owned.get(handler) ?? handler,
+  );
   return { ...config, callbacks: copy };
 }

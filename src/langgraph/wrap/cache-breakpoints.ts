@@ -14,7 +14,10 @@ type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
 type Method = (...args: unknown[]) => unknown;
 
-/** Makes Anthropic's models send `cache_control`. Wraps the model, since later middleware may change the request. */
+/**
+ * Makes Anthropic's models send `cache_control`. Wraps the model, since later middleware may change
+ * the request.
+ */
 export function withCacheBreakpoints<Model>(model: Model): Model {
   if (typeof model !== "object" || model === null) return model;
   const methods = model as Record<string, Method>;
@@ -26,12 +29,14 @@ export function withCacheBreakpoints<Model>(model: Model): Model {
   if ("_getModelInstance" in model)
     return derived(model, {
       bindTools: (...args: unknown[]) => withCacheBreakpoints(methods.bindTools?.(...args)),
-      _getModelInstance: async (...args: unknown[]) => withCacheBreakpoints(await methods._getModelInstance?.(...args)),
+      _getModelInstance: async (...args: unknown[]) =>
+        withCacheBreakpoints(await methods._getModelInstance?.(...args)),
     });
   if (methods._llmType?.() !== "anthropic") return model;
   const overridden = calls.filter((name) => name in model);
-  const marking = (name: string) => (messages: BaseMessage[], options: CallOptions, manager: unknown) =>
-    methods[name]?.(...marked(messages, options), manager);
+  const marking =
+    (name: string) => (messages: BaseMessage[], options: CallOptions, manager: unknown) =>
+      methods[name]?.(...marked(messages, options), manager);
   return derived(model, Object.fromEntries(overridden.map((name) => [name, marking(name)])));
 }
 
@@ -41,7 +46,9 @@ function derived<Model extends object>(model: Model, overrides: object): Model {
 }
 
 function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
-  const present = [...messages.flatMap(partsOf), ...(options.tools ?? []), options].flatMap(controlOf);
+  const present = [...messages.flatMap(partsOf), ...(options.tools ?? []), options].flatMap(
+    controlOf,
+  );
   // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
@@ -49,7 +56,9 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   let sentOptions = options;
   const sent = [...messages];
   const last = messages.slice(-1);
-  const isEndMarked = [options, ...last.flatMap(partsOf).slice(-1)].some((end) => controlOf(end).length > 0);
+  const isEndMarked = [options, ...last.flatMap(partsOf).slice(-1)].some(
+    (end) => controlOf(end).length > 0,
+  );
   if (!isEndMarked && free-- > 0) {
     const end = last.flatMap((message) => withMarkedEnd(message, control) ?? []);
     if (end.length > 0) sent.splice(-1, 1, ...end);
@@ -70,32 +79,49 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
   const { content } = message;
   if (message.getType() === "tool" && typeof content === "string") {
     const { tool_call_id } = message as BaseMessage & { tool_call_id: string };
-    const result = { type: "tool_result", tool_use_id: tool_call_id, content, cache_control: control };
+    const result = {
+      type: "tool_result",
+      tool_use_id: tool_call_id,
+      content,
+      cache_control: control,
+    };
     return new HumanMessage({ content: [result] });
   }
   const parts = partsOf(message);
   const end = parts.at(-1);
-  if (message.getType() !== "human" || typeof end?.text !== "string" || end.text.trim() === "") return null;
-  return withFields(message, { content: [...parts.slice(0, -1), { ...end, cache_control: control }] });
+  if (message.getType() !== "human" || typeof end?.text !== "string" || end.text.trim() === "")
+    return null;
+  return withFields(message, {
+    content: [...parts.slice(0, -1), { ...end, cache_control: control }],
+  });
 }
 
 /** Splits the part where its memory block ends; null without a block. */
 function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
   const parts = partsOf(message);
-  const endOf = ({ text }: Part) => (typeof text === "string" ? memoryEnd(message.getType(), text) : 0);
+  const endOf = ({ text }: Part) =>
+    typeof text === "string" ? memoryEnd(message.getType(), text) : 0;
   const place = parts.findIndex((part) => endOf(part) > 0);
   const part = parts[place];
   if (!part) return null;
   const text = String(part.text);
   const own = { ...part, text: text.slice(endOf(part)) };
-  const block = { ...part, text: text.slice(0, endOf(part)), cache_control: part.cache_control ?? control };
+  const block = {
+    ...part,
+    text: text.slice(0, endOf(part)),
+    cache_control: part.cache_control ?? control,
+  };
   const split = own.text.trim() === "" ? [block] : [block, own];
-  return withFields(message, { content: [...parts.slice(0, place), ...split, ...parts.slice(place + 1)] });
+  return withFields(message, {
+    content: [...parts.slice(0, place), ...split, ...parts.slice(place + 1)],
+  });
 }
 
 function partsOf({ content }: BaseMessage): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map((part) => (isJsonObject(part) ? part : { text: part })) : [];
+  return Array.isArray(content)
+    ? content.map((part) => (isJsonObject(part) ? part : { text: part }))
+    : [];
 }
 
 function controlOf(part: unknown): Control[] {

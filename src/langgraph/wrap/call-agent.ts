@@ -4,12 +4,28 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../text/message-codec.js";
-import { forgetfulSaver, restoreRecalled, type ShownView, withPlaceholders } from "../checkpointer/forgetful-saver.js";
+import {
+  forgetfulSaver,
+  restoreRecalled,
+  type ShownView,
+  withPlaceholders,
+} from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
-import { fromState, type MemoryState, memoryKey, removedKey, withoutRemoved } from "../run/state-fields.js";
-import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
+import {
+  fromState,
+  type MemoryState,
+  memoryKey,
+  removedKey,
+  withoutRemoved,
+} from "../run/state-fields.js";
+import {
+  type AgentBuilder,
+  type AgentGraph,
+  wholeStateInput,
+  wholeStateUpdate,
+} from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
 
 type Values = Record<string, unknown>;
@@ -26,10 +42,14 @@ export function callAgent(
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
     // A resumed run starts here without recalled memory, which is not checkpointed.
-    const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);
+    const recalled = fromState(
+      kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept,
+    );
     const said = own[messagesKey] as BaseMessage[];
     // The agent's own instructions are invisible here: a block would be a second system message.
-    const { injectAs = said.some((message) => message.getType() === "system") ? "system" : "user" } = options;
+    const {
+      injectAs = said.some((message) => message.getType() === "system") ? "system" : "user",
+    } = options;
     const view = modelView(said, withoutRemoved(recalled, removed), injectAs);
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
@@ -38,35 +58,56 @@ export function callAgent(
     const output = await invokeStreamed(agent, input, agentConfig, shown);
 
     const { [messagesKey]: messages, ...others } = output;
-    const changed = { ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)), [memoryKey]: recalled };
+    const changed = {
+      ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)),
+      [memoryKey]: recalled,
+    };
     if (!messages) return changed;
     const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
     const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
     // After a failed recall, they are unknown.
     const nowRemoved = [...removed.filter((id) => shownIds?.has(id) ?? true), ...update.removed];
     const noteRemoved = removed.length > 0 || nowRemoved.length > 0;
-    return { ...changed, [messagesKey]: update.messages, ...(noteRemoved && { [removedKey]: nowRemoved }) };
+    return {
+      ...changed,
+      [messagesKey]: update.messages,
+      ...(noteRemoved && { [removedKey]: nowRemoved }),
+    };
   };
 }
 
-function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, shown: ShownView, messagesKey: string) {
-  const { __pregel_checkpointer: inherited, __pregel_resuming: isResuming } = config.configurable ?? {};
+function withoutRecalled(
+  agent: AgentGraph,
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+  messagesKey: string,
+) {
+  const { __pregel_checkpointer: inherited, __pregel_resuming: isResuming } =
+    config.configurable ?? {};
   const saver = inherited ?? agent.checkpointer;
-  if (typeof saver !== "object" || saver === null) return { agentConfig: config, isSeen: () => true };
+  if (typeof saver !== "object" || saver === null)
+    return { agentConfig: config, isSeen: () => true };
   const turnChannel = saver === inherited ? messagesKey : undefined;
   const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent saw at its start.
-  const isSeen = ({ id = "" }: BaseMessage) => !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
+  const isSeen = ({ id = "" }: BaseMessage) =>
+    !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
 /** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */
-function messageUpdate(state: readonly BaseMessage[], view: readonly BaseMessage[], output: readonly BaseMessage[]) {
+function messageUpdate(
+  state: readonly BaseMessage[],
+  view: readonly BaseMessage[],
+  output: readonly BaseMessage[],
+) {
   const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
   const removed = view.flatMap((message) =>
-    message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
+    message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id)
+      ? []
+      : [message.id],
   );
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
   // A message with memory before it replaces the one in the state.
@@ -103,5 +144,7 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
 
 /** Loading a checkpoint makes another object of an equal message. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
-  return before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after));
+  return (
+    before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after))
+  );
 }

@@ -8,16 +8,22 @@ const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
 /** Clients recognise the state's messages by it. */
 const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
 
-/** The agent's `messages`; `restoreMessages` undoes in-place edits, as of `contextEditingMiddleware`. */
+/**
+ * The agent's `messages`; `restoreMessages` undoes in-place edits, as of
+ * `contextEditingMiddleware`.
+ */
 export const guardedMessages = new StateSchema({
-  messages: new ReducedValue(described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }), {
-    inputSchema: described,
-    reducer: (before: BaseMessage[], update: Parameters<typeof MessagesValue.reducer>[1]) => {
-      const messages = MessagesValue.reducer(before, update);
-      asReduced.set(messages, [...messages]);
-      return messages;
+  messages: new ReducedValue(
+    described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }),
+    {
+      inputSchema: described,
+      reducer: (before: BaseMessage[], update: Parameters<typeof MessagesValue.reducer>[1]) => {
+        const messages = MessagesValue.reducer(before, update);
+        asReduced.set(messages, [...messages]);
+        return messages;
+      },
     },
-  }),
+  ),
 });
 
 /** Undoes in-place changes of a list of the state. */

@@ -47,13 +47,16 @@ const toolsByName = {
 
 export interface MemoryMiddlewareOptions extends TurnOptions {
   /**
-   * Tools for the model: "query" finds memories, "transcript" what was said; "manage" adds, changes and forgets memories
-   * when the user asks; "files" are notes that the model keeps. @default none
+   * Tools for the model: "query" finds memories, "transcript" what was said; "manage" adds, changes
+   * and forgets memories when the user asks; "files" are notes that the model keeps.
+   * @default none
    */
   readonly tools?: readonly (keyof typeof toolsByName)[] | undefined;
   /**
-   * Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins. Write
-   * `runtime.store as BaseStore | null`, of `@langchain/langgraph`: langchain's type has no `put`. @default false
+   * Gives tools `runtime.store`, whose items belong to the run's user; an agent's own store wins.
+   * Write `runtime.store as BaseStore | null`, of `@langchain/langgraph`: langchain's type has no
+   * `put`.
+   * @default false
    */
   readonly store?: boolean | undefined;
 }
@@ -63,7 +66,10 @@ const optionsSchema = turnOptionsSchema.extend({
   store: z.boolean().optional(),
 });
 
-/** What `createMiddleware` makes, written out: `langchain` is optional, and adds a fifth to the time of an import. */
+/**
+ * What `createMiddleware` makes, written out: `langchain` is optional, and adds a fifth to the time
+ * of an import.
+ */
 export interface MemoryMiddleware {
   readonly name: "memory";
   readonly contextSchema: typeof contextSchema;
@@ -77,7 +83,10 @@ export interface MemoryMiddleware {
     request: Request,
     handler: (request: Request) => Answer | Promise<Answer>,
   ): Promise<Answer>;
-  afterAgent(state: AgentState, runtime: HookRuntime): Promise<{ messages?: BaseMessage[] } | undefined>;
+  afterAgent(
+    state: AgentState,
+    runtime: HookRuntime,
+  ): Promise<{ messages?: BaseMessage[] } | undefined>;
   /** By it LangChain infers types. */
   readonly "~middlewareTypes"?: {
     Schema: undefined;
@@ -91,7 +100,10 @@ export interface MemoryMiddleware {
 
 type AgentState = { messages: BaseMessage[] };
 
-type HookRuntime = Pick<LangGraphRunnableConfig, "configurable" | "writer" | "signal" | "store" | "context">;
+type HookRuntime = Pick<
+  LangGraphRunnableConfig,
+  "configurable" | "writer" | "signal" | "store" | "context"
+>;
 
 interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
@@ -110,21 +122,25 @@ interface ToolRequest {
 const brand = Symbol.for("AgentMiddleware");
 
 /**
- * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees the summary, later
- * messages, and the run's; the agent's state is unchanged. The block ends the system message, or precedes the current
- * user message. Put it first, so that it records what the others leave. Older tool results beyond
- * `context.toolResultTokens` become a line each. Sets Anthropic's cache breakpoints. An agent within a tool is recorded
- * apart from the conversation. LangChain's `summarizationMiddleware` takes over the summaries.
+ * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees
+ * the summary, later messages, and the run's; the agent's state is unchanged. The block ends the
+ * system message, or precedes the current user message. Put it first, so that it records what the
+ * others leave. Older tool results beyond `context.toolResultTokens` become a line each. Sets
+ * Anthropic's cache breakpoints. An agent within a tool is recorded apart from the conversation.
+ * LangChain's `summarizationMiddleware` takes over the summaries.
  * @example
  * ```ts
  * const middleware = [memoryMiddleware(memory, { tools: ["query"] })];
  * const agent = createAgent({ model, middleware, checkpointer: memory.checkpointer() });
  * // agent.invoke({ messages }, { configurable: { thread_id: "t1" }, context: { userId: "ana" } })
  * ```
- * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN`, even with `onError: "continue"`
+ * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`,
+ * `INVALID_INPUT`, `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
-export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
+export function memoryMiddleware(
+  memory: Memory,
+  options: MemoryMiddlewareOptions = {},
+): MemoryMiddleware {
   checkOptions(memory, optionsSchema, options, "memoryMiddleware");
   const { tools = [], store = false, ...turn } = options;
   const recall = recalling(memory, turn);
@@ -178,7 +194,10 @@ function agentOf(name: keyof typeof toolsByName, { agent }: TurnOptions) {
   return name === "transcript" || agent === undefined ? {} : { agent };
 }
 
-/** LangGraph's config as far as it is kept, which web builds do not do; a hook's runtime has what memory needs. */
+/**
+ * LangGraph's config as far as it is kept, which web builds do not do; a hook's runtime has what
+ * memory needs.
+ */
 function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
   const config = getConfig() as LangGraphRunnableConfig | undefined;
   return { ...config, ...runtime, context: { ...config?.context, ...runtime.context } };
@@ -201,7 +220,8 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
     try {
       return await handler({ ...request, tool: Object.assign(Object.create(tool), { invoke }) });
     } catch (error) {
-      // LangChain answers the model with a tool's error, but lets one through that passed a middleware, unless so marked.
+      // LangChain answers the model with a tool's error, but lets one through that passed a
+      // middleware, unless so marked.
       if (error !== failure || isGraphBubbleUp(error) || runtime.signal?.aborted) throw error;
       const answer = new Error(`${error}\n Please fix your mistakes.`, { cause: error });
       throw Object.assign(answer, { "~brand": "ToolInvocationError" });
@@ -211,7 +231,10 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
 
 const mostThreads = 1_000;
 
-/** Sees in the next run whether an answer was changed after it was recorded: then another middleware stands first. */
+/**
+ * Sees in the next run whether an answer was changed after it was recorded: then another middleware
+ * stands first.
+ */
 function recordedAnswers(memory: Memory) {
   const answers = new Map<unknown, { readonly id: string | undefined; readonly text: string }>();
   let isTold = false;
@@ -224,7 +247,8 @@ function recordedAnswers(memory: Memory) {
     },
     check({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) {
       const recorded = answers.get(configurable?.thread_id);
-      const answer = recorded?.id !== undefined && messages.findLast(({ id }) => id === recorded.id);
+      const answer =
+        recorded?.id !== undefined && messages.findLast(({ id }) => id === recorded.id);
       if (isTold || !answer || messageText(answer) === recorded?.text) return;
       isTold = true;
       internalApi(memory).warn(

@@ -4,20 +4,26 @@ import { estimateTokens } from "../../text/estimate-tokens.js";
 import { textOfParts, withFields } from "../../text/message-text.js";
 
 /**
- * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the newest half of that at
- * a time, so that prompts keep their prefix. The last calls' results stay whole. Depends on earlier messages only, so
- * what was replaced stays replaced.
+ * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the
+ * newest half of that at a time, so that prompts keep their prefix. The last calls' results stay
+ * whole. Depends on earlier messages only, so what was replaced stays replaced.
  */
-export function withoutOldResults(messages: readonly BaseMessage[], mostTokens: number): BaseMessage[] {
+export function withoutOldResults(
+  messages: readonly BaseMessage[],
+  mostTokens: number,
+): BaseMessage[] {
   const shown = [...messages];
-  const results = messages.flatMap((message, place) => (isResult(message) ? [asResult(message, place)] : []));
+  const results = messages.flatMap((message, place) =>
+    isResult(message) ? [asResult(message, place)] : [],
+  );
   let [replaced, lastCalls, wholeTokens] = [0, 0, 0];
   for (const [index, { place, tokens }] of results.entries()) {
     wholeTokens += tokens;
     if (isResult(messages[place + 1])) continue;
     // The model was called here.
     const mostWhole = wholeTokens > mostTokens ? mostTokens / 2 : mostTokens;
-    while (wholeTokens > mostWhole && replaced < lastCalls) wholeTokens -= results[replaced++]?.tokens ?? 0;
+    while (wholeTokens > mostWhole && replaced < lastCalls)
+      wholeTokens -= results[replaced++]?.tokens ?? 0;
     lastCalls = index + 1;
   }
   for (const { place, short } of results.slice(0, replaced)) shown[place] = short;

@@ -31,7 +31,10 @@ export interface WithMemoryOptions extends TurnOptions, MessagesKeyOption {
   readonly agentNode?: string | undefined;
 }
 
-export const withMemoryOptions = turnOptionsSchema.extend({ ...messagesKeyField, agentNode: z.string().optional() });
+export const withMemoryOptions = turnOptionsSchema.extend({
+  ...messagesKeyField,
+  agentNode: z.string().optional(),
+});
 
 export interface CreatedAgent<State extends object, Config = unknown> {
   readonly graph: object;
@@ -81,15 +84,16 @@ export type WithMemory<Agent> = [Agent] extends [never]
       : never;
 
 /**
- * Adds memory to `agent`: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
- * `consent.ask: "interrupt"`, a node after recall asks for consent: see `consentNode`.
+ * Adds memory to `agent`: an uncompiled graph recall → agent → remember, to compile with a
+ * checkpointer. With `consent.ask: "interrupt"`, a node after recall asks for consent: see
+ * `consentNode`.
  *
- * The agent sees the summary, later messages, and the current one. It remains a subgraph that streams and interrupts as
- * before; its state and context pass through. What it removes from its messages stays removed. Streams, states and
- * results hold nothing recalled.
+ * The agent sees the summary, later messages, and the current one. It remains a subgraph that
+ * streams and interrupts as before; its state and context pass through. What it removes from its
+ * messages stays removed. Streams, states and results hold nothing recalled.
  *
- * The nodes are `memory.recall`, `memory.consent`, the agent by its name (`agentNode`), and `memory.remember`. The
- * agent's own nodes appear with `subgraphs: true`.
+ * The nodes are `memory.recall`, `memory.consent`, the agent by its name (`agentNode`), and
+ * `memory.remember`. The agent's own nodes appear with `subgraphs: true`.
  * @example
  * ```ts
  * const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
@@ -99,7 +103,8 @@ export type WithMemory<Agent> = [Agent] extends [never]
  * );
  * ```
  * @param agent any compiled graph whose state has messages, or what `createAgent` returns.
- * @throws MemoryError `INVALID_INPUT` for another kind of agent, an `agentNode` that is taken, and unknown options
+ * @throws MemoryError `INVALID_INPUT` for another kind of agent, an `agentNode` that is taken, and
+ * unknown options
  */
 export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
   agent: Agent,
@@ -117,7 +122,11 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
   } as unknown as ConstructorParameters<typeof StateGraph>[0]) as unknown as LooseGraph;
   // Callers and Studio see the agent's own schemas.
   const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
-  Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
+  Object.assign(wrapped, {
+    _schemaRuntimeDefinition,
+    _inputRuntimeDefinition,
+    _outputRuntimeDefinition,
+  });
 
   // Streams and states go to browsers: only the agent's keys are shown.
   const compile = wrapped.compile.bind(wrapped);
@@ -152,7 +161,10 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
   const [recall, remember] = [free("memory.recall"), free("memory.remember")];
   const consent = free("memory.consent");
   if (wanted !== undefined && (taken.has(wanted) || /^$|[|:]|^__(start|end)__$/.test(wanted)))
-    throw new MemoryError("INVALID_INPUT", `agentNode "${wanted}" is taken or reserved: choose another name.`);
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `agentNode "${wanted}" is taken or reserved: choose another name.`,
+    );
   const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
   return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
 }

@@ -2,7 +2,14 @@ import sql, { type Sql } from "sql-template-tag";
 import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
 import type { MemoryItem } from "../item/memory.js";
 
-export const changeEvents = ["created", "updated", "merged", "deleted", "soft_deleted", "restored"] as const;
+export const changeEvents = [
+  "created",
+  "updated",
+  "merged",
+  "deleted",
+  "soft_deleted",
+  "restored",
+] as const;
 
 export type ChangeEvent = (typeof changeEvents)[number];
 
@@ -25,13 +32,17 @@ type Subject = Pick<MemoryItem, "text"> & { readonly key?: string | null | undef
 
 /** The key, or else the first sentence, quoted. */
 function subjectOf({ key, text }: Subject): string {
-  if (key) return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
+  if (key)
+    return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
   const line = onOneLine(text);
   const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？]/u, 1);
   return ` about "${headAtWord(sentence || line, mostTopicCharacters)}"`;
 }
 
-/** "[Personal] Preferred name is Ana (imp=2)", without the sign. Hidden or deleted text is not repeated. */
+/**
+ * "[Personal] Preferred name is Ana (imp=2)", without the sign. Hidden or deleted text is not
+ * repeated.
+ */
 export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Subject,

@@ -2,7 +2,13 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../../postgres/connection.js";
 import { parseScoped, type Scope, scopeField } from "../../scope/scope.js";
-import { belongsTo, ownerColumns, ownerIs, scopeColumns, uuidOf } from "../../scope/scope-predicates.js";
+import {
+  belongsTo,
+  ownerColumns,
+  ownerIs,
+  scopeColumns,
+  uuidOf,
+} from "../../scope/scope-predicates.js";
 import { pageRowsField, parseInput } from "../../text/parse-input.js";
 import type { ChangeEvent } from "./change-line.js";
 import type { HistoryEvent } from "./record-changes.js";
@@ -22,7 +28,11 @@ export interface HistoryEntry {
 }
 
 /** Newest first, also for a deleted memory. Users do not see who changed their app's memories. */
-export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
+export async function listHistory(
+  db: Connection,
+  scope: Scope,
+  memoryId: string,
+): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
   return db.query<HistoryEntry & Record<string, unknown>>(sql`
     select h.id::float8 as id, h.event, h.old, h.new, coalesce(h.rev, 0)::float8 as revision,
@@ -50,13 +60,22 @@ export interface Changes {
   /** Changes up to this revision were requested, but deleted after 180 days. */
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
-  /** Pass it to `since` for the next page; null on the last page, when `revision` is the next start. */
+  /**
+   * Pass it to `since` for the next page; null on the last page, when `revision` is the next start.
+   */
   readonly nextCursor: number | null;
 }
 
-async function listChanges(db: Connection, scope: Scope, since: number, limit: number): Promise<Changes> {
+async function listChanges(
+  db: Connection,
+  scope: Scope,
+  since: number,
+  limit: number,
+): Promise<Changes> {
   const { appId } = scopeColumns(scope);
-  const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }>(sql`
+  const rows = await db.query<
+    Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
+  >(sql`
     select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
       c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
     from ${db.schema}.owner o
@@ -81,12 +100,16 @@ async function listChanges(db: Connection, scope: Scope, since: number, limit: n
 
 export interface ChangesApi {
   /**
-   * Lists changes after `revision` to memories that the scope sees, oldest first; each has its own revision.
+   * Lists changes after `revision` to memories that the scope sees, oldest first; each has its own
+   * revision.
    * @param revision `nextCursor`, or else `revision`, of the last call.
    * @param options.limit rows, 1 to 1,000. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  since(revision: number, options: { readonly scope: Scope; readonly limit?: number | undefined }): Promise<Changes>;
+  since(
+    revision: number,
+    options: { readonly scope: Scope; readonly limit?: number | undefined },
+  ): Promise<Changes>;
 }
 
 const pageSchema = z.strictObject({ scope: scopeField, limit: pageRowsField });

@@ -1,11 +1,25 @@
 import sql from "sql-template-tag";
-import { type EventOp, type EventPlace, type EventStep, eventNode } from "../../events/event-log.js";
+import {
+  type EventOp,
+  type EventPlace,
+  type EventStep,
+  eventNode,
+} from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import type { ChangeEvent } from "./change-line.js";
 
-export const historyEvents = ["ADD", "UPDATE", "DELETE", "MERGE", "LINK", "TTL", "RESTORE", "CONSENT"] as const;
+export const historyEvents = [
+  "ADD",
+  "UPDATE",
+  "DELETE",
+  "MERGE",
+  "LINK",
+  "TTL",
+  "RESTORE",
+  "CONSENT",
+] as const;
 
 export type HistoryEvent = (typeof historyEvents)[number];
 
@@ -15,7 +29,11 @@ export interface MemoryChange extends EventPlace {
   readonly old?: unknown;
   readonly new: unknown;
   /** The line of the delta header. @default agents do not see the change */
-  readonly delta?: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
+  readonly delta?: {
+    readonly event: ChangeEvent;
+    readonly line: string;
+    readonly importance: number;
+  } | null;
   readonly category: string;
   readonly similarity?: number | null;
 }
@@ -32,14 +50,19 @@ export interface RecordedChanges {
   readonly changes: readonly MemoryChange[];
 }
 
-/** Records audit trail, delta lines and events under the owner's lock. Returns the revision: each line has one. */
+/**
+ * Records audit trail, delta lines and events under the owner's lock. Returns the revision: each
+ * line has one.
+ */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
   const { ownerRef, actor, step, searched } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const { threadId = null, agentId = null, runId = null } = input.place ?? {};
   const node = eventNode(step);
-  const changes = JSON.stringify(input.changes.map((change, position) => ({ ...change, op: opOf(change), position })));
+  const changes = JSON.stringify(
+    input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
+  );
   const [row] = await tx.query<{ revision: string }>(
     sql`
     with input as materialized (

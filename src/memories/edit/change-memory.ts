@@ -5,7 +5,12 @@ import type { Connection } from "../../postgres/connection.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
-import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
+import {
+  isApproved,
+  type MemoryItem,
+  type MemoryPatch,
+  type MemoryVersion,
+} from "../item/memory.js";
 import { changeFields, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
@@ -15,14 +20,18 @@ import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-/** @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints */
+/**
+ * @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints
+ */
 export async function updateMemory(
   deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
 ): Promise<MemoryItem> {
   const patch = await redactFields(deps.redactor, parsePatch(input.patch), wordNames);
-  const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
-  const states = patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
+  const embedded =
+    patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
+  const states =
+    patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
   const nextOf = (before: MemoryItem): MemoryItem => {
     requireWhole(before, patch.text);
     return { ...before, ...patch, ...(dropsValue(before, patch) && { value: null }) };
@@ -31,9 +40,18 @@ export async function updateMemory(
     const { before } = editing;
     refuseRemoved(editing);
     const next = nextOf(before);
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
+    const also = await rewriteContent(deps, editing, next, {
+      embedded,
+      vouched: isApproved(before),
+    });
     if (before.state !== "active") {
-      return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(next), also };
+      return {
+        event: "RESTORE",
+        delta: "restored",
+        old: { state: before.state },
+        new: versionOf(next),
+        also,
+      };
     }
     const delta = patch.text === undefined ? null : "updated";
     return { event: "UPDATE", delta, old: versionOf(before), new: versionOf(next), also };
@@ -46,7 +64,9 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
     return await hideMemory(deps, input);
   } catch (error) {
     // Quarantine is rare, so other removals do not read the state first.
-    const current = MemoryError.is(error, "WRONG_STATE") ? (error.details.current as MemoryItem) : null;
+    const current = MemoryError.is(error, "WRONG_STATE")
+      ? (error.details.current as MemoryItem)
+      : null;
     if (current?.state === "quarantined") return rejectMemory(deps, input);
     throw error;
   }
@@ -66,7 +86,11 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
 /** Removals per message of a user: a misled model cannot hide everything. */
 const removalsPerMessage = 3;
 
-async function requireFewRemovals(tx: Connection, owner: number, { messageId, threadId }: ChangeInput): Promise<void> {
+async function requireFewRemovals(
+  tx: Connection,
+  owner: number,
+  { messageId, threadId }: ChangeInput,
+): Promise<void> {
   if (messageId === undefined) return;
   const removals = await tx.query(sql`
     select from ${tx.schema}.history h
@@ -82,23 +106,33 @@ async function requireFewRemovals(tx: Connection, owner: number, { messageId, th
   );
 }
 
-/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `updateMemory` */
+/**
+ * Restores a hidden memory, or a closed statement without a key.
+ * @throws MemoryError as `updateMemory`
+ */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
   // A former value of a slot stays in the slot's history.
-  const states = key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
+  const states =
+    key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
   const { text } = await requireMemory(deps.db, input, states);
   const embedded = (await deps.embedder?.documents([text])) ?? null;
   return editMemory(deps, { ...input, states, next: (before) => before }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
     // The text is unchanged, so its links stay.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
-    return { event: "RESTORE", delta: "restored", old: { state: before.state }, new: versionOf(before) };
+    return {
+      event: "RESTORE",
+      delta: "restored",
+      old: { state: before.state },
+      new: versionOf(before),
+    };
   });
 }
 
 function refuseRemoved({ before, owner }: Editing): void {
-  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
+  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now))
+    return;
   const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });
 }
@@ -111,7 +145,10 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
 }
 
 /** Whether the new text no longer contains the slot's value. */
-function dropsValue({ value, text: before }: MemoryItem, { text, value: next }: Partial<MemoryVersion>): boolean {
+function dropsValue(
+  { value, text: before }: MemoryItem,
+  { text, value: next }: Partial<MemoryVersion>,
+): boolean {
   if (text === undefined || next !== undefined || value === null) return false;
   return findQuote(before, value) !== null && findQuote(text, value) === null;
 }

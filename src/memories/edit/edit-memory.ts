@@ -18,7 +18,10 @@ import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
-/** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside `states` */
+/**
+ * @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside
+ * `states`
+ */
 export async function requireMemory(
   db: Connection,
   { scope, id, ifRevision }: Pick<ChangeInput, "scope" | "id" | "ifRevision">,
@@ -34,7 +37,11 @@ export async function requireMemory(
 }
 
 /** Optimistic concurrency check, under the owner's lock. @throws MemoryError `STALE_REVISION` */
-export function requireRevision(what: string, current: { revision: number }, ifRevision?: number): void {
+export function requireRevision(
+  what: string,
+  current: { revision: number },
+  ifRevision?: number,
+): void {
   if (ifRevision === undefined || current.revision === ifRevision) return;
   const problem = `${what} has revision ${current.revision}, not ${ifRevision}: it has changed since it was read.`;
   const advice = "See `details.current` of this error, then decide again.";
@@ -82,8 +89,8 @@ interface EditInput extends ChangeInput {
 
 /**
  * Changes one memory by `apply` under its owner's lock, in one transaction.
- * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which may leave a request; `STALE_REVISION`; `WRONG_STATE` outside
- * `states`; `CONFLICT` when another active memory has its slot, text or turns
+ * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which may leave a request; `STALE_REVISION`;
+ * `WRONG_STATE` outside `states`; `CONFLICT` when another active memory has its slot, text or turns
  */
 export async function editMemory(
   deps: WriteRuntime,
@@ -92,7 +99,9 @@ export async function editMemory(
 ): Promise<MemoryItem> {
   const current = await requireMemory(deps.db, input);
   const { scope } = current;
-  const passed = input.next ? await screenedWords(deps, current, input.next(current)) : new Set<string>();
+  const passed = input.next
+    ? await screenedWords(deps, current, input.next(current))
+    : new Set<string>();
   const grounds = await groundsOf(deps, input);
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
@@ -107,7 +116,10 @@ export async function editMemory(
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
       if (!verdict.passes) {
         refused = { after, asks: verdict.asks };
-        throw new MemoryError("CONSENT_REQUIRED", "A sensitive field changes only with the user's consent.");
+        throw new MemoryError(
+          "CONSENT_REQUIRED",
+          "A sensitive field changes only with the user's consent.",
+        );
       }
       const { actor, step = "api", threadId } = input;
       const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
@@ -119,12 +131,16 @@ export async function editMemory(
     });
   } catch (error) {
     // After the rollback, in a transaction of its own.
-    if (refused && MemoryError.is(error, "CONSENT_REQUIRED")) throw await proposeEdit(deps, input, refused);
+    if (refused && MemoryError.is(error, "CONSENT_REQUIRED"))
+      throw await proposeEdit(deps, input, refused);
     throw conflictError(error, input.id) ?? error;
   }
 }
 
-export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
+export async function groundsOf(
+  { redactor }: WriteRuntime,
+  input: ChangeInput,
+): Promise<object | null> {
   const { threadId, messageId } = input;
   if (input.quote === undefined && input.reason === undefined) return null;
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
@@ -137,7 +153,9 @@ function changeOf(changed: MemoryItem, { event, delta, old, new: next }: Edit): 
   return { memoryId, event, old, new: next, delta: line, category };
 }
 
-/** Proposes an edit that the user can be asked about. Returns `CONSENT_REQUIRED` with the request. */
+/**
+ * Proposes an edit that the user can be asked about. Returns `CONSENT_REQUIRED` with the request.
+ */
 async function proposeEdit(
   deps: WriteRuntime,
   { scope, id, actor }: ChangeInput,
@@ -158,7 +176,10 @@ async function proposeEdit(
       ? `It waits as request ${outcome.consentId}: decide it with memory.consents.decide, or pass`
       : "Pass";
   const problem = `${field} changes only with the user's consent.`;
-  return new MemoryError("CONSENT_REQUIRED", `${problem} ${waits} \`consent: "given"\` when the user agreed.`);
+  return new MemoryError(
+    "CONSENT_REQUIRED",
+    `${problem} ${waits} \`consent: "given"\` when the user agreed.`,
+  );
 }
 
 /** What another active memory does, by unique index. */

@@ -33,7 +33,13 @@ export async function rejectMemory(deps: WriteRuntime, input: ChangeInput): Prom
     const memory = await requireMemory(tx, input, ["quarantined"]);
     const { id, state, category } = memory;
     const old = { ...versionOf(memory), state };
-    const change = { memoryId: id, event: "DELETE", category, old, new: { state: "rejected", ...grounds } } as const;
+    const change = {
+      memoryId: id,
+      event: "DELETE",
+      category,
+      old,
+      new: { state: "rejected", ...grounds },
+    } as const;
     await recordChanges(tx, { ownerRef, scope, actor: input.actor, step, changes: [change] });
     await purgeMemories(tx, ownerRef, [id]);
     return memory;

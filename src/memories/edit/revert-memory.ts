@@ -11,7 +11,9 @@ import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
   return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
 });
-const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<Partial<MemoryVersion>>;
+const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<
+  Partial<MemoryVersion>
+>;
 
 /** Events with content; the others hide, link or count a memory. */
 const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
@@ -22,9 +24,13 @@ export function versionAt(
   id: number,
 ): Partial<MemoryVersion> | null {
   if (!entries.some((entry) => entry.id === id)) return null;
-  const before = entries.filter((entry) => entry.id <= id).toSorted((first, second) => first.id - second.id);
+  const before = entries
+    .filter((entry) => entry.id <= id)
+    .toSorted((first, second) => first.id - second.id);
   // `old` matters before the first entry with content.
-  const versions = before.filter(({ event }) => contentEvents.has(event)).flatMap((each) => [each.old, each.new]);
+  const versions = before
+    .filter(({ event }) => contentEvents.has(event))
+    .flatMap((each) => [each.old, each.new]);
   return Object.assign({}, ...versions.map(contentOf));
 }
 
@@ -33,23 +39,41 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
   if (typeof side !== "object" || side === null) return {};
   if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
   const parsed = contentSchema.safeParse(side);
-  return Object.fromEntries(Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined),
+  );
 }
 
 /** All but quarantine, which needs an approval. */
 const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged", "soft_deleted"];
 
-/** Restores the content right after the entry `to`. @throws MemoryError `NOT_FOUND` for an unknown entry */
-export async function revertMemory(deps: WriteRuntime, input: ChangeInput & { to: number }): Promise<MemoryItem> {
+/**
+ * Restores the content right after the entry `to`.
+ * @throws MemoryError `NOT_FOUND` for an unknown entry
+ */
+export async function revertMemory(
+  deps: WriteRuntime,
+  input: ChangeInput & { to: number },
+): Promise<MemoryItem> {
   const current = await requireMemory(deps.db, input, states);
-  const version = versionAt(await listHistory(deps.db, parseScope(input.scope), input.id), input.to);
-  if (!version) throw new MemoryError("NOT_FOUND", `The history of memory ${input.id} has no entry ${input.to}.`);
+  const version = versionAt(
+    await listHistory(deps.db, parseScope(input.scope), input.id),
+    input.to,
+  );
+  if (!version)
+    throw new MemoryError(
+      "NOT_FOUND",
+      `The history of memory ${input.id} has no entry ${input.to}.`,
+    );
   const reverted = (before: MemoryItem) => ({ ...before, ...version });
   const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
   return editMemory(deps, { ...input, states, next: reverted }, async (editing) => {
     const { before } = editing;
     const next = unexpiredFrom(editing, reverted(before));
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
+    const also = await rewriteContent(deps, editing, next, {
+      embedded,
+      vouched: isApproved(before),
+    });
     const delta = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };
     return { event: "UPDATE", delta, old, new: { ...versionOf(next), revertOf: input.to }, also };

@@ -41,7 +41,14 @@ export async function rewriteContent(
   const heldSince = takesSlot ? await slotFreeSince(tx, owner, next) : undefined;
   const { origin, trust } = how;
   const expiresAt = memory.expiresAt?.toISOString() ?? null;
-  const content = { ...memory, ...setFields(memory), id, vector, expiresAt, state: "active" as const };
+  const content = {
+    ...memory,
+    ...setFields(memory),
+    id,
+    vector,
+    expiresAt,
+    state: "active" as const,
+  };
   await rewriteMemory(tx, { ...place, rewrite: { ...content, origin, trust, links, heldSince } });
   if (next.kind === "note" && before.state !== "active") {
     await markWork(tx, { kind: "compaction", of: "owner", ref: owner.ref });
@@ -75,10 +82,16 @@ function newTexts(next: MemoryWords, before: MemoryItem): string[] {
   return wordsIn(next, screenedNames).filter((text) => !old.includes(text));
 }
 
-function requireScreened(next: PreparedMemory, before: MemoryItem, passed: ReadonlySet<string>): void {
-  if (next.origin === "operator" || newTexts(next, before).every((text) => passed.has(text))) return;
+function requireScreened(
+  next: PreparedMemory,
+  before: MemoryItem,
+  passed: ReadonlySet<string>,
+): void {
+  if (next.origin === "operator" || newTexts(next, before).every((text) => passed.has(text)))
+    return;
   const problem = "That text cannot be a memory: it reads as instructions to a model.";
-  const advice = 'Add it as a new memory, which puts it in quarantine, or with `origin: "operator"`.';
+  const advice =
+    'Add it as a new memory, which puts it in quarantine, or with `origin: "operator"`.';
   throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
 }
 
@@ -89,7 +102,11 @@ export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryIte
 }
 
 /** The end of the slot's last value, when that is later than `validFrom`. */
-async function slotFreeSince(tx: Connection, owner: LockedOwner, memory: MemoryItem): Promise<string | undefined> {
+async function slotFreeSince(
+  tx: Connection,
+  owner: LockedOwner,
+  memory: MemoryItem,
+): Promise<string | undefined> {
   if (memory.key === null) return undefined;
   const from = memory.validFrom.toISOString();
   const since = freeSince(from, await findEndedIntervals(tx, owner.ref, memory));

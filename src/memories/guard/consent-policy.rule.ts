@@ -26,7 +26,8 @@ const field = z
 export const consentConfigSchema = z.strictObject({
   /**
    * Fields that change only with the user's consent, their first value included.
-   * @default preferred_name and pronouns of any category, city and language of profile and knowledge, profile/name
+   * @default preferred_name and pronouns of any category, city and language of profile and
+   * knowledge, profile/name
    */
   sensitive: z
     .array(field)
@@ -35,14 +36,17 @@ export const consentConfigSchema = z.strictObject({
       ...["knowledge/city", "knowledge/language"],
     ]),
   /**
-   * Fields that change once two independent signals agree. A plain statement of the user counts as two.
+   * Fields that change once two independent signals agree. A plain statement of the user counts as
+   * two.
    * @default tone, style and goals, and the key tone
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Who asks the user about a change of a sensitive field. "said": nobody; a plain statement is consent, and inferred
-   * changes wait. Otherwise every change waits: "interrupt": `withMemory` asks before the agent's turn; "tool": the
-   * agent asks and calls `consentTool`; "queue": your code decides with `memory.consents`. @default "said"
+   * Who asks the user about a change of a sensitive field. "said": nobody; a plain statement is
+   * consent, and inferred changes wait. Otherwise every change waits: "interrupt": `withMemory`
+   * asks before the agent's turn; "tool": the agent asks and calls `consentTool`; "queue": your
+   * code decides with `memory.consents`.
+   * @default "said"
    */
   ask: z.enum(["said", "interrupt", "tool", "queue"]).default("said"),
 });
@@ -64,7 +68,10 @@ export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitiv
   readonly benign: readonly FieldPattern[];
 };
 
-export function consentPolicy(config: z.output<typeof consentConfigSchema>, categories: CategoryPolicy): ConsentPolicy {
+export function consentPolicy(
+  config: z.output<typeof consentConfigSchema>,
+  categories: CategoryPolicy,
+): ConsentPolicy {
   const read = (text: string): FieldPattern => {
     const [name = "", key] = text.split("/");
     const category = name === "*" ? null : requireCategory(categories, name.trim()).name;
@@ -88,8 +95,10 @@ export interface ConsentSubject extends Pick<MemoryItem, "category"> {
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const { category, key, personal = null } = memory;
   const fits = (pattern: FieldPattern) =>
-    (pattern.category === null || pattern.category === category) && (pattern.key === null || pattern.key === key);
-  const isPersonal = personal !== null && policy.sensitive.some((pattern) => pattern.key === personal);
+    (pattern.category === null || pattern.category === category) &&
+    (pattern.key === null || pattern.key === key);
+  const isPersonal =
+    personal !== null && policy.sensitive.some((pattern) => pattern.key === personal);
   if (isPersonal || policy.sensitive.some(fits)) return "consent";
   return policy.benign.some(fits) ? "signals" : null;
 }

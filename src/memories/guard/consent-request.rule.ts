@@ -63,12 +63,14 @@ export interface ConsentSignal {
 /** Drops signals from the same message, program call or turn as an earlier one. */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];
-  for (const signal of signals) if (kept.every((other) => areIndependent(other, signal))) kept.push(signal);
+  for (const signal of signals)
+    if (kept.every((other) => areIndependent(other, signal))) kept.push(signal);
   return kept;
 }
 
 function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
-  const has = (name: keyof ConsentSignal) => [one, other].filter((signal) => signal[name] !== undefined).length;
+  const has = (name: keyof ConsentSignal) =>
+    [one, other].filter((signal) => signal[name] !== undefined).length;
   if (has("seq") === 2) return one.seq !== other.seq || one.threadId !== other.threadId;
   return has("seq") === 0 && has("call") === 2 ? one.call !== other.call : one.turn !== other.turn;
 }

@@ -1,7 +1,15 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
-import { column, fields, names, orNull, type RowOf, recordset, without } from "../../postgres/columns.js";
+import {
+  column,
+  fields,
+  names,
+  orNull,
+  type RowOf,
+  recordset,
+  without,
+} from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
@@ -78,12 +86,19 @@ export async function applyConsentPlan(
   await insertEvents(tx, events);
 }
 
-/** Requests for each slot or keyless category, pending or refused in the last 30 days, newest first. */
+/**
+ * Requests for each slot or keyless category, pending or refused in the last 30 days, newest first.
+ */
 export async function findStandingConsents(
   tx: Connection,
-  input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },
+  input: {
+    ownerRef: number;
+    probes: readonly { appId: string; category: string; key: string | null }[];
+  },
 ): Promise<EarlierRequest[][]> {
-  const rows = await tx.query<Omit<EarlierRequest, "validFrom"> & { probe: number; validFrom: string | null }>(
+  const rows = await tx.query<
+    Omit<EarlierRequest, "validFrom"> & { probe: number; validFrom: string | null }
+  >(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
       c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,
@@ -115,8 +130,13 @@ export interface SettledConsent {
   readonly memoryId: string | null;
 }
 
-/** Ends the pending ones of `settled`, and returns their ids. An overdue request can only expire. */
-export async function settleConsents(tx: Connection, settled: readonly SettledConsent[]): Promise<string[]> {
+/**
+ * Ends the pending ones of `settled`, and returns their ids. An overdue request can only expire.
+ */
+export async function settleConsents(
+  tx: Connection,
+  settled: readonly SettledConsent[],
+): Promise<string[]> {
   if (settled.length === 0) return [];
   const rows = await tx.query<{ id: string }>(sql`
     update ${tx.schema}.consent_request c
@@ -160,7 +180,11 @@ interface RepeatedConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-async function insertConsents(tx: Connection, ownerRef: number, requests: readonly NewConsent[]): Promise<void> {
+async function insertConsents(
+  tx: Connection,
+  ownerRef: number,
+  requests: readonly NewConsent[],
+): Promise<void> {
   if (requests.length === 0) return;
   await tx.query(sql`
     insert into ${tx.schema}.consent_request (owner_ref, created_at, expires_at, ask_at, ${names(newColumns)})

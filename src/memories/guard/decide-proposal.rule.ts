@@ -45,12 +45,20 @@ type ProposalDecision =
   /** A later value of the slot is pending. */
   | { readonly action: "outdated"; readonly id: string }
   /** Enough signals agree, also with the request `id`. */
-  | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
+  | {
+      readonly action: "apply";
+      readonly id: string | null;
+      readonly signals: readonly ConsentSignal[];
+    };
 
-export function decideProposal(change: ProposedChange, requests: readonly EarlierRequest[]): ProposalDecision {
+export function decideProposal(
+  change: ProposedChange,
+  requests: readonly EarlierRequest[],
+): ProposalDecision {
   const { contentHash, key, normalValue } = change;
   const same = requests.filter(
-    (other) => contentHash === other.contentHash || (key !== null && normalValue === other.normalValue),
+    (other) =>
+      contentHash === other.contentHash || (key !== null && normalValue === other.normalValue),
   );
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };

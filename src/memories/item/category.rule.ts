@@ -4,8 +4,13 @@ import { nearestName } from "../../text/parse-input.js";
 import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
-  name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
-  /** "all": shows all of its memories. "rag": only those relevant to the question. @default "rag" */
+  name: z
+    .string()
+    .regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
+  /**
+   * "all": shows all of its memories. "rag": only those relevant to the question.
+   * @default "rag"
+   */
   context: z.enum(["all", "rag"]).default("rag"),
   /** Most of its memories in one recall, for the `context` "rag". */
   rag_length: z.int().min(1).optional(),
@@ -30,7 +35,11 @@ export interface CategoryConfig extends z.input<typeof categoryConfigSchema> {}
 /** A label that decides how memories are shown and which agents may read them. */
 export type Category = z.output<typeof categorySchema>;
 
-const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
+const category = (name: string, context: Category["context"]): Category => ({
+  name,
+  context,
+  level: "user",
+});
 
 const defaultCategories: readonly Category[] = [
   ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
@@ -98,14 +107,20 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
   const configured = [...policy.categories.keys()];
   const nearest = nearestName(name, configured);
   const hint = nearest === null ? "." : `; did you mean "${nearest}"?`;
-  throw new MemoryError("INVALID_INPUT", `There is no category "${name}"${hint} Configured: ${configured.join(", ")}.`);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no category "${name}"${hint} Configured: ${configured.join(", ")}.`,
+  );
 }
 
 /**
- * The categories that `agent` may read: all without allowlists or without an agent; else those of its list, and of
- * `forEveryAgent` those that no list names. An empty list allows nothing.
+ * The categories that `agent` may read: all without allowlists or without an agent; else those of
+ * its list, and of `forEveryAgent` those that no list names. An empty list allows nothing.
  */
-export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
+export function readableCategories(
+  policy: CategoryPolicy,
+  agent: string | null,
+): ReadonlySet<string> {
   const { categories, allowlists } = policy;
   if (allowlists === null || agent === null) return new Set(categories.keys());
   const own = allowlists.get(agent);
@@ -116,7 +131,9 @@ export function readableCategories(policy: CategoryPolicy, agent: string | null)
 }
 
 /** A counter that returns false for a memory beyond the `rag_length` of its category. */
-export function categoryRoom(policy: CategoryPolicy): (memory: { readonly category: string }) => boolean {
+export function categoryRoom(
+  policy: CategoryPolicy,
+): (memory: { readonly category: string }) => boolean {
   const counts = new Map<string, number>();
   return ({ category: name }) => {
     const found = policy.categories.get(name);
@@ -127,16 +144,23 @@ export function categoryRoom(policy: CategoryPolicy): (memory: { readonly catego
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT` for a category that is configured twice, or listed but not configured */
+/**
+ * @throws MemoryError `INVALID_INPUT` for a category that is configured twice, or listed but not
+ * configured
+ */
 export function categoryPolicy(
   configured: z.output<typeof categoryConfigSchema> | undefined,
   allowlists: Readonly<Record<string, readonly string[]>> | undefined,
   warn: (message: string) => void = () => {},
 ): CategoryPolicy {
   const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
-  const duplicate = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
+  const duplicate = added.find(
+    ({ name }, index) => added.findIndex((other) => other.name === name) < index,
+  );
   if (duplicate) throw invalidConfig(`category "${duplicate.name}" is configured twice`);
-  const categories = new Map([...defaultCategories, ...added].map((category) => [category.name, category]));
+  const categories = new Map(
+    [...defaultCategories, ...added].map((category) => [category.name, category]),
+  );
   const policy = { categories, allowlists: null };
   if (!allowlists) return policy;
   const resolve = (agent: string, name: string) => {
@@ -144,7 +168,9 @@ export function categoryPolicy(
     if (!category) {
       const nearest = nearestName(name, [...categories.keys()]);
       const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
-      throw invalidConfig(`allowlists.${agent} names the category "${name}", which is not configured${hint}`);
+      throw invalidConfig(
+        `allowlists.${agent} names the category "${name}", which is not configured${hint}`,
+      );
     }
     return category.name;
   };
@@ -158,7 +184,11 @@ export function categoryPolicy(
         "what a user must avoid, such as an allergy. Add it to them, or configure the category with `context: rag`.",
     );
   }
-  return { categories, allowlists: new Map(resolved), onUnlisted: reportOnce(Object.keys(allowlists), warn) };
+  return {
+    categories,
+    allowlists: new Map(resolved),
+    onUnlisted: reportOnce(Object.keys(allowlists), warn),
+  };
 }
 
 /** Agents of every supervisor, which need no allowlist. */
@@ -167,7 +197,10 @@ const team: readonly string[] = ["supervisor", "planner", "executor"];
 /** A bound, since clients choose the names. */
 const mostReported = 100;
 
-function reportOnce(listed: readonly string[], warn: (message: string) => void): (agent: string) => void {
+function reportOnce(
+  listed: readonly string[],
+  warn: (message: string) => void,
+): (agent: string) => void {
   const seen = new Set(team);
   return (agent) => {
     if (seen.has(agent) || seen.size >= mostReported) return;

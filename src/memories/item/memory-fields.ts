@@ -18,7 +18,10 @@ import { metadataField } from "./memory-metadata.rule.js";
 
 interface Field {
   readonly column: Column<unknown>;
-  /** Marks text, which is redacted, screened, audited, exported, and searched: "ranked" by queries, "contains" by `list`. */
+  /**
+   * Marks text, which is redacted, screened, audited, exported, and searched: "ranked" by queries,
+   * "contains" by `list`.
+   */
   readonly words?: "ranked" | "contains" | "filter";
   /** Why its text may read as instructions to a model. */
   readonly unscreened?: string;
@@ -49,7 +52,9 @@ type Table = {
     | (typeof madeNames | typeof internalNames)[number]]: Name extends keyof MemoryDraft
     ? SetField<NonNullable<MemoryDraft[Name]>> &
         /** Each change makes a version. "orNull": a change may also clear it. */
-        (Name extends keyof MemoryPatch ? { readonly change: true | "orNull" } : { readonly change?: never })
+        (Name extends keyof MemoryPatch
+          ? { readonly change: true | "orNull" }
+          : { readonly change?: never })
     : Field & { readonly set?: never; readonly change?: never };
 };
 
@@ -58,21 +63,27 @@ const sentence = z
   .string()
   .refine((text) => isStorable(text.replaceAll("\u0000", "")), "has half of a surrogate pair")
   .transform(visibleText);
-const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
+const shownText = (mostCharacters: number) =>
+  storableText.max(mostCharacters).transform(visibleText);
 /** In characters, above the limits of all kinds. */
 const mostText = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
- * The source of rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP. A new field
- * also needs its lines in memory.ts, a migration, and a line in docs/memories.md.
+ * The source of rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP
+ * and MCP. A new field also needs its lines in memory.ts, a migration, and a line in
+ * docs/memories.md.
  */
 export const memoryFields = {
   id: { column: column.uuid("id") },
   tenantId: { column: column.text("tenant_id") },
   userId: { column: column.text("user_id") },
   appId: { column: column.text("app_id") },
-  kind: { column: column.text("kind", z.enum(memoryKinds)), set: z.enum(memoryKinds), initial: "fact" },
+  kind: {
+    column: column.text("kind", z.enum(memoryKinds)),
+    set: z.enum(memoryKinds),
+    initial: "fact",
+  },
   category: {
     column: column.text("category", nonBlank),
     set: z.string(),
@@ -131,7 +142,11 @@ export const memoryFields = {
   expiresAt: { column: orNull(column.time("expires_at")), set: momentField, change: "orNull" },
   agentId: { column: orNull(column.text("agent_id", nameText)), words: "filter", set: nameText },
   runId: { column: orNull(column.text("run_id", nameText)), words: "filter", set: nameText },
-  actorId: { column: orNull(column.text("actor_id", nameText)), words: "filter", set: nameText.transform(visibleText) },
+  actorId: {
+    column: orNull(column.text("actor_id", nameText)),
+    words: "filter",
+    set: nameText.transform(visibleText),
+  },
   role: { column: orNull(column.text("role", nameText)), words: "filter", set: nameText },
   /** The thread's id; statements map it to and from its ref. */
   threadId: { column: orNull(column.text("thread_ref")) },
@@ -164,8 +179,10 @@ type Fields = typeof memoryFields;
 type Name = keyof Fields;
 export type SetName = Exclude<keyof MemoryDraft, Mapped>;
 
-const table: readonly (readonly [Name, Field & Partial<SetField<unknown>> & { change?: true | "orNull" }])[] =
-  Object.entries(memoryFields) as never;
+const table: readonly (readonly [
+  Name,
+  Field & Partial<SetField<unknown>> & { change?: true | "orNull" },
+])[] = Object.entries(memoryFields) as never;
 const namesWhere = <Of extends Name>(is: (field: (typeof table)[number][1]) => boolean) =>
   table.filter(([, field]) => is(field)).map(([name]) => name as Of);
 
@@ -174,11 +191,15 @@ const setNames = namesWhere<SetName>(({ set }) => set !== undefined);
 export const versionNames = namesWhere<keyof MemoryVersion>(({ change }) => change !== undefined);
 export const wordNames = namesWhere(({ words }) => words !== undefined);
 /** Fields whose text must not read as instructions to a model. */
-export const screenedNames = namesWhere(({ words, unscreened }) => words !== undefined && !unscreened);
+export const screenedNames = namesWhere(
+  ({ words, unscreened }) => words !== undefined && !unscreened,
+);
 const rankedNames = namesWhere(({ words }) => words === "ranked");
 
 /** All columns of `memory` but its refs. */
-export const memoryColumns = Object.fromEntries(table.map(([name, field]) => [name, field.column])) as {
+export const memoryColumns = Object.fromEntries(
+  table.map(([name, field]) => [name, field.column]),
+) as {
   readonly [Of in Name]: Fields[Of]["column"];
 };
 
@@ -214,14 +235,18 @@ export const changeFields = Object.fromEntries(
   }),
 ) as { [Of in keyof MemoryVersion]: z.ZodOptional<z.ZodType<MemoryVersion[Of]>> };
 
-type AgentName = { [Of in SetName]: Fields[Of] extends { readonly agents: string } ? Of : never }[SetName];
+type AgentName = {
+  [Of in SetName]: Fields[Of] extends { readonly agents: string } ? Of : never;
+}[SetName];
 
 export const agentFields = Object.fromEntries(
   table.flatMap(([name, { set, agents, required }]) => {
     if (set === undefined || agents === undefined) return [];
     return [[name, (required ? set : set.optional()).describe(agents)]];
   }),
-) as { [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]> };
+) as {
+  [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]>;
+};
 
 /** Unset fields become null. */
 export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
@@ -232,16 +257,22 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/** A new memory for the audit trail. All users of an app read it, so it does not name the speaker. */
+/**
+ * A new memory for the audit trail. All users of an app read it, so it does not name the speaker.
+ */
 export function contentOf(memory: MemoryWords): object {
   const { userId, key = null, origin } = memory;
-  const names = wordNames.filter((name) => userId !== "" || (name !== "evidence" && name !== "actorId"));
+  const names = wordNames.filter(
+    (name) => userId !== "" || (name !== "evidence" && name !== "actorId"),
+  );
   const texts = names.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   return { ...Object.fromEntries(texts), ...versionOf(memory), key, origin };
 }
 
 /** For the audit trail, which outlives the row: searches omit the messages of a forgotten fact. */
-export function learnedFrom(memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined }): object {
+export function learnedFrom(
+  memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined },
+): object {
   const { kind, source } = memory;
   if (kind !== "fact" || !source) return {};
   const { threadId, seqs = [], quote } = source;

@@ -36,10 +36,12 @@ function metadataProblem(value: unknown): string | null {
 
 function plainProblem(value: unknown): string | null {
   if (value === null || typeof value === "boolean") return null;
-  if (typeof value === "number") return Number.isFinite(value) ? null : "has a number that JSON cannot represent";
+  if (typeof value === "number")
+    return Number.isFinite(value) ? null : "has a number that JSON cannot represent";
   if (typeof value === "string") return isStorable(value) ? null : unstorable;
   if (Array.isArray(value)) return firstProblem(value);
-  if (!isPlainObject(value)) return "has a value that is no plain JSON: pass dates as text, and no undefined values";
+  if (!isPlainObject(value))
+    return "has a value that is no plain JSON: pass dates as text, and no undefined values";
   // A copy key by key would set the prototype.
   if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript reserves';
   if (!Object.keys(value).every(isStorable)) return unstorable;
@@ -68,7 +70,10 @@ export interface Noted {
 export function notedAgain(existing: Noted, added: Noted): Noted {
   const merged = { ...existing.metadata, ...added.metadata };
   const fits = JSON.stringify(merged).length <= mostCharacters;
-  return { metadata: fits ? merged : existing.metadata, expiresAt: later(existing.expiresAt, added.expiresAt) };
+  return {
+    metadata: fits ? merged : existing.metadata,
+    expiresAt: later(existing.expiresAt, added.expiresAt),
+  };
 }
 
 function later(one: Date | null, other: Date | null): Date | null {

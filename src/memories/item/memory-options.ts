@@ -1,15 +1,32 @@
 import { z } from "zod";
 
 export const memoryOptionsSchema = z.strictObject({
-  /** Whether facts are extracted from what users say. Needs a model. Off where your code alone writes them. @default true */
+  /**
+   * Whether facts are extracted from what users say. Needs a model. Off where your code alone
+   * writes them.
+   * @default true
+   */
   extract: z.boolean().default(true),
-  /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */
+  /**
+   * Whether older turns become episodes. Needs a model. Off where conversations are short.
+   * @default true
+   */
   episodes: z.boolean().default(true),
-  /** After this many turns of a thread, the older half becomes an episode. Raise it for longer episodes. @default 20 */
+  /**
+   * After this many turns of a thread, the older half becomes an episode. Raise it for longer
+   * episodes.
+   * @default 20
+   */
   episodeEveryTurns: z.int().min(2).default(20),
-  /** Most facts extracted for one owner in a day. Raise it for agents that learn much. @default 30 */
+  /**
+   * Most facts extracted for one owner in a day. Raise it for agents that learn much.
+   * @default 30
+   */
   writesPerDay: z.int().min(1).default(30),
-  /** Similarity above which a model compares two memories. Lower it if duplicates are stored. @default 0.75 */
+  /**
+   * Similarity above which a model compares two memories. Lower it if duplicates are stored.
+   * @default 0.75
+   */
   askSimilarity: z.number().min(0).max(1).default(0.75),
 });
 
@@ -27,11 +44,16 @@ export const memoryConstants = {
   minImportance: 1,
   /** Most facts of one message. */
   candidatesPerTurn: 5,
-  /** Most facts written after one user message: bounds the cost, and the effect of a poisoned message. */
+  /**
+   * Most facts written after one user message: bounds the cost, and the effect of a poisoned
+   * message.
+   */
   writesPerTurn: 3,
   /** `askSimilarity` for fields that `consent` guards, halfway to 1. */
   contextAskSimilarity: 0.875,
-  /** Similarity above which memories are linked: above that of unrelated sentences in common models. */
+  /**
+   * Similarity above which memories are linked: above that of unrelated sentences in common models.
+   */
   linkSimilarity: 0.6,
   /** Most links of a new text. */
   links: 3,

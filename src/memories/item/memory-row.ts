@@ -4,7 +4,14 @@ import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import { type Scope, scopeField, tenantField } from "../../scope/scope.js";
-import { belongsTo, ofTenant, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
+import {
+  belongsTo,
+  ofTenant,
+  scopeColumns,
+  scopeOf,
+  seenOwners,
+  uuidOf,
+} from "../../scope/scope-predicates.js";
 import { pageRowsField, storableText } from "../../text/parse-input.js";
 import {
   type MemoryItem,
@@ -27,13 +34,23 @@ export const memoryJson = (db: Connection): Sql => {
 };
 
 /** The sweep changes the state of expired memories only later. */
-export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
+export const unexpired = (db: Connection): Sql =>
+  sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
 const plainCount = Object.keys(plainColumns).length;
 
 export function memoryOf(row: MemoryJson): MemoryItem {
   const made = readRow(madeColumns, row.slice(plainCount));
-  const { tenantId, userId, appId, threadId, sourceSeqs: seqs, evidence: quote, turnStart, turnEnd } = made;
+  const {
+    tenantId,
+    userId,
+    appId,
+    threadId,
+    sourceSeqs: seqs,
+    evidence: quote,
+    turnStart,
+    turnEnd,
+  } = made;
   return readRow(plainColumns, row, {
     scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
     source: threadId === null ? null : { threadId, seqs, ...(quote !== null && { quote }) },
@@ -75,7 +92,11 @@ export interface MemoryListing extends Omit<z.input<typeof listingSchema>, "scop
 }
 
 /** In any state. */
-export async function findMemory(db: Connection, scope: Scope, id: string): Promise<MemoryItem | null> {
+export async function findMemory(
+  db: Connection,
+  scope: Scope,
+  id: string,
+): Promise<MemoryItem | null> {
   const [row] = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
     from ${db.schema}.memory m
@@ -123,10 +144,22 @@ const bookmark = ({ schema }: Connection, after: string | undefined): PageBookma
 });
 
 function listed(db: Connection, listing: MemoryListing): Sql {
-  const { scope, kinds, categories, states = ["active"], keys, contains, metadata, sort = "newest", after } = listing;
+  const {
+    scope,
+    kinds,
+    categories,
+    states = ["active"],
+    keys,
+    contains,
+    metadata,
+    sort = "newest",
+    after,
+  } = listing;
   const { appId } = scopeColumns(scope ?? {});
   // Literals: with parameters, a generic plan uses no partial index of a state.
-  const inStates = memoryStates.filter((state) => states.includes(state)).map((state) => stateIs(db, state));
+  const inStates = memoryStates
+    .filter((state) => states.includes(state))
+    .map((state) => stateIs(db, state));
   return join(
     [
       sql`(${join([sql`false`, ...inStates], " or ")})`,

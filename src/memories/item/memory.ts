@@ -3,7 +3,10 @@ import { containedLine } from "../../text/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
-/** The source of a memory's text. "operator": a person in charge; "worker": background work on mixed material. */
+/**
+ * The source of a memory's text. "operator": a person in charge; "worker": background work on mixed
+ * material.
+ */
 export const memoryOrigins = [
   "user",
   "assistant",
@@ -65,7 +68,10 @@ export function ranksLast({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">)
 }
 
 export function bestSimilarity(hits: readonly { readonly similarity: number }[]): number | null {
-  return hits.reduce<number | null>((best, { similarity }) => Math.max(best ?? similarity, similarity), null);
+  return hits.reduce<number | null>(
+    (best, { similarity }) => Math.max(best ?? similarity, similarity),
+    null,
+  );
 }
 
 /** Equal for equal texts, except episodes of different turns. */
@@ -86,7 +92,13 @@ export const memoryKinds = ["fact", "episode", "note", "insight", "procedure"] a
 export type MemoryKind = (typeof memoryKinds)[number];
 
 /** Only active memories are recalled. "quarantined": waits for an operator. */
-export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
+export const memoryStates = [
+  "active",
+  "superseded",
+  "merged",
+  "soft_deleted",
+  "quarantined",
+] as const;
 export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
 
 /** Newer memories win ties. */
@@ -116,12 +128,19 @@ export interface MemoryDraft {
   readonly value?: string | undefined;
   /** 1 (trivia) to 5 (vital). @default 3, of an insight 2 */
   readonly importance?: number | undefined;
-  /** 0 to 1. @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5 import */
+  /**
+   * 0 to 1.
+   * @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5
+   * import
+   */
   readonly confidence?: number | undefined;
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** At most 8,000 characters of JSON. Found by `filters.metadata`; no model sees it. @default {} */
+  /**
+   * At most 8,000 characters of JSON. Found by `filters.metadata`; no model sees it.
+   * @default {}
+   */
   readonly metadata?: MemoryMetadata | undefined;
   /** When it is hidden: a `Date` or ISO 8601. A repetition without one clears it. @default never */
   readonly expiresAt?: Date | string | undefined;
@@ -130,15 +149,19 @@ export interface MemoryDraft {
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
   /**
-   * The source of the text. In a conflict, "operator" outranks "user", which outranks "unknown", "tool" and "document",
-   * which outrank the others; then confidence and time decide. Text that reads as instructions to a model is
-   * quarantined, unless an operator wrote it. @default `role`, or "unknown" for your code (trust "operator")
+   * The source of the text. In a conflict, "operator" outranks "user", which outranks "unknown",
+   * "tool" and "document", which outrank the others; then confidence and time decide. Text that
+   * reads as instructions to a model is quarantined, unless an operator wrote it.
+   * @default `role`, or "unknown" for your code (trust "operator")
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
-  /** Start of its validity, which orders the values of a slot: a `Date` or ISO 8601. @default now */
+  /**
+   * Start of its validity, which orders the values of a slot: a `Date` or ISO 8601.
+   * @default now
+   */
   readonly validFrom?: Date | string | undefined;
   /** Wins at any confidence over a value of the same rank that is not later. @default false */
   readonly correction?: boolean | undefined;
@@ -147,7 +170,10 @@ export interface MemoryDraft {
 /** A change. A text without the slot's value clears the value, unless `value` is given. */
 export interface MemoryPatch
   extends Partial<
-    Pick<MemoryDraft, "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata">
+    Pick<
+      MemoryDraft,
+      "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata"
+    >
   > {
   /** Null: never expires. A later time, or null, restores an expired memory. */
   readonly expiresAt?: Date | string | null;

@@ -1,7 +1,10 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
-/** CTE that inserts into `memory_source` for the rows (ref, thread_ref, source_seqs) of the CTE `added`. */
+/**
+ * CTE that inserts into `memory_source` for the rows (ref, thread_ref, source_seqs) of the CTE
+ * `added`.
+ */
 export function addedSources({ schema }: Connection, added: string): Sql {
   return sql`learned as (
       insert into ${schema}.memory_source (thread_ref, seq, memory_ref)

@@ -3,7 +3,10 @@ import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from 
 /** Origins of facts that were looked up or measured, not inferred. */
 const factualOrigins: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
 
-/** The higher rank wins a conflict: 4 approved by an operator, 3 user, 2 code, tool or document, 1 inferred or imported. */
+/**
+ * The higher rank wins a conflict: 4 approved by an operator, 3 user, 2 code, tool or document, 1
+ * inferred or imported.
+ */
 export function sourceRank(memory: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 | 4 {
   const { kind, origin, trust } = memory;
   if (isApproved(memory)) return 4;
@@ -41,17 +44,29 @@ export interface SlotClaim {
 
 export type ConflictReason = "source" | "correction" | "confidence";
 
-export function effectiveConfidence(claim: Pick<SlotClaim, "confidence" | "turn">, turn: number): number {
+export function effectiveConfidence(
+  claim: Pick<SlotClaim, "confidence" | "turn">,
+  turn: number,
+): number {
   return claim.confidence * 0.5 ** (Math.max(0, turn - claim.turn) / halfLifeTurns);
 }
 
-export function conflictReason(current: SlotClaim, proposed: SlotClaim & { correction: boolean }): ConflictReason {
+export function conflictReason(
+  current: SlotClaim,
+  proposed: SlotClaim & { correction: boolean },
+): ConflictReason {
   if (proposed.rank !== current.rank) return "source";
   return proposed.correction ? "correction" : "confidence";
 }
 
-/** Whether a value of the same or a later time takes the slot: by rank, then correction, then effective confidence. */
-export function takesSlot(current: SlotClaim, proposed: SlotClaim & { readonly correction: boolean }): boolean {
+/**
+ * Whether a value of the same or a later time takes the slot: by rank, then correction, then
+ * effective confidence.
+ */
+export function takesSlot(
+  current: SlotClaim,
+  proposed: SlotClaim & { readonly correction: boolean },
+): boolean {
   if (proposed.rank !== current.rank) return proposed.rank > current.rank;
   return proposed.correction || proposed.confidence >= effectiveConfidence(current, proposed.turn);
 }

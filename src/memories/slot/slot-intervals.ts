@@ -7,7 +7,10 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { IntervalMove, IntervalSplit, ValidityInterval } from "./slot-timeline.rule.js";
 
-/** CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet `condition`, with their `ref`. */
+/**
+ * CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet
+ * `condition`, with their `ref`.
+ */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One lookup each: a join would read all of the owner's memories.
@@ -40,7 +43,11 @@ export interface SplitInterval extends IntervalSplit {
 }
 
 /** Changes what is given of each interval; the rest stays. */
-export async function moveIntervals(tx: Connection, ownerRef: number, moves: readonly MovedInterval[]): Promise<void> {
+export async function moveIntervals(
+  tx: Connection,
+  ownerRef: number,
+  moves: readonly MovedInterval[],
+): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(sql`
     with input as (
@@ -58,9 +65,19 @@ export async function moveIntervals(tx: Connection, ownerRef: number, moves: rea
     from target i where m.ref = i.ref`);
 }
 
-const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assertedAt", "purgeAt", "revision");
+const copiedColumns = without(
+  memoryColumns,
+  "seenCount",
+  "accessCount",
+  "assertedAt",
+  "purgeAt",
+  "revision",
+);
 
-/** Splits each value: a closed copy ends at `until`, and the memory itself starts `from` its next sighting. */
+/**
+ * Splits each value: a closed copy ends at `until`, and the memory itself starts `from` its next
+ * sighting.
+ */
 export async function splitIntervals(
   tx: Connection,
   ownerRef: number,

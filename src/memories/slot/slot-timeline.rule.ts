@@ -8,10 +8,15 @@ export interface ValidityInterval {
   readonly to: string | null;
 }
 
-/** The start of a value that takes a slot: `from`, or the end of the last of `others`, which all have ended. */
+/**
+ * The start of a value that takes a slot: `from`, or the end of the last of `others`, which all
+ * have ended.
+ */
 export function freeSince(from: string, others: readonly ValidityInterval[]): string {
   const always: ValidityInterval[] = [{ from, to: null }];
-  const free = others.filter(isNotEmpty).reduce((rest, other) => rest.flatMap((each) => subtract(each, other)), always);
+  const free = others
+    .filter(isNotEmpty)
+    .reduce((rest, other) => rest.flatMap((each) => subtract(each, other)), always);
   return free.at(-1)?.from ?? from;
 }
 
@@ -34,7 +39,10 @@ function isBefore(one: string, other: string): boolean {
   return oneMs === otherMs ? micros(one) < micros(other) : oneMs < otherMs;
 }
 
-/** The second's fraction in microseconds, as PostgreSQL stores it: `isoTimeMs` drops the last digits. */
+/**
+ * The second's fraction in microseconds, as PostgreSQL stores it: `isoTimeMs` drops the last
+ * digits.
+ */
 function micros(time: string): string {
   return (/\.(\d{1,6})/.exec(time)?.[1] ?? "").padEnd(6, "0");
 }
@@ -75,7 +83,10 @@ export interface IntervalMove {
   readonly validTo?: Date;
 }
 
-/** A value that was sighted before and after the new one: a copy ends at `until`, the row starts `from` its next sighting. */
+/**
+ * A value that was sighted before and after the new one: a copy ends at `until`, the row starts
+ * `from` its next sighting.
+ */
 export interface IntervalSplit {
   readonly id: string;
   readonly until: Date;
@@ -103,15 +114,20 @@ export function heldSince(
   { validFrom, now }: Pick<NewValue, "validFrom" | "now">,
   current: Pick<SlotValue, "validFrom" | "assertedAt"> | undefined,
 ): Date {
-  return validFrom ?? (current ? new Date(Math.max(+now, +current.validFrom, +current.assertedAt)) : now);
+  return (
+    validFrom ?? (current ? new Date(Math.max(+now, +current.validFrom, +current.assertedAt)) : now)
+  );
 }
 
 /**
- * The place of `value` in the history of its slot, whatever the order of arrival: each value is valid until the next one
- * starts. `takesSlot` decides only at equal times, or after the current value. A later sighting of another value wins
- * back the time from then on.
+ * The place of `value` in the history of its slot, whatever the order of arrival: each value is
+ * valid until the next one starts. `takesSlot` decides only at equal times, or after the current
+ * value. A later sighting of another value wins back the time from then on.
  */
-export function placeInSlot(value: NewValue, { current, before, after }: SlotHistory): SlotDecision {
+export function placeInSlot(
+  value: NewValue,
+  { current, before, after }: SlotHistory,
+): SlotDecision {
   const at = heldSince(value, current);
   if (current && at >= current.validFrom) return placeWithin(value, at, current, null);
   const next = earlier(after, current);
@@ -124,14 +140,25 @@ export function placeInSlot(value: NewValue, { current, before, after }: SlotHis
 }
 
 /** For a `value` that starts while `valid` is valid; `next` follows that, or is null. */
-function placeWithin(value: NewValue, at: Date, valid: SlotValue, next: SlotValue | null): SlotDecision {
+function placeWithin(
+  value: NewValue,
+  at: Date,
+  valid: SlotValue,
+  next: SlotValue | null,
+): SlotDecision {
   const { id, validFrom, assertedAt } = valid;
   if (isSameValue(value, valid)) return { action: "same", id };
   const isSameTime = at.getTime() === validFrom.getTime();
-  if ((isSameTime || (next === null && at >= assertedAt)) && !takesSlot(valid, value)) return { action: "keep", id };
+  if ((isSameTime || (next === null && at >= assertedAt)) && !takesSlot(valid, value))
+    return { action: "keep", id };
   const until = next && endOf(valid, next);
   if (assertedAt > at && (until === null || assertedAt < until)) {
-    return { action: "insert_closed", id, until: assertedAt, split: { id, until: at, from: assertedAt } };
+    return {
+      action: "insert_closed",
+      id,
+      until: assertedAt,
+      split: { id, until: at, from: assertedAt },
+    };
   }
   if (next === null) return { action: "replace", id };
   const ended = { id, validTo: at };

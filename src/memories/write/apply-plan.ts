@@ -7,9 +7,19 @@ import { type LockedOwner, scopeColumns } from "../../scope/scope-predicates.js"
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { applyConsentPlan, type ConsentPlan } from "../guard/consent-statements.js";
 import { setFields } from "../item/memory-fields.js";
-import { type MovedInterval, moveIntervals, type SplitInterval, splitIntervals } from "../slot/slot-intervals.js";
+import {
+  type MovedInterval,
+  moveIntervals,
+  type SplitInterval,
+  splitIntervals,
+} from "../slot/slot-intervals.js";
 import { insertMemories, type MemoryLink, type NewMemory } from "./insert-memories.js";
-import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
+import {
+  type Deactivation,
+  deactivateMemories,
+  type Sighting,
+  touchMemories,
+} from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { ExistingMemory, RankedStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-types.js";
@@ -52,7 +62,9 @@ export function nearestLinks(
   const near = existing.filter(({ relation, similarity, id }) => {
     return relation === "near" && similarity >= linkSimilarity && target[0]?.id !== id;
   });
-  return [...target, ...near].slice(0, links).map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
+  return [...target, ...near]
+    .slice(0, links)
+    .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }
 
 export function linkChanges(
@@ -82,7 +94,10 @@ const steps = [
 ] satisfies readonly (keyof WritePlan)[];
 
 export function joinPlans(plans: readonly Partial<WritePlan>[]): WritePlan {
-  const joined = steps.map((step) => [step, plans.flatMap((plan): readonly object[] => plan[step] ?? [])]);
+  const joined = steps.map((step) => [
+    step,
+    plans.flatMap((plan): readonly object[] => plan[step] ?? []),
+  ]);
   return Object.fromEntries(joined) as WritePlan;
 }
 
@@ -100,7 +115,11 @@ const isEvidence = ({ kind, state }: Pick<NewMemory, "kind" | "state">) =>
   state === "active" && (kind === "fact" || kind === "episode");
 
 /** Rows free a slot or text before others take it. Requires the owner's lock. */
-export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
+export async function applyPlan(
+  tx: Connection,
+  target: PlanTarget,
+  plan: WritePlan,
+): Promise<void> {
   const { owner, scope, space, origin, insights, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });

@@ -14,15 +14,22 @@ import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import type { ExistingMemory, FoundStatement, RankedStatement, Statement, WriteContext } from "./statement.js";
+import type {
+  ExistingMemory,
+  FoundStatement,
+  RankedStatement,
+  Statement,
+  WriteContext,
+} from "./statement.js";
 import type { WriteOrigin } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;
 
 /**
- * Splits `statements` into batches, each decided with one query. A second value of a slot starts a new batch, since
- * its place depends on the slot's history. So does the text of one slot in another slot.
+ * Splits `statements` into batches, each decided with one query. A second value of a slot starts a
+ * new batch, since its place depends on the slot's history. So does the text of one slot in another
+ * slot.
  */
 export function inBatches(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
@@ -32,7 +39,8 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
   for (const statement of statements) {
     const { scope, kind, category, key, contentHash, quarantined } = statement.memory;
     const text = JSON.stringify([scope.appId, kind, contentHash, quarantined]);
-    const slot = key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
+    const slot =
+      key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
     const isDependent = slots.has(slot) || (slotByText.get(text) ?? slot) !== slot;
     if (batch.length === 0 || batch.length === batchSize || isDependent) {
       batch = [];
@@ -56,35 +64,57 @@ export function decideDrafts(context: WriteContext, found: readonly FoundStateme
     const field = JSON.stringify([scope.appId, category, key]);
     const requests = requestsByField.get(field) ?? stored.requests;
     const current = { statement, existing: withOverlay(overlay, stored), requests };
-    const { outcome, plan } = quarantined ? planQuarantined(context, current) : planGuarded(context, current);
+    const { outcome, plan } = quarantined
+      ? planQuarantined(context, current)
+      : planGuarded(context, current);
     updateOverlay(overlay, current, plan);
     requestsByField.set(field, requestsAfter(current, plan));
     const { changes = [], events = [] } = plan;
     const place = placeOf(context.origin, statement);
     const inPlace = <Entry extends object>(entry: Entry) => ({ ...entry, ...place });
-    const placed: Partial<WritePlan> = { ...plan, changes: changes.map(inPlace), events: events.map(inPlace) };
+    const placed: Partial<WritePlan> = {
+      ...plan,
+      changes: changes.map(inPlace),
+      events: events.map(inPlace),
+    };
     return { outcome: [statement.draft, outcome] as const, plan: placed };
   });
-  return { outcomes: writes.map(({ outcome }) => outcome), plan: joinPlans(writes.map(({ plan }) => plan)) };
+  return {
+    outcomes: writes.map(({ outcome }) => outcome),
+    plan: joinPlans(writes.map(({ plan }) => plan)),
+  };
 }
 
-/** A memory after the earlier drafts of a batch; null: no longer active. `draft` has its text; null: the text is stored. */
+/**
+ * A memory after the earlier drafts of a batch; null: no longer active. `draft` has its text; null:
+ * the text is stored.
+ */
 type Overlaid = { readonly memory: ExistingMemory; readonly draft: Statement | null } | null;
 
 type Overlay = Map<string, Overlaid>;
 
-const bySimilarity = (one: ExistingMemory, other: ExistingMemory) => other.similarity - one.similarity;
+const bySimilarity = (one: ExistingMemory, other: ExistingMemory) =>
+  other.similarity - one.similarity;
 
-function withOverlay(overlay: Overlay, { statement, existing }: FoundStatement): readonly ExistingMemory[] {
+function withOverlay(
+  overlay: Overlay,
+  { statement, existing }: FoundStatement,
+): readonly ExistingMemory[] {
   if (overlay.size === 0) return existing;
   const stored = existing.flatMap((memory): ExistingMemory[] => {
     const overlaid = overlay.get(memory.id);
     if (overlaid === undefined) return [memory];
     const { relation, similarity } = memory;
-    return overlaid === null || overlaid.draft ? [] : [{ ...overlaid.memory, relation, similarity }];
+    return overlaid === null || overlaid.draft
+      ? []
+      : [{ ...overlaid.memory, relation, similarity }];
   });
-  const drafted = [...overlay.values()].flatMap((overlaid) => comparedDraft(statement, overlaid) ?? []);
-  return [...stored, ...drafted.toSorted(bySimilarity).slice(0, nearestCount)].toSorted(bySimilarity);
+  const drafted = [...overlay.values()].flatMap(
+    (overlaid) => comparedDraft(statement, overlaid) ?? [],
+  );
+  return [...stored, ...drafted.toSorted(bySimilarity).slice(0, nearestCount)].toSorted(
+    bySimilarity,
+  );
 }
 
 function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): ExistingMemory | null {
@@ -105,16 +135,23 @@ function updateOverlay(
 ): void {
   for (const { id } of deactivated) overlay.set(id, null);
   for (const memory of created) {
-    if (memory.state !== "superseded") overlay.set(memory.id, { memory: createdMemory(memory), draft: statement });
+    if (memory.state !== "superseded")
+      overlay.set(memory.id, { memory: createdMemory(memory), draft: statement });
   }
   for (const sighting of sightings) {
     const seen = existing.find(({ id }) => id === sighting.id) as ExistingMemory;
-    overlay.set(sighting.id, { memory: seenAgain(seen, sighting), draft: overlay.get(sighting.id)?.draft ?? null });
+    overlay.set(sighting.id, {
+      memory: seenAgain(seen, sighting),
+      draft: overlay.get(sighting.id)?.draft ?? null,
+    });
   }
   for (const rewrite of rewrites) {
     const { memory } = overlay.get(rewrite.id) as { memory: ExistingMemory };
     const { expiresAt } = memory;
-    overlay.set(rewrite.id, { memory: { ...memory, ...versionOf(rewrite), expiresAt }, draft: statement });
+    overlay.set(rewrite.id, {
+      memory: { ...memory, ...versionOf(rewrite), expiresAt },
+      draft: statement,
+    });
   }
 }
 
@@ -140,7 +177,11 @@ function createdMemory(created: NewMemory): ExistingMemory {
 /** The effect of `touchMemories`. */
 function seenAgain(memory: ExistingMemory, sighting: Sighting): ExistingMemory {
   const { kind, assertedAt } = memory;
-  const source = { kind, origin: sighting.origin ?? memory.origin, trust: sighting.trust ?? memory.trust };
+  const source = {
+    kind,
+    origin: sighting.origin ?? memory.origin,
+    trust: sighting.trust ?? memory.trust,
+  };
   const sightedAt = new Date(sighting.assertedAt ?? assertedAt);
   return {
     ...memory,
@@ -161,10 +202,19 @@ function requestsAfter(
   { settled = [], requests: created = [], repeats = [] }: Partial<WritePlan>,
 ): EarlierRequest[] {
   const added = created.map(({ draft: { text }, ...request }): EarlierRequest => {
-    return { ...request, text, validFrom: memory.validFrom ?? null, status: "pending", expired: false };
+    return {
+      ...request,
+      text,
+      validFrom: memory.validFrom ?? null,
+      status: "pending",
+      expired: false,
+    };
   });
   const open = requests.filter(({ id }) => !settled.some((each) => each.id === id));
-  return [...added, ...open.map((request) => ({ ...request, ...repeats.find(({ id }) => id === request.id) }))];
+  return [
+    ...added,
+    ...open.map((request) => ({ ...request, ...repeats.find(({ id }) => id === request.id) })),
+  ];
 }
 
 export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
@@ -181,22 +231,37 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   const { statement, existing } = found;
   const { memory } = statement;
   const rule = consentRule(config.consent, memory);
-  const consented = rule && origin.consent ? { ...found, statement: withConsent(statement) } : found;
+  const consented =
+    rule && origin.consent ? { ...found, statement: withConsent(statement) } : found;
   const decision = decideWrite(consented.statement.memory, existing, relationOf(context, found));
   if (rule === null) return planStatement(context, consented, decision);
   const { consents, ...verdict } = guardStatement(context, found, rule, decision);
-  if ("consentId" in verdict) return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
+  if ("consentId" in verdict)
+    return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
   const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
-  const { outcome, plan } = planStatement(context, consented, isPast ? { action: "keep", id: decision.id } : decision);
+  const { outcome, plan } = planStatement(
+    context,
+    consented,
+    isPast ? { action: "keep", id: decision.id } : decision,
+  );
   const { id: memoryId } = outcome;
   const { approval } = verdict;
-  const approved = approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
-  const settled = consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each)) ?? [];
-  return { outcome, plan: { ...plan, ...consents, settled, changes: [...(plan.changes ?? []), ...approved] } };
+  const approved =
+    approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
+  const settled =
+    consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each)) ??
+    [];
+  return {
+    outcome,
+    plan: { ...plan, ...consents, settled, changes: [...(plan.changes ?? []), ...approved] },
+  };
 }
 
 /** Only the user's plain statement ends a memory that needs consent. */
-function relationOf({ config, origin }: WriteContext, { statement: { draft }, existing }: FoundStatement) {
+function relationOf(
+  { config, origin }: WriteContext,
+  { statement: { draft }, existing }: FoundStatement,
+) {
   const target = existing.find(({ relation }) => relation === "target");
   const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
   return isGuarded && !origin.stated?.has(draft) ? undefined : origin.relations?.get(draft);
@@ -205,6 +270,10 @@ function relationOf({ config, origin }: WriteContext, { statement: { draft }, ex
 /** Consent makes a statement the user's own, at any confidence. */
 function withConsent(statement: RankedStatement): RankedStatement {
   const { memory } = statement;
-  const trusted = { ...memory, trust: isApproved(memory) ? "operator" : "user", correction: true } as const;
+  const trusted = {
+    ...memory,
+    trust: isApproved(memory) ? "operator" : "user",
+    correction: true,
+  } as const;
   return { ...statement, memory: { ...trusted, rank: sourceRank(trusted) } };
 }

@@ -6,7 +6,11 @@ import type { MemoryRelation } from "./write-types.js";
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
   /** "touch": counts another sighting. "update": also takes the new text. */
-  | { readonly action: "touch" | "update"; readonly id: string; readonly moves?: readonly IntervalMove[] };
+  | {
+      readonly action: "touch" | "update";
+      readonly id: string;
+      readonly moves?: readonly IntervalMove[];
+    };
 
 /**
  * The first matching row decides.
@@ -27,7 +31,8 @@ export function decideWrite(
   existing: readonly ExistingMemory[],
   relation?: MemoryRelation,
 ): WriteDecision {
-  const by = (relation: ExistingMemory["relation"]) => existing.find((each) => each.relation === relation);
+  const by = (relation: ExistingMemory["relation"]) =>
+    existing.find((each) => each.relation === relation);
   const slot = by("slot");
   const same = existing.find((each) => each.relation === "same" && each.id !== slot?.id);
   const isKeyed = memory.key !== undefined;
@@ -37,10 +42,15 @@ export function decideWrite(
   if (!isKeyed) return replaced ?? { action: "create" };
   const decision = placeInSlot(memory, { current: slot, before: by("before"), after: by("after") });
   if (decision.action === "same") return repeatValue(memory, existing, decision);
-  return decision.action === "create" && !decision.moves?.length ? (replaced ?? decision) : decision;
+  return decision.action === "create" && !decision.moves?.length
+    ? (replaced ?? decision)
+    : decision;
 }
 
-/** A model's relation closes no pinned or higher-ranking memory. It may end a slot's value, not replace it. */
+/**
+ * A model's relation closes no pinned or higher-ranking memory. It may end a slot's value, not
+ * replace it.
+ */
 function closedBy(
   memory: RankedMemory,
   target?: ExistingMemory,
@@ -49,7 +59,8 @@ function closedBy(
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
   if (!target || target.pinned || target.rank > memory.rank) return undefined;
   if (!target.keyed) return target;
-  const isEnded = relation.relation === "ends" && memory.key === undefined && takesSlot(target, memory);
+  const isEnded =
+    relation.relation === "ends" && memory.key === undefined && takesSlot(target, memory);
   return isEnded ? target : undefined;
 }
 
@@ -61,7 +72,11 @@ function repeatValue(
   const same = existing.find((each) => each.id === id);
   const isActive = same?.relation === "slot" || same?.relation === "near";
   const isPreferred = isActive && (rank > same.rank || (rank === same.rank && correction));
-  return { action: isPreferred && text !== same.text ? "update" : "touch", id, ...(moves && { moves }) };
+  return {
+    action: isPreferred && text !== same.text ? "update" : "touch",
+    id,
+    ...(moves && { moves }),
+  };
 }
 
 /** The keyless memory with the same text, which a new memory replaces. */

@@ -13,12 +13,18 @@ export function isExpired(db: Connection) {
 }
 
 /**
- * Hides expired memories of a locked owner, which frees their slots and texts. Returns how many. By default at most
- * 10,000: more than expire between two writes.
+ * Hides expired memories of a locked owner, which frees their slots and texts. Returns how many. By
+ * default at most 10,000: more than expire between two writes.
  */
 export async function expireMemories(
   tx: Connection,
-  input: { owner: Pick<LockedOwner, "ref">; scope: Scope; purgeAfterMs: number; vectors: boolean; limit?: number },
+  input: {
+    owner: Pick<LockedOwner, "ref">;
+    scope: Scope;
+    purgeAfterMs: number;
+    vectors: boolean;
+    limit?: number;
+  },
 ): Promise<number> {
   const { owner, scope, purgeAfterMs, vectors, limit = 10_000 } = input;
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
@@ -30,6 +36,12 @@ export async function expireMemories(
   const memories = rows.map((row) => memoryOf(row.memory));
   const how = { ownerRef: owner.ref, vectors, purgeAfterMs, event: "TTL" } as const;
   const changes = await hideMemories(tx, how, memories, ({ expiresAt }) => ({ expiresAt }));
-  await recordChanges(tx, { ownerRef: owner.ref, scope, actor: lifecycleActor, step: "lifecycle", changes });
+  await recordChanges(tx, {
+    ownerRef: owner.ref,
+    scope,
+    actor: lifecycleActor,
+    step: "lifecycle",
+    changes,
+  });
   return memories.length;
 }

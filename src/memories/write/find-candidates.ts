@@ -24,9 +24,16 @@ const commonWord = 500;
 const mostProbes = 200;
 export const nearestCount = 5;
 
-type VectorSearch = { readonly ownerRef: number; readonly space: EmbeddingSpace; readonly isBatch: boolean };
+type VectorSearch = {
+  readonly ownerRef: number;
+  readonly space: EmbeddingSpace;
+  readonly isBatch: boolean;
+};
 
-/** Vectors of the first pass, before the filter by app. With fewer than `nearestCount` hits, a second pass reads all. */
+/**
+ * Vectors of the first pass, before the filter by app. With fewer than `nearestCount` hits, a
+ * second pass reads all.
+ */
 const firstPass = 64;
 
 interface WriteSearch {
@@ -42,11 +49,15 @@ interface Row extends Omit<ExistingMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * Finds for each of `sought` its slot, the closed values around its time, equal text, and the nearest memories; in
- * quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
- * stemmed terms of texts that share a rare word. One statement for every 200.
+ * Finds for each of `sought` its slot, the closed values around its time, equal text, and the
+ * nearest memories; in quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with
+ * embeddings, else Dice's coefficient on stemmed terms of texts that share a rare word. One
+ * statement for every 200.
  */
-export async function findCandidates(db: Connection, input: WriteSearch): Promise<ExistingMemory[][]> {
+export async function findCandidates(
+  db: Connection,
+  input: WriteSearch,
+): Promise<ExistingMemory[][]> {
   const found: ExistingMemory[][] = [];
   for (let from = 0; from < input.sought.length; from += mostProbes) {
     const sought = input.sought.slice(from, from + mostProbes);
@@ -68,11 +79,25 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     const { appId = "" } = scope;
     const hidden = quarantined && self === undefined;
     const { key = null, terms } = hidden ? { terms: "" } : memory;
-    return { index, appId, kind, category, key, validFrom, contentHash, terms, self, target, hidden };
+    return {
+      index,
+      appId,
+      kind,
+      category,
+      key,
+      validFrom,
+      contentHash,
+      terms,
+      self,
+      target,
+      hidden,
+    };
   });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
-  const near = space ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 }) : nearByTerms(db, ownerRef);
+  const near = space
+    ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
+    : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe; by default only for probes with a key. */
   const one = (
     relation: ExistingMemory["relation"],
@@ -170,7 +195,10 @@ function nearByTerms(db: Connection, ownerRef: number): Sql {
   )`;
 }
 
-/** CTE `near` (probe, ref, similarity): the owner's nearest memories for each row of the CTE `probe`. */
+/**
+ * CTE `near` (probe, ref, similarity): the owner's nearest memories for each row of the CTE
+ * `probe`.
+ */
 function nearByVector(db: Connection, search: VectorSearch): Sql {
   // A batch reads the vectors once.
   return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}

@@ -48,18 +48,25 @@ export function guardStatement(
   const { action } = decision;
   if (origin.consent) return consented(found, origin.actor, origin.consent);
   if (action === "touch") {
-    const isSlot = found.existing.some(({ relation, id }) => relation === "slot" && id === decision.id);
+    const isSlot = found.existing.some(
+      ({ relation, id }) => relation === "slot" && id === decision.id,
+    );
     return { ...passed, consents: isSlot ? supersedeOlder(found, origin.actor) : {} };
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return passed;
   const implied = impliedConsent(context, found, rule);
   if (implied) return action === "keep" ? passed : consented(found, origin.actor, implied);
-  return action === "insert_closed" ? { ...passed, outcome: "dropped" } : proposed(context, found, rule);
+  return action === "insert_closed"
+    ? { ...passed, outcome: "dropped" }
+    : proposed(context, found, rule);
 }
 
 const passed = { outcome: "written", approval: null, consents: {} } as const;
 
-/** The user's plain statement is consent if nobody asks, unless the user refused this value recently. */
+/**
+ * The user's plain statement is consent if nobody asks, unless the user refused this value
+ * recently.
+ */
 function impliedConsent(
   { config: { consent }, origin: { stated } }: WriteContext,
   { statement: { memory, draft }, requests }: FoundStatement,
@@ -70,7 +77,9 @@ function impliedConsent(
   const isAsked = rule === "consent" && consent.ask !== "said";
   if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated?.has(draft)) return null;
   const { quote, threadId } = source;
-  const refused = requests.some((other) => other.status === "refused" && isSameProposal(memory, other));
+  const refused = requests.some(
+    (other) => other.status === "refused" && isSameProposal(memory, other),
+  );
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
 
@@ -81,7 +90,9 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
   // The decider settles the answered request itself.
   const others = pendingRequests(found).filter(({ id }) => id !== requestId);
   const isApproved = (other: EarlierRequest) => !other.expired && isSameProposal(memory, other);
-  const approved = others.filter(isApproved).map(({ id }) => approvedBy(actor, id, { via, evidence }));
+  const approved = others
+    .filter(isApproved)
+    .map(({ id }) => approvedBy(actor, id, { via, evidence }));
   const outdated = others.filter((other) => !isApproved(other));
   const { settled, events } = endedRequests(outdated, actor, memory.category);
   return {
@@ -94,11 +105,16 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
 /** A repeated value supersedes older requests for another value. */
 function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
   const { validFrom, category } = found.statement.memory;
-  const isOlder = ({ validFrom: other }: EarlierRequest) => !validFrom || !other || validFrom >= other;
+  const isOlder = ({ validFrom: other }: EarlierRequest) =>
+    !validFrom || !other || validFrom >= other;
   return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
 }
 
-function proposed(context: WriteContext, { statement, requests }: FoundStatement, rule: ConsentRule): GuardVerdict {
+function proposed(
+  context: WriteContext,
+  { statement, requests }: FoundStatement,
+  rule: ConsentRule,
+): GuardVerdict {
   const { actor } = context.origin;
   const { memory } = statement;
   const { category, key = null, validFrom = null } = memory;
@@ -120,24 +136,34 @@ function proposed(context: WriteContext, { statement, requests }: FoundStatement
         seenCount: 1,
         proposedBy: actor,
       };
-      const consents = { settled, requests: [{ ...change, ...columns }], events: [...events, event] };
+      const consents = {
+        settled,
+        requests: [{ ...change, ...columns }],
+        events: [...events, event],
+      };
       return { outcome: "proposed", consentId: id, consents };
     }
     case "repeat": {
       const { id, signals } = verdict;
-      const consents = { repeats: [{ id, times: 1, signals }], events: [{ ...event, detail: "repeated" }] };
+      const consents = {
+        repeats: [{ id, times: 1, signals }],
+        events: [{ ...event, detail: "repeated" }],
+      };
       return { outcome: "proposed", consentId: id, consents };
     }
     case "refused":
     case "outdated": {
-      const consents = { events: [{ ...event, status: "skipped", detail: verdict.action } as const] };
+      const consents = {
+        events: [{ ...event, status: "skipped", detail: verdict.action } as const],
+      };
       const outcome = verdict.action === "refused" ? "refused" : "kept";
       return { outcome, consentId: verdict.id, consents };
     }
     case "apply": {
       const { id: requestId, signals } = verdict;
       const via = "signals";
-      const settled = requestId === null ? [] : [approvedBy(actor, requestId, { via, evidence: null })];
+      const settled =
+        requestId === null ? [] : [approvedBy(actor, requestId, { via, evidence: null })];
       const approval = { decision: "approve", via, requestId, signals: signals.length } as const;
       return { outcome: "written", approval, consents: { settled } };
     }
@@ -147,10 +173,15 @@ function proposed(context: WriteContext, { statement, requests }: FoundStatement
 /** Pending requests for the slot; without a key, for the same text. */
 function pendingRequests({ statement: { memory }, requests }: FoundStatement): EarlierRequest[] {
   const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
-  return requests.filter(({ status, contentHash }) => status === "pending" && isSubject(contentHash));
+  return requests.filter(
+    ({ status, contentHash }) => status === "pending" && isSubject(contentHash),
+  );
 }
 
-function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: EarlierRequest): boolean {
+function isSameProposal(
+  memory: PreparedMemory,
+  { contentHash, normalValue }: EarlierRequest,
+): boolean {
   return contentHash === memory.contentHash || normalValue === proposedValue(memory);
 }
 
@@ -178,16 +209,25 @@ function endedRequests(
   };
 }
 
-function approvedBy(actor: string, id: string, how: Pick<SettledConsent, "via" | "evidence">): SettledConsent {
+function approvedBy(
+  actor: string,
+  id: string,
+  how: Pick<SettledConsent, "via" | "evidence">,
+): SettledConsent {
   return { ...how, id, status: "approved", actor, memoryId: null };
 }
 
 /** Each call of a program with such words is a signal; an agent may repeat itself. */
 const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
-function signalsOf({ origin: { call } }: WriteContext, { memory }: RankedStatement): ConsentSignal[] {
+function signalsOf(
+  { origin: { call } }: WriteContext,
+  { memory }: RankedStatement,
+): ConsentSignal[] {
   const { origin, source, turn } = memory;
   const seq = source?.seqs.at(-1);
   const byCall = call !== undefined && signalOrigins.has(origin) && { call };
-  return [{ turn, ...byCall, ...(source && seq !== undefined && { threadId: source.threadId, seq }) }];
+  return [
+    { turn, ...byCall, ...(source && seq !== undefined && { threadId: source.threadId, seq }) },
+  ];
 }

@@ -114,7 +114,10 @@ export function wordRows(db: Connection): Sql {
     )`;
 }
 
-/** CTE `term` (memory_ref, length): the index of active memories in `added` (ref, id, state), by `word`. */
+/**
+ * CTE `term` (memory_ref, length): the index of active memories in `added` (ref, id, state), by
+ * `word`.
+ */
 export function termRows({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`
     term as (

@@ -64,7 +64,11 @@ export async function hideMemories(
   const { ownerRef, vectors, purgeAfterMs, event } = input;
   const state = "soft_deleted";
   const hidden = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
-  await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...hidden, id })) });
+  await deactivateMemories(tx, {
+    ownerRef,
+    vectors,
+    changes: memories.map(({ id }) => ({ ...hidden, id })),
+  });
   return memories.map((memory) => ({
     memoryId: memory.id,
     event,
@@ -90,7 +94,9 @@ export interface Sighting extends Noted {
   readonly rank: number;
 }
 
-/** Counts sightings. Keeps the higher confidence and importance, and the last metadata and expiry. */
+/**
+ * Counts sightings. Keeps the higher confidence and importance, and the last metadata and expiry.
+ */
 export async function touchMemories(
   tx: Connection,
   { ownerRef, sightings }: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -126,8 +132,15 @@ export async function touchMemories(
   );
 }
 
-/** Deletes inactive memories of a locked owner, and their text in the change log. The audit trail stays. */
-export async function purgeMemories(tx: Connection, ownerRef: OwnerRef, ids: readonly string[]): Promise<void> {
+/**
+ * Deletes inactive memories of a locked owner, and their text in the change log. The audit trail
+ * stays.
+ */
+export async function purgeMemories(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  ids: readonly string[],
+): Promise<void> {
   await tx.query(sql`
     with purged as (
       delete from ${tx.schema}.memory m

@@ -9,7 +9,13 @@ import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
-import type { ExistingMemory, FoundStatement, RankedMemory, RankedStatement, WriteContext } from "./statement.js";
+import type {
+  ExistingMemory,
+  FoundStatement,
+  RankedMemory,
+  RankedStatement,
+  WriteContext,
+} from "./statement.js";
 import type { WriteOutcome } from "./write-types.js";
 
 export interface PlannedWrite {
@@ -18,7 +24,11 @@ export interface PlannedWrite {
 }
 
 /** Assumes that consent is checked: see `decideDrafts`. */
-export function planStatement(context: WriteContext, found: FoundStatement, decision: WriteDecision): PlannedWrite {
+export function planStatement(
+  context: WriteContext,
+  found: FoundStatement,
+  decision: WriteDecision,
+): PlannedWrite {
   switch (decision.action) {
     case "create":
     case "replace":
@@ -35,13 +45,24 @@ export function planStatement(context: WriteContext, found: FoundStatement, deci
 }
 
 /** Stores text that reads as instructions without slot, links and delta line. */
-export function planQuarantined(context: WriteContext, { statement, existing }: FoundStatement): PlannedWrite {
-  const outcome = (id: string) => ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;
+export function planQuarantined(
+  context: WriteContext,
+  { statement, existing }: FoundStatement,
+): PlannedWrite {
+  const outcome = (id: string) =>
+    ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;
   const [seen] = existing;
   if (seen) {
     const { id, seenCount, turn: assertedTurn } = seen;
     const again = change(seen, id, "MERGE", null, { seenCount: seenCount + 1 });
-    const unchanged = { ...seen, times: 1, assertedTurn, assertedAt: null, origin: null, trust: null };
+    const unchanged = {
+      ...seen,
+      times: 1,
+      assertedTurn,
+      assertedAt: null,
+      origin: null,
+      trust: null,
+    };
     return { outcome: outcome(id), plan: { sightings: [unchanged], changes: [again] } };
   }
   const memory = { ...newMemory(context, statement, []), state: "quarantined" } as const;
@@ -65,7 +86,12 @@ function planNew(
   const created = { ...newMemory(context, statement, near), validFrom };
   const { id } = created;
   const merged = mergeInto(id, memory, duplicate);
-  const superseded = { state: "superseded", validTo: validFrom, supersededBy: id, purgeAfterMs: null } as const;
+  const superseded = {
+    state: "superseded",
+    validTo: validFrom,
+    supersededBy: id,
+    purgeAfterMs: null,
+  } as const;
   return {
     outcome: { outcome: old ? "replaced" : "created", id, problems: [] },
     plan: {
@@ -103,13 +129,18 @@ function planClosed(
       splits: parts,
       changes: [
         change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
-        ...parts.map((part) => change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id })),
+        ...parts.map((part) =>
+          change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id }),
+        ),
       ],
     },
   };
 }
 
-function planSighting(found: FoundStatement, { id, moves }: Decided<"touch" | "update">): PlannedWrite {
+function planSighting(
+  found: FoundStatement,
+  { id, moves }: Decided<"touch" | "update">,
+): PlannedWrite {
   const { statement, existing } = found;
   const { memory } = statement;
   const seen = byId(existing, id);
@@ -124,7 +155,13 @@ function planSighting(found: FoundStatement, { id, moves }: Decided<"touch" | "u
     plan: {
       moves: movesTo(moves, id),
       sightings: [sightingOf(statement, seen)],
-      changes: [{ ...merged, similarity: 1, delta: isNews ? deltaOf("merged", { ...memory, text }, times) : null }],
+      changes: [
+        {
+          ...merged,
+          similarity: 1,
+          delta: isNews ? deltaOf("merged", { ...memory, text }, times) : null,
+        },
+      ],
     },
   };
 }
@@ -147,7 +184,9 @@ function planUpdate(
   const importance = Math.max(old.importance, memory.importance);
   const confidence = Math.max(old.confidence, memory.confidence);
   // Unset fields keep their values.
-  const version = Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion;
+  const version = Object.fromEntries(
+    versionNames.map((name) => [name, memory[name] ?? old[name]]),
+  ) as MemoryVersion;
   const merging = {
     category,
     pinned,
@@ -157,7 +196,15 @@ function planUpdate(
     metadata,
     expiresAt: expiresAt?.toISOString() ?? null,
   };
-  const rewrite = { ...memory, ...version, ...merging, id, vector, links, state: "active" as const };
+  const rewrite = {
+    ...memory,
+    ...version,
+    ...merging,
+    id,
+    vector,
+    links,
+    state: "active" as const,
+  };
   return {
     outcome: { outcome: "updated", id, problems: [] },
     plan: {
@@ -167,7 +214,11 @@ function planUpdate(
       rewrites: [rewrite],
       changes: [
         ...merged.changes,
-        { ...updated, similarity, delta: { ...deltaOf("updated", { ...memory, category }, times), importance } },
+        {
+          ...updated,
+          similarity,
+          delta: { ...deltaOf("updated", { ...memory, category }, times), importance },
+        },
         ...linkChanges(old, links),
       ],
     },
@@ -188,12 +239,17 @@ function mergeInto(
 }
 
 /** Only the audit trail stores a value that ranks lower. */
-function planKept({ statement: { memory }, existing }: FoundStatement, { id }: Decided<"keep">): PlannedWrite {
+function planKept(
+  { statement: { memory }, existing }: FoundStatement,
+  { id }: Decided<"keep">,
+): PlannedWrite {
   const { text: refused, confidence, origin } = memory;
   const reason = conflictReason(byId(existing, id), memory);
   return {
     outcome: { outcome: "kept", id, problems: [] },
-    plan: { changes: [change(memory, id, "UPDATE", null, { refused, confidence, origin, reason })] },
+    plan: {
+      changes: [change(memory, id, "UPDATE", null, { refused, confidence, origin, reason })],
+    },
   };
 }
 
@@ -207,7 +263,10 @@ function byId(existing: readonly ExistingMemory[], id: string): ExistingMemory {
 }
 
 /** `successor` supersedes a value that now ends earlier. */
-function movesTo(moves: readonly IntervalMove[] = [], successor: string | undefined): WritePlan["moves"] {
+function movesTo(
+  moves: readonly IntervalMove[] = [],
+  successor: string | undefined,
+): WritePlan["moves"] {
   return moves.map((move) => ({ ...move, supersededBy: move.validTo && successor }));
 }
 
@@ -239,8 +298,16 @@ function replacedBy(old: ExistingMemory, memory: RankedMemory, supersededBy: str
   return change(memory, id, "UPDATE", { text, confidence, origin }, { supersededBy, reason });
 }
 
-function deltaOf(event: ChangeEvent, memory: RankedMemory, seenCount: number): MemoryChange["delta"] & object {
-  return { event, line: changeLine(event, { ...memory, seenCount }), importance: memory.importance };
+function deltaOf(
+  event: ChangeEvent,
+  memory: RankedMemory,
+  seenCount: number,
+): MemoryChange["delta"] & object {
+  return {
+    event,
+    line: changeLine(event, { ...memory, seenCount }),
+    importance: memory.importance,
+  };
 }
 
 function change(

@@ -23,7 +23,8 @@ export interface PreparedDrafts {
 const mostDrafts = 5_000;
 
 /**
- * Checks, redacts and embeds `drafts` before any lock is taken. @throws MemoryError as `writeMemories`
+ * Checks, redacts and embeds `drafts` before any lock is taken.
+ * @throws MemoryError as `writeMemories`
  * @param input.turnsAgo by draft, in turns of the owner. @default 0
  * @param input.personal a model's personal field, by draft. @default by its key
  */
@@ -39,18 +40,25 @@ export async function prepareDrafts(
   const { scope, drafts, turnsAgo = [], personal = [] } = input;
   if (drafts.length > mostDrafts) {
     const problem = `At most ${mostDrafts} memories can be added in one call, got ${drafts.length}`;
-    throw new MemoryError("INVALID_INPUT", `${problem}: add them in several calls, or import them.`);
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `${problem}: add them in several calls, or import them.`,
+    );
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
   const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy));
   const prepared = await Promise.all(
     checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
   );
-  const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
+  const valid = prepared.flatMap((memory, draft) =>
+    "problems" in memory ? [] : { memory, draft },
+  );
 
   const plain = valid.filter(({ memory }) => !memory.quarantined);
   const embedded =
-    embedder && plain.length > 0 ? await embedder.documents(plain.map(({ memory }) => memory.text)) : null;
+    embedder && plain.length > 0
+      ? await embedder.documents(plain.map(({ memory }) => memory.text))
+      : null;
   const terms = plain.length > 1 && !embedded ? plain.map(({ memory }) => memory.terms) : [];
   const stems = terms.length > 0 ? await stemMeasures(db, terms) : [];
   const compared = new Map(
@@ -71,7 +79,11 @@ export async function prepareDrafts(
     const trimmed = cutOff(redacted[at]?.text ?? "", memory.text);
     return { outcome: "rejected", id: null, problems: [], ...(trimmed !== "" && { trimmed }) };
   });
-  return { outcomes, owners: owners.filter(({ length }) => length > 0), space: embedded?.space ?? null };
+  return {
+    outcomes,
+    owners: owners.filter(({ length }) => length > 0),
+    space: embedded?.space ?? null,
+  };
 }
 
 /** Redacts the quote too, but not its thread id. */

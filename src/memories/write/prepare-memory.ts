@@ -40,7 +40,8 @@ const draftSchema = z.strictObject({
   correction: z.boolean().default(false),
 });
 
-export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
+export interface PreparedMemory
+  extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
   readonly scope: Scope;
   readonly category: string;
   readonly confidence: number;
@@ -58,8 +59,9 @@ export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "cate
 export const insightImportance = 2;
 
 /**
- * Fills in defaults, normalises the key, trims long texts and rejects bad ones. Notes, and categories of level "app",
- * belong to the app. @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
+ * Fills in defaults, normalises the key, trims long texts and rejects bad ones. Notes, and
+ * categories of level "app", belong to the app.
+ * @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
  */
 export function prepareMemory(
   draft: MemoryDraft,
@@ -94,9 +96,16 @@ export function prepareMemory(
 }
 
 /** Quarantines a memory that reads as instructions to a model, unless an operator wrote it. */
-export async function screenMemory(screen: Screen, memory: PreparedMemory): Promise<PreparedMemory> {
+export async function screenMemory(
+  screen: Screen,
+  memory: PreparedMemory,
+): Promise<PreparedMemory> {
   if (memory.origin === "operator" || !(await memoryInstructs(screen, memory))) return memory;
-  return { ...memory, quarantined: true, trust: memory.trust === "operator" ? "untrusted" : memory.trust };
+  return {
+    ...memory,
+    quarantined: true,
+    trust: memory.trust === "operator" ? "untrusted" : memory.trust,
+  };
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {
@@ -106,8 +115,14 @@ export function draftOf(memory: PreparedMemory): MemoryDraft {
 
 /** Without `validFrom`: it is valid from the write. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
-  const { validFrom: _, ...fields } = { ...setFields(memory), source: memory.source, turns: memory.turns };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as unknown as MemoryDraft;
+  const { validFrom: _, ...fields } = {
+    ...setFields(memory),
+    source: memory.source,
+    turns: memory.turns,
+  };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value != null),
+  ) as unknown as MemoryDraft;
 }
 
 function requireKey(key: string): string {
@@ -116,7 +131,11 @@ function requireKey(key: string): string {
   throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }
 
-function memoryScope(kind: MemoryKind, level: "user" | "app", { tenantId, userId, appId }: Scope): Scope {
+function memoryScope(
+  kind: MemoryKind,
+  level: "user" | "app",
+  { tenantId, userId, appId }: Scope,
+): Scope {
   const tenant = tenantId === undefined ? {} : { tenantId };
   const app = appId !== undefined && { appId };
   if (kind === "note" && !app) {

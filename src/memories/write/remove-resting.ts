@@ -35,5 +35,7 @@ export async function removeResting(
     { prepare: true },
   );
   const found = new Map(rows.map(({ memory, restedOn }) => [memoryOf(memory), restedOn]));
-  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (each) => ({ restedOn: found.get(each) }));
+  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (each) => ({
+    restedOn: found.get(each),
+  }));
 }

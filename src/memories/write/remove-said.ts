@@ -17,10 +17,19 @@ export interface SaidRemoval extends EventPlace {
   readonly seq: number;
 }
 
-/** Hides memories that the user asked to forget, and insights derived from them; refuses consent requests. Returns ids. */
+/**
+ * Hides memories that the user asked to forget, and insights derived from them; refuses consent
+ * requests. Returns ids.
+ */
 export async function removeSaid(
   tx: Connection,
-  input: { scope: Scope; removals: readonly SaidRemoval[]; actor: string; step: EventStep; purgeAfterMs: number },
+  input: {
+    scope: Scope;
+    removals: readonly SaidRemoval[];
+    actor: string;
+    step: EventStep;
+    purgeAfterMs: number;
+  },
 ): Promise<string[]> {
   const { scope, removals, actor, step, purgeAfterMs } = input;
   if (removals.length === 0) return [];
@@ -63,7 +72,14 @@ async function refuseRequests(
   });
   await settleConsents(
     tx,
-    refused.map(({ id, evidence }) => ({ id, status: "refused", actor, via, evidence, memoryId: null })),
+    refused.map(({ id, evidence }) => ({
+      id,
+      status: "refused",
+      actor,
+      via,
+      evidence,
+      memoryId: null,
+    })),
   );
   return refused.map(({ evidence, threadId, ...request }) => ({
     ...consentChange(request, { decision: "refuse", via, requestId: request.id, evidence }),

@@ -37,8 +37,9 @@ export function rankStatement({ turns, now }: LockedOwner, statement: Statement)
 
 export interface ExistingMemory extends SlotValue, MemoryVersion {
   /**
-   * "slot": has the same slot. "same": has the same text. "near": one of the most similar. "before", "after": closed
-   * values of the slot around the statement's time. "target": a model says that the statement is about it.
+   * "slot": has the same slot. "same": has the same text. "near": one of the most similar.
+   * "before", "after": closed values of the slot around the statement's time. "target": a model
+   * says that the statement is about it.
    */
   readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
   /** Null when an earlier draft of the batch created it. */

@@ -12,18 +12,26 @@ import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import { type FoundStatement, rankStatement, type Statement, type WriteContext } from "./statement.js";
+import {
+  type FoundStatement,
+  rankStatement,
+  type Statement,
+  type WriteContext,
+} from "./statement.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
 
 export interface Writing {
   readonly origin: WriteOrigin;
   /** Runs after the writes in their transaction; its error rolls them back. */
-  readonly alongside?: ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>) | undefined;
+  readonly alongside?:
+    | ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>)
+    | undefined;
 }
 
 /**
- * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock serializes writers, so equal drafts
- * become one memory. @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
+ * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock serializes
+ * writers, so equal drafts become one memory.
+ * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
  * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `REDACTION_FAILED`
  */
 export async function writeMemories(
@@ -53,10 +61,19 @@ export async function writePrepared(
         const { outcomes: decided, plan } = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ existing }) => existing));
         const search = { searched, place: commonPlace(origin, batch) };
-        await applyPlan(tx, { owner, scope, space, origin, insights: config.insights, search }, plan);
-        for (const [draft, outcome] of decided) outcomes[draft] = { ...outcomes[draft], ...outcome };
-        quarantined.push(...plan.created.filter(({ state }) => state === "quarantined").map(({ id }) => id));
-        pending.push(...plan.requests.filter((request) => !plan.settled.some(({ id }) => id === request.id)));
+        await applyPlan(
+          tx,
+          { owner, scope, space, origin, insights: config.insights, search },
+          plan,
+        );
+        for (const [draft, outcome] of decided)
+          outcomes[draft] = { ...outcomes[draft], ...outcome };
+        quarantined.push(
+          ...plan.created.filter(({ state }) => state === "quarantined").map(({ id }) => id),
+        );
+        pending.push(
+          ...plan.requests.filter((request) => !plan.settled.some(({ id }) => id === request.id)),
+        );
       }
     }
     await alongside?.(tx, outcomes);
@@ -74,7 +91,10 @@ async function findForBatch(
 ): Promise<FoundStatement[]> {
   const { owner, scope, config, space, origin } = context;
   const ownerRef = owner.ref;
-  const sought = batch.map((each) => ({ ...each, target: origin.relations?.get(each.draft)?.target }));
+  const sought = batch.map((each) => ({
+    ...each,
+    target: origin.relations?.get(each.draft)?.target,
+  }));
   const find = () => findCandidates(tx, { ownerRef, space, sought });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
@@ -88,13 +108,21 @@ async function findForBatch(
   });
   const requests = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
   return batch.map((statement, at) => {
-    return { statement: rankStatement(owner, statement), existing: existing[at] ?? [], requests: requests[at] ?? [] };
+    return {
+      statement: rankStatement(owner, statement),
+      existing: existing[at] ?? [],
+      requests: requests[at] ?? [],
+    };
   });
 }
 
 export function reportQuarantined(
   logger: Logger,
-  { step, threadId, memoryIds }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
+  {
+    step,
+    threadId,
+    memoryIds,
+  }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
 ): void {
   if (memoryIds.length === 0) return;
   const texts = memoryIds.length === 1 ? "1 text reads" : `${memoryIds.length} texts read`;
@@ -116,7 +144,11 @@ const alternatives = {
 
 /** Reports each field with a pending change once, unless this process asks the user. */
 function reportPending(
-  { logger, config, consent: { ways, reported } }: Pick<WriteRuntime, "logger" | "config" | "consent">,
+  {
+    logger,
+    config,
+    consent: { ways, reported },
+  }: Pick<WriteRuntime, "logger" | "config" | "consent">,
   step: string,
   requests: readonly NewConsent[],
 ): void {
@@ -124,17 +156,24 @@ function reportPending(
   const asksHere = ways.has("interrupt") || (ask === "tool" && ways.has(ask));
   for (const { rule, category, key } of requests) {
     const field = key === null ? category : `${category}/${key}`;
-    if ((rule === "consent" && asksHere) || reported.has(field) || reported.size === mostReported) continue;
+    if ((rule === "consent" && asksHere) || reported.has(field) || reported.size === mostReported)
+      continue;
     reported.add(field);
     const [what, how] =
       rule === "consent"
         ? ["the user's consent, and nothing in this process asks for it", alternatives[ask]]
         : ["a second signal", ""];
-    logger.warn(`A change of ${field} waits for ${what}. What decides it: memory.consents.decide${how}.`, { step });
+    logger.warn(
+      `A change of ${field} waits for ${what}. What decides it: memory.consents.decide${how}.`,
+      { step },
+    );
   }
 }
 
-/** Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark: `stats` counts by that. */
+/**
+ * Of the event of a proposal. `detail` begins with the outcome, then ", " before each remark:
+ * `stats` counts by that.
+ */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,

@@ -20,10 +20,10 @@ export type WriteRuntime = Runtime<WriteConfig>;
 /** The result for one draft. */
 export interface WriteOutcome {
   /**
-   * "merged" into an equal memory; "updated": an equal value got this text; "replaced" another memory; "kept": the slot
-   * keeps its value; "closed": stored as a past value; "rejected" by the writing constraints; "quarantined": hidden
-   * until an operator approves; "proposed": waits for consent or a second signal; "refused": the user refused it
-   * recently.
+   * "merged" into an equal memory; "updated": an equal value got this text; "replaced" another
+   * memory; "kept": the slot keeps its value; "closed": stored as a past value; "rejected" by the
+   * writing constraints; "quarantined": hidden until an operator approves; "proposed": waits for
+   * consent or a second signal; "refused": the user refused it recently.
    */
   readonly outcome:
     | "created"
@@ -62,7 +62,10 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
-  /** Indexes of drafts whose quote, if any, counts as the user's plain statement. @default none: all are inferred */
+  /**
+   * Indexes of drafts whose quote, if any, counts as the user's plain statement.
+   * @default none: all are inferred
+   */
   readonly stated?: ReadonlySet<number> | undefined;
   /** A model's relations of drafts to existing memories, by draft index. @default none */
   readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;

@@ -7,12 +7,30 @@ import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.
 type ByKind = Readonly<Record<MemoryKind, number>>;
 
 /** Room for two sentences of a fact, four short ones of a note. */
-export const maxCharacters: ByKind = { fact: 280, insight: 280, note: 200, episode: 600, procedure: 4_000 };
+export const maxCharacters: ByKind = {
+  fact: 280,
+  insight: 280,
+  note: 200,
+  episode: 600,
+  procedure: 4_000,
+};
 
 /** More sentences are several memories. */
-const mostSentences: ByKind = { fact: 2, insight: 2, note: 4, episode: 2, procedure: Number.POSITIVE_INFINITY };
+const mostSentences: ByKind = {
+  fact: 2,
+  insight: 2,
+  note: 4,
+  episode: 2,
+  procedure: Number.POSITIVE_INFINITY,
+};
 
-export const writingProblemNames = ["empty", "too_long", "too_many_sentences", "instruction", "not_steps"] as const;
+export const writingProblemNames = [
+  "empty",
+  "too_long",
+  "too_many_sentences",
+  "instruction",
+  "not_steps",
+] as const;
 
 /** Why a text is rejected; "instruction": quarantined. */
 export type WritingProblem = (typeof writingProblemNames)[number];
@@ -29,12 +47,16 @@ export function problemSentences(kind: MemoryKind, problems: readonly WritingPro
 }
 
 /** Empty for a valid text. */
-export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
+export function writingProblems(
+  kind: MemoryKind,
+  text: string,
+): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
   if (!hasWords(trimmed)) return ["empty"];
   // Patterns are slow on long texts.
   if (trimmed.length > maxCharacters[kind]) return ["too_long"];
-  if (kind === "procedure") return /^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed) ? [] : ["not_steps"];
+  if (kind === "procedure")
+    return /^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed) ? [] : ["not_steps"];
   return sentencesOf(trimmed).length > mostSentences[kind] ? ["too_many_sentences"] : [];
 }
 
@@ -64,7 +86,10 @@ const kindsWithOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode"
 
 type Screened = MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust };
 
-/** The texts that `screen` takes for instructions. Users may say how to serve them: see `ofUser` of `Screen`. */
+/**
+ * The texts that `screen` takes for instructions. Users may say how to serve them: see `ofUser` of
+ * `Screen`.
+ */
 export async function instructionsIn(
   screen: Screen,
   memory: Screened,

@@ -10,19 +10,27 @@ interface Statement {
   readonly text: string;
 }
 
-/** "What do you know about me?" gets all memories, another question the latest sentence that shares most words. */
+/**
+ * "What do you know about me?" gets all memories, another question the latest sentence that shares
+ * most words.
+ */
 export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const asked = messages.findLast((message) => message.type === "human");
   if (asked === undefined) return "Noted: nothing was said.";
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
   if (questions.some((question) => broadQuestion.test(question))) return allMemories(messages);
-  const best = questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
+  const best =
+    questions.length > 0
+      ? bestMatch(questions.join(" "), messages.flatMap(statementsOf))
+      : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
 
 function isQuestion(sentence: string): boolean {
-  return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence);
+  return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(
+    sentence,
+  );
 }
 
 const broadQuestion =
@@ -35,7 +43,8 @@ function allMemories(messages: readonly BaseMessage[]): string {
   return own.length === 0 ? "Nothing yet." : `You said: ${own.map(({ text }) => text).join(" ")}`;
 }
 
-const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context|Also Known)|\(memories for app: )/;
+const listsMemories =
+  /^(?:## (?:User Profile|Unverified|Recent Context|Also Known)|\(memories for app: )/;
 const otherHeading = /^(?:#|\[|Memory updates )/;
 
 function rememberedItems(message: BaseMessage): string[] {
@@ -58,7 +67,8 @@ function blockOf(message: BaseMessage): string {
 
 function statementsOf(message: BaseMessage): Statement[] {
   const remembered = statements("From memory", readable(blockOf(message)));
-  if (message.type === "human") return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
+  if (message.type === "human")
+    return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
   if (message.type === "tool") return statements("A tool said", message.text);
   // Its own answers repeat others.
   if (message.type !== "ai" || message.text.startsWith(standInMark)) return remembered;
@@ -79,7 +89,9 @@ function readable(memory: string): string {
     .replace(awaitingConsent, "")
     .replace(/<\/?[a-z][^<>]*>/gi, "\n")
     .split(/\n| → /);
-  return unescapeEntities(lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"));
+  return unescapeEntities(
+    lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"),
+  );
 }
 
 function bestMatch(question: string, candidates: readonly Statement[]): Statement | undefined {
@@ -92,7 +104,8 @@ function bestMatch(question: string, candidates: readonly Statement[]): Statemen
     const shared = new Set(candidateWords.map(stem).filter((word) => subjects.has(word))).size;
     if (shared === 0) continue;
     // Pairs include stop words: "my name" is not "the file name".
-    const score = shared + 0.25 * new Set(pairsOf(candidateWords).filter((pair) => pairs.has(pair))).size;
+    const score =
+      shared + 0.25 * new Set(pairsOf(candidateWords).filter((pair) => pairs.has(pair))).size;
     if (best === undefined || score >= best.score) best = { statement, score };
   }
   return best?.statement;
@@ -108,7 +121,10 @@ const subagents = [
   { tool: "executor", asks: /\b(?:build|create|run|write|implement|deploy)\b/i },
 ];
 
-/** The subagent's tool for the latest message, and its task; undefined if it is not bound or has answered. */
+/**
+ * The subagent's tool for the latest message, and its task; undefined if it is not bound or has
+ * answered.
+ */
 export function chooseSubagent(messages: readonly BaseMessage[], toolNames: readonly string[]) {
   const latest = messages.findLast((message) => message.type !== "system");
   if (latest?.type !== "human") return undefined;
@@ -118,7 +134,9 @@ export function chooseSubagent(messages: readonly BaseMessage[], toolNames: read
 }
 
 export function subagentResult(messages: readonly BaseMessage[]): string | undefined {
-  const latest = messages.findLast((message) => message.type === "human" || message.type === "tool");
+  const latest = messages.findLast(
+    (message) => message.type === "human" || message.type === "tool",
+  );
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
 }
 

@@ -1,11 +1,23 @@
-const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const entities: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+};
 
 /** `text` with XML's named entities resolved, once: `&amp;lt;` becomes `&lt;`. */
 export function unescapeEntities(text: string): string {
-  return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => entities[name] ?? entity);
+  return text.replace(
+    /&(lt|gt|amp|quot|apos);/g,
+    (entity, name: string) => entities[name] ?? entity,
+  );
 }
 
-/** The elements `name` of a prompt, in order: their attributes, and their text with entities resolved. */
+/**
+ * The elements `name` of a prompt, in order: their attributes, and their text with entities
+ * resolved.
+ */
 export function promptBlocks(prompt: string, name: string) {
   const blocks = prompt.matchAll(new RegExp(`<${name}(\\s[^>]*)?>([\\s\\S]*?)</${name}>`, "g"));
   return [...blocks].map(([, written = "", text = ""]) => {

@@ -6,7 +6,10 @@ type Task = (prompt: string) => Record<string, unknown>;
 export const offlineTasks = {
   conversation_summary: summarizeTurns,
   fact_extraction: extractFacts,
-  episode_summary: (prompt) => ({ reasoning, summary: `The user said: ${userSentences(prompt, 540).join("; ")}.` }),
+  episode_summary: (prompt) => ({
+    reasoning,
+    summary: `The user said: ${userSentences(prompt, 540).join("; ")}.`,
+  }),
   app_note: noteConversation,
   note_compaction: compactNotes,
   procedure_steps: (prompt) => {
@@ -16,7 +19,9 @@ export const offlineTasks = {
   },
   memory_pairs: (prompt) => {
     const verdict = { verdict: "unrelated", reason: reasoning };
-    return { verdicts: promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...verdict })) };
+    return {
+      verdicts: promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...verdict })),
+    };
   },
   user_insights: () => ({ insights: [] }),
 } satisfies Readonly<Record<string, Task>>;
@@ -24,20 +29,34 @@ export const offlineTasks = {
 const reasoning = "Made by rule, without a model.";
 
 const userMessages = (prompt: string) =>
-  promptBlocks(prompt, "message").flatMap(({ attributes, text }) => (attributes.role === "user" ? [text] : []));
+  promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
+    attributes.role === "user" ? [text] : [],
+  );
 
-/** Earlier text, then the first sentence of each user message, within `mostCharacters`; at least one. */
-function userSentences(prompt: string, mostCharacters: number, isKept = (_: string) => true): string[] {
-  const earlier = [...promptBlocks(prompt, "episode_so_far"), ...promptBlocks(prompt, "note_so_far")];
+/**
+ * Earlier text, then the first sentence of each user message, within `mostCharacters`; at least
+ * one.
+ */
+function userSentences(
+  prompt: string,
+  mostCharacters: number,
+  isKept = (_: string) => true,
+): string[] {
+  const earlier = [
+    ...promptBlocks(prompt, "episode_so_far"),
+    ...promptBlocks(prompt, "note_so_far"),
+  ];
   const before = earlier.map(({ text }) => text.replace(/^The user said: |\.$/g, ""));
   const sentences = userMessages(prompt)
     .map((text) => firstSentence(text, 100))
     .filter(isKept);
   let length = 0;
-  return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter((each, index) => {
-    length += each.length + 2;
-    return index === 0 || length <= mostCharacters;
-  });
+  return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter(
+    (each, index) => {
+      length += each.length + 2;
+      return index === 0 || length <= mostCharacters;
+    },
+  );
 }
 
 function summarizeTurns(prompt: string): Record<string, unknown> {
@@ -46,7 +65,9 @@ function summarizeTurns(prompt: string): Record<string, unknown> {
   const lines = promptBlocks(prompt, "previous_summary").flatMap(({ attributes, text }) => {
     // Other lines count as the last turn that their summary covers.
     const last = attributes.covers?.split("-")[1] ?? Number.POSITIVE_INFINITY;
-    return text.split("\n").filter((line) => line.trim() !== "" && Number(seqOf(line) ?? last) >= drop);
+    return text
+      .split("\n")
+      .filter((line) => line.trim() !== "" && Number(seqOf(line) ?? last) >= drop);
   });
   const [, added = ""] = /<new_messages>([\s\S]*?)<\/new_messages>/.exec(prompt) ?? [];
   const turns: { seq: string; asked: string; answered: string }[] = [];
@@ -60,13 +81,22 @@ function summarizeTurns(prompt: string): Record<string, unknown> {
     if (turn && role === "assistant" && sentence !== "") turn.answered = sentence;
   }
   const made = turns.map(
-    ({ seq, asked, answered }) => `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
+    ({ seq, asked, answered }) =>
+      `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
   );
   return { reasoning, summary: [...lines, ...made].join("\n") };
 }
 
-/** Beginnings of sentences with a fact, its category and key, and its text; "{}" is the rest of the sentence. */
-const patterns: readonly (readonly [says: string, category: string, key: string | null, text: string])[] = [
+/**
+ * Beginnings of sentences with a fact, its category and key, and its text; "{}" is the rest of the
+ * sentence.
+ */
+const patterns: readonly (readonly [
+  says: string,
+  category: string,
+  key: string | null,
+  text: string,
+])[] = [
   ["my (?:full |real )?name(?:'s|’s| is)", "profile", "name", "The user's name is {}."],
   ["call me", "profile", "preferred_name", "The user's preferred name is {}."],
   ["I(?:'m|’m| am)? liv(?:e|ing) in", "profile", "city", "The user lives in {}."],
@@ -87,11 +117,18 @@ const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b
 const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${end}`, "i");
 const rules = patterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
 const favourite = saying(String.raw`my favou?rite (\w+(?: \w+)?) is`);
-const importances: Readonly<Record<string, number>> = { profile: 4, constraints: 5, goals: 4, instructions: 4 };
+const importances: Readonly<Record<string, number>> = {
+  profile: 4,
+  constraints: 5,
+  goals: 4,
+  instructions: 4,
+};
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
 function extractFacts(prompt: string): Record<string, unknown> {
-  const existing = promptBlocks(prompt, "memory").map(({ attributes: { category, key } }) => `${category}/${key}`);
+  const existing = promptBlocks(prompt, "memory").map(
+    ({ attributes: { category, key } }) => `${category}/${key}`,
+  );
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
     sentencesOf(text)
       .filter((sentence) => !/[?？]$/.test(sentence))
@@ -110,13 +147,28 @@ function extractFacts(prompt: string): Record<string, unknown> {
 /** Only a correction replaces an existing value. */
 function relationIn(sentence: string, slot: number) {
   if (slot < 0) return { relation: "new", target: null, stated_by_user: true };
-  return { relation: corrects.test(sentence) ? "updates" : "new", target: slot + 1, stated_by_user: true };
+  return {
+    relation: corrects.test(sentence) ? "updates" : "new",
+    target: slot + 1,
+    stated_by_user: true,
+  };
 }
 
-const personalKeys: ReadonlySet<string> = new Set(["preferred_name", "pronouns", "city", "language"]);
+const personalKeys: ReadonlySet<string> = new Set([
+  "preferred_name",
+  "pronouns",
+  "city",
+  "language",
+]);
 
 function factsIn(sentence: string) {
-  const fact = (quote: string, category: string, key: string | null, value: string, text: string) => ({
+  const fact = (
+    quote: string,
+    category: string,
+    key: string | null,
+    value: string,
+    text: string,
+  ) => ({
     quote,
     category,
     key,
@@ -127,7 +179,9 @@ function factsIn(sentence: string) {
   });
   const found = rules.flatMap(([says, category, key, text]) => {
     const [quote, value] = says.exec(sentence) ?? [];
-    return quote === undefined || value === undefined ? [] : [fact(quote, category, key, value.trim(), text)];
+    return quote === undefined || value === undefined
+      ? []
+      : [fact(quote, category, key, value.trim(), text)];
   });
   const [quote, kind, value] = favourite.exec(sentence) ?? [];
   if (quote === undefined || kind === undefined || value === undefined) return found;
@@ -138,7 +192,8 @@ function factsIn(sentence: string) {
 const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
 
 function noteConversation(prompt: string): Record<string, unknown> {
-  const isKept = (sentence: string) => sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
+  const isKept = (sentence: string) =>
+    sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
   const sentences = userSentences(prompt, 180, isKept);
   if (sentences.length === 0) return { reasoning, note: "", importance: 1, tags: [] };
   return { reasoning, note: `The user said: ${sentences.join("; ")}.`, importance: 3, tags: [] };
@@ -153,7 +208,9 @@ function compactNotes(prompt: string): Record<string, unknown> {
       importance: Number(importance),
       words: [...new Set(wordsOf(text))].sort().join(" "),
     }));
-  const duplicate = notes.find(({ words }, at) => notes.slice(at + 1).some((other) => other.words === words));
+  const duplicate = notes.find(({ words }, at) =>
+    notes.slice(at + 1).some((other) => other.words === words),
+  );
   const least = notes.toSorted((one, other) => one.importance - other.importance)[0];
   const decision = duplicate
     ? { target: duplicate.number, reason: "A later note says the same." }

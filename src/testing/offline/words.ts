@@ -30,6 +30,7 @@ export function stem(word: string): string {
     .replace(/(s|x|z|ch|sh)es$/, "$1")
     .replace(/([^sui])s$/, "$1");
   const base = singular.replace(/([aeiouy].*)(?:ing|ed)$/, "$1");
-  const cut = base === singular || base.length < 2 ? singular : base.replace(/([bdgklmnprt])\1$/, "$1");
+  const cut =
+    base === singular || base.length < 2 ? singular : base.replace(/([bdgklmnprt])\1$/, "$1");
   return cut.length > 3 ? cut.replace(/e$/, "") : cut;
 }

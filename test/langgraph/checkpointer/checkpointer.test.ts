@@ -18,7 +18,11 @@ describe("memory.checkpointer()", () => {
     const config = { configurable: { thread_id: "one" } };
     await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
     expect(
-      (await db.pool.query(`select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`)).rows,
+      (
+        await db.pool.query(
+          `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
+        )
+      ).rows,
     ).toEqual([{ thread_id: "one" }]);
   });
 
@@ -32,7 +36,9 @@ describe("memory.checkpointer()", () => {
     };
     const written = () => saver.putWrites(wrong, [["messages", 1]], "task");
     for (const call of [() => saver.getTuple(wrong), listed, written])
-      await expect(call()).rejects.toThrow(expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }));
+      await expect(call()).rejects.toThrow(
+        expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }),
+      );
   });
 
   it("says what to do when there are no tables", async () => {

@@ -43,17 +43,23 @@ const stepFields = fc.record({
 type Step = ReturnType<typeof stepFields.generate>["value"];
 
 const appending = (snapshotFrequency: number) => () =>
-  new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
+  new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], {
+    snapshotFrequency,
+  });
 type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
 
 /** Nodes in parallel, and a subgraph that keeps its state. */
 function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns]: Frequencies) {
-  const inner = new StateGraph(Annotation.Root({ name: Annotation<string>(), runs: appending(ofRuns) }))
+  const inner = new StateGraph(
+    Annotation.Root({ name: Annotation<string>(), runs: appending(ofRuns) }),
+  )
     .addNode("count", ({ name, runs }) => ({ runs: [`${name} ${runs.length}`] }))
     .addEdge(START, "count")
     .compile({ checkpointer: true });
   const plan = Annotation<Step["plan"]>();
-  return new StateGraph(Annotation.Root({ plan, trail: appending(ofTrail), notes: appending(ofNotes) }))
+  return new StateGraph(
+    Annotation.Root({ plan, trail: appending(ofTrail), notes: appending(ofNotes) }),
+  )
     .addNode("left", ({ plan: { name, resets }, notes }) => ({
       trail: (resets ? new Overwrite([`over ${notes.length}`]) : [`left ${name}`]) as string[],
       notes: [`noted ${name}`],
@@ -67,7 +73,10 @@ function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns
     }))
     .addConditionalEdges(START, ({ plan: { resets, sends } }) => [
       ...["left", "right"],
-      ...Array.from({ length: resets ? 0 : sends }, (_, at) => new Send("worker", { trail: [`worker ${at}`] })),
+      ...Array.from(
+        { length: resets ? 0 : sends },
+        (_, at) => new Send("worker", { trail: [`worker ${at}`] }),
+      ),
     ])
     .addEdge(["left", "right"], "last")
     .compile({ checkpointer });
@@ -87,49 +96,73 @@ function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
   };
   /** Without a place, the latest. */
   const from = (place?: number) => ({
-    configurable: { ...thread.configurable, ...(place !== undefined && { checkpoint_id: made[place] }) },
+    configurable: {
+      ...thread.configurable,
+      ...(place !== undefined && { checkpoint_id: made[place] }),
+    },
   });
   const stateAt = async (place?: number) => {
     const { values, next, tasks } = await graph.getState(from(place));
-    return { place, values, next, asked: tasks.map(({ interrupts }) => interrupts.map(({ value }) => value)) };
+    return {
+      place,
+      values,
+      next,
+      asked: tasks.map(({ interrupts }) => interrupts.map(({ value }) => value)),
+    };
   };
   const take = async ({ kind, plan, durability }: Step, place?: number) => {
     const config = { ...from(/fork|replay|amend/.test(kind) ? place : undefined), durability };
-    if (/edit|amend/.test(kind)) return graph.updateState(config, { trail: [`edit ${plan.name}`] }, "left");
-    const inputs: Record<string, unknown> = { resume: new Command({ resume: "yes" }), replay: null };
-    return graph.invoke((kind in inputs ? inputs[kind] : { plan, notes: [`said ${plan.name}`] }) as never, config);
+    if (/edit|amend/.test(kind))
+      return graph.updateState(config, { trail: [`edit ${plan.name}`] }, "left");
+    const inputs: Record<string, unknown> = {
+      resume: new Command({ resume: "yes" }),
+      replay: null,
+    };
+    return graph.invoke(
+      (kind in inputs ? inputs[kind] : { plan, notes: [`said ${plan.name}`] }) as never,
+      config,
+    );
   };
   return { places, stateAt, thread, take };
 }
 
 describe("delta channels on memory.checkpointer()", () => {
-  // Before it had this key, MemorySaver replayed what nodes wrote at once in the order of their random ids.
+  // Before it had this key, MemorySaver replayed what nodes wrote at once in the order of their
+  // random ids.
   const isOracleRight = "writesSortKey" in langGraphCheckpoint;
-  it.runIf(isOracleRight)("turn 4: equal those of MemorySaver after any runs and prunes", async () => {
-    const memory = database.memory();
-    const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
-    await fc.assert(
-      fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
-        const ours = threadOn(memory.checkpointer(), frequencies);
-        const theirs = threadOn(new MemorySaver(), frequencies);
-        const threadId = ours.thread.configurable.thread_id;
-        for (const step of steps) {
-          const kept = await ours.places();
-          const outcome = ({ take }: typeof ours) =>
-            take(step, kept[step.at % kept.length]).then(
-              () => "",
-              ({ name }: Error) => name,
-            );
-          if (step.kind === "prune") await memory.checkpoints.prune({ keepLast: step.keepLast, threadId });
-          else expect(await outcome(ours)).toEqual(await outcome(theirs));
-          await theirs.places();
-          for (const at of [undefined, ...(await ours.places())])
-            expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
-        }
-      }),
-      { numRuns: 12 },
-    );
-  });
+  it.runIf(isOracleRight)(
+    "turn 4: equal those of MemorySaver after any runs and prunes",
+    async () => {
+      const memory = database.memory();
+      const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.tuple(oneTo(6), oneTo(6), oneTo(6)),
+          runs,
+          async (frequencies, steps) => {
+            const ours = threadOn(memory.checkpointer(), frequencies);
+            const theirs = threadOn(new MemorySaver(), frequencies);
+            const threadId = ours.thread.configurable.thread_id;
+            for (const step of steps) {
+              const kept = await ours.places();
+              const outcome = ({ take }: typeof ours) =>
+                take(step, kept[step.at % kept.length]).then(
+                  () => "",
+                  ({ name }: Error) => name,
+                );
+              if (step.kind === "prune")
+                await memory.checkpoints.prune({ keepLast: step.keepLast, threadId });
+              else expect(await outcome(ours)).toEqual(await outcome(theirs));
+              await theirs.places();
+              for (const at of [undefined, ...(await ours.places())])
+                expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
+            }
+          },
+        ),
+        { numRuns: 12 },
+      );
+    },
+  );
 
   it("turn 4: are read in two statements by their user only, and deleted with that user", async () => {
     const { pool, statements } = watchedPool(database.pool);
@@ -137,12 +170,14 @@ describe("delta channels on memory.checkpointer()", () => {
     const saver = memory.checkpointer();
     const { take, stateAt, thread } = threadOn(saver, [100, 100, 100]);
     const plan = { name: "zanzibar", sends: 0, asks: false, resets: false };
-    for (let turn = 0; turn < 9; turn++) await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
+    for (let turn = 0; turn < 9; turn++)
+      await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
     statements.length = 0;
     expect([(await stateAt()).values.notes.length, statements.length]).toEqual([18, 2]);
 
     const configFor = (ids: object) => ({ configurable: { ...thread.configurable, ...ids } });
-    const historyFor = (ids: object) => saver.getDeltaChannelHistory({ config: configFor(ids), channels: ["notes"] });
+    const historyFor = (ids: object) =>
+      saver.getDeltaChannelHistory({ config: configFor(ids), channels: ["notes"] });
     for (const ids of [{ user_id: "eve" }, { app_id: "other" }, { user_id: undefined }])
       await expect(historyFor(ids)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     const nothing = { notes: { writes: [] } };
@@ -158,7 +193,12 @@ describe("delta channels on memory.checkpointer()", () => {
     const saver = memory.checkpointer();
     const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: "" } };
     const counters: Record<string, [number, number]> = { trail: [0, 1] };
-    const metadata = { source: "loop", step: 0, parents: {}, counters_since_delta_snapshot: counters } as const;
+    const metadata = {
+      source: "loop",
+      step: 0,
+      parents: {},
+      counters_since_delta_snapshot: counters,
+    } as const;
     const { emptyCheckpoint, uuid6 } = langGraphCheckpoint;
     let at: RunnableConfig = config;
     for (const word of ["one", "two", "three"]) {
@@ -170,22 +210,32 @@ describe("delta channels on memory.checkpointer()", () => {
     expect(trail?.writes.map(([, , value]) => value)).toEqual([["one"], ["two"]]);
   });
 
-  it.each(["full", "bounded"] as const)("turn 4: hold the messages of a %s session", async (session) => {
-    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentMessages: 2 } } });
-    const converse = async (state: typeof MessagesAnnotation) => {
-      const agent = new StateGraph(state)
-        .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)] }))
-        .addEdge(START, "chat")
-        .compile();
-      const graph = checkpointed(agent, memory, { session });
-      const thread = newThread();
-      for (let round = 1; round <= 20; round++) await say(graph, `question ${round}`, thread);
-      expect(await transcript(database, thread)).toHaveLength(40);
-      return lines((await graph.getState(thread)).values.messages);
-    };
-    const delta = new StateSchema({ messages: MessagesDeltaValue }) as unknown as typeof MessagesAnnotation;
-    const held = await converse(delta);
-    expect(held).toEqual(await converse(MessagesAnnotation));
-    expect(held).toHaveLength(session === "full" ? 40 : 4);
-  });
+  it.each(["full", "bounded"] as const)(
+    "turn 4: hold the messages of a %s session",
+    async (session) => {
+      const memory = database.memory({
+        model: summarizing(),
+        config: { summaries: { keepRecentMessages: 2 } },
+      });
+      const converse = async (state: typeof MessagesAnnotation) => {
+        const agent = new StateGraph(state)
+          .addNode("chat", ({ messages }) => ({
+            messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)],
+          }))
+          .addEdge(START, "chat")
+          .compile();
+        const graph = checkpointed(agent, memory, { session });
+        const thread = newThread();
+        for (let round = 1; round <= 20; round++) await say(graph, `question ${round}`, thread);
+        expect(await transcript(database, thread)).toHaveLength(40);
+        return lines((await graph.getState(thread)).values.messages);
+      };
+      const delta = new StateSchema({
+        messages: MessagesDeltaValue,
+      }) as unknown as typeof MessagesAnnotation;
+      const held = await converse(delta);
+      expect(held).toEqual(await converse(MessagesAnnotation));
+      expect(held).toHaveLength(session === "full" ? 40 : 4);
+    },
+  );
 });

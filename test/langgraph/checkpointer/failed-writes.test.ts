@@ -21,7 +21,9 @@ describe("checkpoints that cannot be written, in each durability and by each cal
     const db = useTestDatabase();
     it("turn 3: fail the runs under way when the database goes away, and nothing else", async () => {
       const ends = await endsOf("away", inject("databaseUrl") ?? "", db.schema);
-      expect(ends).toEqual(Array(36).fill(expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/)));
+      expect(ends).toEqual(
+        Array(36).fill(expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/)),
+      );
     });
   });
 });

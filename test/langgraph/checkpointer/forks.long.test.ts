@@ -21,7 +21,9 @@ type Thread = { configurable: Record<string, unknown> };
 const textsOf = (messages: readonly BaseMessage[]) => messages.map(({ text }) => text);
 const echoing = () =>
   new StateGraph(MessagesAnnotation)
-    .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`re: ${messages.at(-1)?.text}`)] }))
+    .addNode("chat", ({ messages }) => ({
+      messages: [new AIMessage(`re: ${messages.at(-1)?.text}`)],
+    }))
     .addEdge(START, "chat");
 function conversation(compiled: unknown, thread: Thread) {
   const graph = compiled as AnyGraph;
@@ -42,9 +44,13 @@ function conversation(compiled: unknown, thread: Thread) {
     if (!ended) throw new Error(`No round "${text}".`);
     return own(ended.config);
   };
-  const now = async (at: object = thread) => textsOf((await graph.getState(own(at))).values.messages);
+  const now = async (at: object = thread) =>
+    textsOf((await graph.getState(own(at))).values.messages);
   const past = async () =>
-    (await historyOf(graph, thread)).map(({ values, next }) => ({ next, said: textsOf(values.messages ?? []) }));
+    (await historyOf(graph, thread)).map(({ values, next }) => ({
+      next,
+      said: textsOf(values.messages ?? []),
+    }));
   return { graph, own, say, endOf, now, past };
 }
 type Conversation = ReturnType<typeof conversation>;
@@ -69,25 +75,37 @@ async function forks({ graph, own, say, endOf, now, past }: Conversation): Promi
 }
 
 describe("a fork from an older checkpoint", () => {
-  it.each(["full", "bounded"] as const)("continues its messages and leaves others unchanged: %s", async (session) => {
-    const memory = database.memory();
-    const build = (checkpointer: BaseCheckpointSaver) =>
-      conversation(withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }), newThread());
-    const seen = await forks(build(memory.checkpointer()));
-    expect(seen.slice(0, 4)).toEqual([
-      ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
-      ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
-    ]);
-    expect(seen).toEqual(await forks(build(new MemorySaver())));
-  });
+  it.each(["full", "bounded"] as const)(
+    "continues its messages and leaves others unchanged: %s",
+    async (session) => {
+      const memory = database.memory();
+      const build = (checkpointer: BaseCheckpointSaver) =>
+        conversation(
+          withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }),
+          newThread(),
+        );
+      const seen = await forks(build(memory.checkpointer()));
+      expect(seen.slice(0, 4)).toEqual([
+        ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
+        ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
+      ]);
+      expect(seen).toEqual(await forks(build(new MemorySaver())));
+    },
+  );
 
   it("keeps an edit by hand, also two of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
-    const { graph, own, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
+    const { graph, own, say, endOf, now } = conversation(
+      echoing().compile({ checkpointer: saver }),
+      newThread(),
+    );
     for (const text of ["q0", "q1", "q2"]) await say(text);
     const from = await endOf("q0");
     const edits = ["one", "two"].map((text) => ({ messages: [new HumanMessage(text)] }));
-    const [one, two] = [await graph.updateState(from, edits[0]), await graph.updateState(from, edits[1])];
+    const [one, two] = [
+      await graph.updateState(from, edits[0]),
+      await graph.updateState(from, edits[1]),
+    ];
     expect(await now(own(one!))).toEqual([...rounds("q0"), "one"]);
     expect(await now(own(two!))).toEqual([...rounds("q0"), "two"]);
     expect(await say("on", own(one!))).toEqual([...rounds("q0"), "one", ...rounds("on")]);
@@ -97,7 +115,10 @@ describe("a fork from an older checkpoint", () => {
 
   it("is separate from concurrent forks of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
-    const { graph, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
+    const { graph, say, endOf, now } = conversation(
+      echoing().compile({ checkpointer: saver }),
+      newThread(),
+    );
     for (const text of ["q0", "q1"]) await say(text);
     const from = await endOf("q0");
     const texts = Array.from({ length: 8 }, (_, index) => `fork ${index}`);
@@ -125,12 +146,17 @@ describe("a fork from an older checkpoint", () => {
     expect(await before.say("beside", await endOf("q0"))).toEqual(rounds("q0", "beside"));
     await say("fork again", await endOf("next"));
     expect(await say("on")).toEqual(rounds("q0", "q1", "fork", "next", "fork again", "on"));
-    expect(await now(await endOf("as before"))).toEqual(rounds("q0", "q1", "fork", "next", "as before"));
+    expect(await now(await endOf("as before"))).toEqual(
+      rounds("q0", "q1", "fork", "next", "as before"),
+    );
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
   });
 
   it("needs the node of an edit where several nodes wrote last", async () => {
-    const log = Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] });
+    const log = Annotation<string[]>({
+      reducer: (all, more) => [...all, ...more],
+      default: () => [],
+    });
     const graph = new StateGraph(Annotation.Root({ log }))
       .addNode("left", () => ({ log: ["left"] }))
       .addNode("right", () => ({ log: ["right"] }))
@@ -141,6 +167,11 @@ describe("a fork from an older checkpoint", () => {
     await graph.invoke({ log: ["begun"] }, thread);
     await expect(graph.updateState(thread, { log: ["by hand"] })).rejects.toThrow(/Ambiguous/);
     await graph.updateState(thread, { log: ["by hand"] }, "left");
-    expect((await graph.getState(thread)).values.log).toEqual(["begun", "left", "right", "by hand"]);
+    expect((await graph.getState(thread)).values.log).toEqual([
+      "begun",
+      "left",
+      "right",
+      "by hand",
+    ]);
   });
 });

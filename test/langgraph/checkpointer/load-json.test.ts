@@ -24,9 +24,24 @@ async function dumped(value: unknown): Promise<string> {
 /** Names that LangChain renames, escapes or reads as its own, beside plain ones. */
 const names = fc.oneof(
   fc.string({ maxLength: 5 }),
-  fc.constantFrom("lc", "type", "id", "kwargs", "user_name", "a-b", "__lc_escaped__", "__proto__", "toString"),
+  fc.constantFrom(
+    "lc",
+    "type",
+    "id",
+    "kwargs",
+    "user_name",
+    "a-b",
+    "__lc_escaped__",
+    "__proto__",
+    "toString",
+  ),
 );
-const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined, 1, 2));
+const leaf = fc.oneof(
+  fc.string(),
+  fc.integer(),
+  fc.boolean(),
+  fc.constantFrom(null, undefined, 1, 2),
+);
 const { value: plain } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -36,15 +51,29 @@ const { value: plain } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 const record = fc.dictionary(names, plain, { maxKeys: 3 });
-const common = { id: fc.option(fc.uuid(), { nil: undefined }), additional_kwargs: record, response_metadata: record };
-const parts = fc.array(fc.oneof(fc.record({ type: fc.constant("text"), text: fc.string() }), record), { maxLength: 3 });
+const common = {
+  id: fc.option(fc.uuid(), { nil: undefined }),
+  additional_kwargs: record,
+  response_metadata: record,
+};
+const parts = fc.array(
+  fc.oneof(fc.record({ type: fc.constant("text"), text: fc.string() }), record),
+  { maxLength: 3 },
+);
 const content = fc.oneof(fc.string(), parts);
 const toolCalls = fc.array(
-  fc.record({ name: fc.string(), args: record, id: fc.string(), type: fc.constant("tool_call" as const) }),
+  fc.record({
+    name: fc.string(),
+    args: record,
+    id: fc.string(),
+    type: fc.constant("tool_call" as const),
+  }),
   { maxLength: 2 },
 );
-const of = (Message: new (fields: never) => BaseMessage, fields: Record<string, fc.Arbitrary<unknown>> = {}) =>
-  fc.record({ ...common, content, ...fields }).map((each) => new Message(each as never));
+const of = (
+  Message: new (fields: never) => BaseMessage,
+  fields: Record<string, fc.Arbitrary<unknown>> = {},
+) => fc.record({ ...common, content, ...fields }).map((each) => new Message(each as never));
 const message = fc.oneof(
   of(HumanMessage),
   of(SystemMessage),
@@ -57,7 +86,10 @@ const message = fc.oneof(
 const state = fc.oneof(
   plain,
   fc.array(message, { maxLength: 4 }),
-  fc.dictionary(names, fc.oneof(plain, message, fc.constantFrom(new Set([1]), new Map([["a", 1]]), /x/))),
+  fc.dictionary(
+    names,
+    fc.oneof(plain, message, fc.constantFrom(new Set([1]), new Map([["a", 1]]), /x/)),
+  ),
 );
 
 it("loads the same value as LangGraph's serializer, or leaves it to that", () =>

@@ -29,7 +29,9 @@ async function start(way: Way, options: TurnOptions = {}) {
   return { memory, model, graph: await agentIn(way, { memory, model, ...options }) };
 }
 
-const ids = (user_id: string, thread_id: string, more = {}) => ({ configurable: { thread_id, user_id, ...more } });
+const ids = (user_id: string, thread_id: string, more = {}) => ({
+  configurable: { thread_id, user_id, ...more },
+});
 const evil = "I work for Evil Corp.";
 const shownTo = (model: ScriptedChatModel) =>
   model.calls.map(({ messages }) => lines(messages as BaseMessage[]).join("\n")).join("\n\n");
@@ -46,7 +48,9 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })])
       await expect(say(graph, evil, stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     const odd = { messages: [new HumanMessage({ id: "a\u0000", content: evil })] };
-    await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(graph.invoke(odd, ids("eve", thread))).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
     await expect(say(graph, evil, { configurable: { thread_id: thread } })).rejects.toThrow();
     const { messages } = await say(graph, "and now?", ids("ana", thread));
     expect(lines(messages)).not.toContain(`human: ${evil}`);
@@ -89,9 +93,13 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     const { model, graph } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
-    const input = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
+    const input = (content: string) => ({
+      messages: [new HumanMessage({ id: `${thread}-2`, content })],
+    });
     await expect(graph.invoke(input(evil), ids("eve", thread))).rejects.toThrow();
-    expect(lines((await graph.invoke(input("my second"), ids("ana", thread))).messages)).toContain("human: my second");
+    expect(lines((await graph.invoke(input("my second"), ids("ana", thread))).messages)).toContain(
+      "human: my second",
+    );
     expect(shownTo(model)).not.toContain(evil);
   });
 });
@@ -120,8 +128,12 @@ describe("memory.checkpointer()", () => {
       await expect(graph.getState(config)).rejects.toMatchObject(refused);
       await expect(graph.getState(config, { subgraphs: true })).rejects.toMatchObject(refused);
       await expect(graph.getStateHistory(config).next()).rejects.toMatchObject(refused);
-      await expect(graph.updateState(config, { messages: [new HumanMessage(evil)] })).rejects.toMatchObject(refused);
-      await expect(graph.invoke(new Command({ resume: evil }), config)).rejects.toMatchObject(refused);
+      await expect(
+        graph.updateState(config, { messages: [new HumanMessage(evil)] }),
+      ).rejects.toMatchObject(refused);
+      await expect(graph.invoke(new Command({ resume: evil }), config)).rejects.toMatchObject(
+        refused,
+      );
       await expect(say(graph, evil, config)).rejects.toThrow();
       const travel = { configurable: { ...past, user_id: "eve", ...config.configurable } };
       if (config !== strangers[3]) await expect(graph.invoke(null, travel)).rejects.toThrow();
@@ -143,20 +155,27 @@ describe("memory.checkpointer()", () => {
       });
       await say(graph, "hello", ana);
       const paused = await graph.getState(ana, { subgraphs: true });
-      const inner = paused.tasks[0]?.state as { next: string[]; values: { messages: BaseMessage[] } };
+      const inner = paused.tasks[0]?.state as {
+        next: string[];
+        values: { messages: BaseMessage[] };
+      };
       const seen: unknown[] = [inner.next, lines(inner.values.messages)];
       const resume = async (word: string, config: object) =>
         lines((await graph.invoke(new Command({ resume: word }), config)).messages);
       // The head itself, then as the past.
       seen.push(await resume("one", own(paused.config)), await resume("two", own(paused.config)));
       for await (const { config, next } of graph.getStateHistory(ana)) {
-        if (next[0] === "memory.remember") seen.push(lines((await graph.invoke(null, own(config))).messages));
+        if (next[0] === "memory.remember")
+          seen.push(lines((await graph.invoke(null, own(config))).messages));
       }
-      const forked = await graph.updateState(own(paused.config), { messages: [new HumanMessage("forked")] });
+      const forked = await graph.updateState(own(paused.config), {
+        messages: [new HumanMessage("forked")],
+      });
       seen.push(lines((await graph.getState(own(forked))).values.messages));
       return seen;
     };
-    // It holds each checkpoint whole: with `PostgresSaver` the fork is left with the values of the other branch.
+    // It holds each checkpoint whole: with `PostgresSaver` the fork is left with the values of the
+    // other branch.
     expect(await travel(memory.checkpointer())).toEqual(await travel(new MemorySaver()));
   });
 
@@ -173,12 +192,16 @@ describe("memory.checkpointer()", () => {
   it("keeps tenants apart under equal thread ids", async () => {
     const { memory, model, graph } = await start("withMemory");
     const thread = randomUUID();
-    const users = [{ tenant_id: "acme" }, {}, { tenant_id: "globex" }].map((tenant) => ids("ana", thread, tenant));
+    const users = [{ tenant_id: "acme" }, {}, { tenant_id: "globex" }].map((tenant) =>
+      ids("ana", thread, tenant),
+    );
     for (const [index, config] of users.entries()) await say(graph, `secret ${index}`, config);
     for (const [index, config] of users.entries()) {
       const { values } = await graph.getState(config);
       expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
-      expect(lines(model.calls[index]!.messages as BaseMessage[])).toEqual([`human: secret ${index}`]);
+      expect(lines(model.calls[index]!.messages as BaseMessage[])).toEqual([
+        `human: secret ${index}`,
+      ]);
     }
     await memory.forget({ userId: "ana", tenantId: "acme" });
     expect((await graph.getState(users[0]!)).values).toEqual({});
@@ -194,8 +217,12 @@ describe("memory.checkpointer()", () => {
   it("gives a thread that many claim concurrently to one of them", async () => {
     const memory = database.memory();
     const thread = randomUUID();
-    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
-    const users = Array.from({ length: 20 }, (_, index) => ids(`user ${index} of ${thread}`, thread));
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
+    const users = Array.from({ length: 20 }, (_, index) =>
+      ids(`user ${index} of ${thread}`, thread),
+    );
     const runs = users.map((config) => say(graph, `from ${config.configurable.user_id}`, config));
     const ended = await Promise.allSettled(runs);
     const winners = users.filter((_, index) => ended[index]?.status === "fulfilled");
@@ -215,7 +242,9 @@ describe("memory.checkpointer()", () => {
     const anonymous = { configurable: { thread_id: thread } };
     await say(plain, evil, anonymous);
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(model), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     await say(graph, "hello", ids("ana", thread));
     expect(shownTo(model)).not.toContain(evil);
     expect(lines((await plain.getState(anonymous)).values.messages)[0]).toBe(`human: ${evil}`);
@@ -232,11 +261,17 @@ describe("memory.checkpointer()", () => {
     agent.checkpointer = before;
     await say(agent, "long ago", { configurable: { thread_id: thread } });
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(model), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const ana = ids("ana", thread, tenant);
     expect(lines((await graph.getState(ana)).values.messages)[0]).toBe("human: long ago");
     await say(graph, "now", ana);
-    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual(["human: long ago", "ai: answer 1", "human: now"]);
+    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual([
+      "human: long ago",
+      "ai: answer 1",
+      "human: now",
+    ]);
   });
 
   it("does not write for a user who is forgotten during the run", async () => {
@@ -247,10 +282,14 @@ describe("memory.checkpointer()", () => {
         return "answer";
       },
     });
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(chatAgent(model), memory).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = randomUUID();
     await say(graph, "my secret", ids("gone", thread));
-    await expect(say(graph, "slow", ids("gone", thread))).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    await expect(say(graph, "slow", ids("gone", thread))).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
     const { rows } = await database.pool.query(
       `select thread_id from "${database.schema}".checkpoints where thread_id = $1
        union select thread_id from "${database.schema}".checkpoint_blobs where thread_id = $1

@@ -21,7 +21,8 @@ const memory = createTestMemory({
 const scope = { userId: "churn" };
 const rare = { userId: `rare ${worker}` };
 // Workers compete, and their connections are cut.
-const expected = "BUSY FORGOTTEN WRONG_STATE CONFLICT NOT_FOUND DATABASE_UNAVAILABLE CONSENT_REQUIRED".split(" ");
+const expected =
+  "BUSY FORGOTTEN WRONG_STATE CONFLICT NOT_FOUND DATABASE_UNAVAILABLE CONSENT_REQUIRED".split(" ");
 const words = ["tea", "coffee", "milk", "water", "juice"];
 
 async function round(turn: number): Promise<void> {
@@ -41,7 +42,8 @@ async function round(turn: number): Promise<void> {
   }
   const [latest, older] = await memory.memories.list({ scope, limit: 2 });
   if (latest) await memory.memories.remove(latest.id, { scope });
-  if (latest && turn % 2 === 0) await memory.memories.restore(latest.id, { scope, consent: "given" });
+  if (latest && turn % 2 === 0)
+    await memory.memories.restore(latest.id, { scope, consent: "given" });
   if (older) await memory.memories.update(older.id, { importance: 1 + (turn % 5) }, { scope });
   for (const mine of [scope, rare]) {
     const messages = [new HumanMessage(`I like ${word} ${turn}.`), new AIMessage("Noted.")];
@@ -53,7 +55,8 @@ async function round(turn: number): Promise<void> {
 
 for (let turn = 0; ; turn++) {
   await round(turn).catch((error: unknown) => {
-    if (!MemoryError.is(error) || !expected.includes(error.code)) console.log(`unexpected: ${error}`);
+    if (!MemoryError.is(error) || !expected.includes(error.code))
+      console.log(`unexpected: ${error}`);
   });
   if (turn === 1) console.log("two turns");
 }

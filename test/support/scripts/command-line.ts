@@ -1,6 +1,7 @@
 /**
- * Runs `mnemograph` once for each message from its parent, all in this process: the program itself, whose every
- * module but the first is loaded once. Only what a process gives a program is lent to it.
+ * Runs `mnemograph` once for each message from its parent, all in this process: the program itself,
+ * whose every module but the first is loaded once. Only what a process gives a program is lent to
+ * it.
  *
  * A message is the arguments; the answer is `{ code, out, err }`.
  */
@@ -28,7 +29,8 @@ async function run(args: string[]) {
   process.argv = [node, script, ...args];
   process.exitCode = undefined;
   const exited = new Promise<number>((resolve) => {
-    process.exit = ((code?: number) => resolve(Number(code ?? process.exitCode ?? 0))) as typeof process.exit;
+    process.exit = ((code?: number) =>
+      resolve(Number(code ?? process.exitCode ?? 0))) as typeof process.exit;
   });
   await import(`${main}?run=${++runs}`);
   const code = await exited;

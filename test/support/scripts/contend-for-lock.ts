@@ -1,7 +1,8 @@
 /**
  * Takes and gives back the lock of a data directory over and over, in competition with its like.
  *
- * argv: dataDir, times. Every other time it leaves the lock as a killed process would. Prints "held N".
+ * argv: dataDir, times. Every other time it leaves the lock as a killed process would. Prints "held
+ * N".
  */
 import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";

@@ -1,8 +1,9 @@
 /**
  * Ends conversations of an app, several at the same time.
  *
- * argv: connection string, schema, app, name of this process, number of conversations. Prints "ready" once each has a
- * message; ends them all on the first line of its input; prints "done" when their notes are made and compacted.
+ * argv: connection string, schema, app, name of this process, number of conversations. Prints
+ * "ready" once each has a message; ends them all on the first line of its input; prints "done" when
+ * their notes are made and compacted.
  */
 import { createInterface } from "node:readline";
 import { createMemory } from "../../../src/create-memory.js";
@@ -15,8 +16,24 @@ let notes = 0;
 const model = new ScriptedChatModel({
   replies: (_messages, _call, { tools = [] }) =>
     toolName(tools[0]!) === "app_note"
-      ? { structured: { reasoning: "", note: `Note ${notes++} of ${name}.`, importance: 3, tags: [] } }
-      : { structured: { reasoning: "", action: "delete", target: 2, with: null, text: null, reason: "The second." } },
+      ? {
+          structured: {
+            reasoning: "",
+            note: `Note ${notes++} of ${name}.`,
+            importance: 3,
+            tags: [],
+          },
+        }
+      : {
+          structured: {
+            reasoning: "",
+            action: "delete",
+            target: 2,
+            with: null,
+            text: null,
+            reason: "The second.",
+          },
+        },
 });
 const config = { memories: { extract: false, episodes: false } };
 const memory = createMemory({ database, schema, model, logger: silentLogger, config });
@@ -26,7 +43,10 @@ const talks = Array.from({ length: Number(count) }, (_, index) => ({
 }));
 
 for (const talk of talks) {
-  await memory.remember({ ...talk, messages: [{ role: "user", content: `I like number ${talk.threadId}.` }] });
+  await memory.remember({
+    ...talk,
+    messages: [{ role: "user", content: `I like number ${talk.threadId}.` }],
+  });
 }
 console.log("ready");
 for await (const _ of createInterface({ input: process.stdin })) {

@@ -1,8 +1,9 @@
 /**
- * Runs graphs in each durability, by each call. No checkpoint can be written while their second node runs. Then runs
- * one more.
+ * Runs graphs in each durability, by each call. No checkpoint can be written while their second
+ * node runs. Then runs one more.
  *
- * argv: "forgotten" (all users) or "away" (the database), connection string or ":memory:", schema. Prints how they ended.
+ * argv: "forgotten" (all users) or "away" (the database), connection string or ":memory:", schema.
+ * Prints how they ended.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
@@ -37,11 +38,19 @@ const second = async () => {
   await sleep(proxy ? 4 * statementTimeoutMs : 500);
   return {};
 };
-const agent = () => new StateGraph(MessagesAnnotation).addSequence({ first, second }).addEdge(START, "first");
+const agent = () =>
+  new StateGraph(MessagesAnnotation).addSequence({ first, second }).addEdge(START, "first");
 const checkpointer = memory.checkpointer();
-const model = new ScriptedChatModel({ replies: async () => (await first()).messages[0] as AIMessage });
-const middleware = [memoryMiddleware(memory), createMiddleware({ name: "second", afterModel: second })];
-const around = new StateGraph(MessagesAnnotation).addNode("agent", agent().compile()).addEdge(START, "agent");
+const model = new ScriptedChatModel({
+  replies: async () => (await first()).messages[0] as AIMessage,
+});
+const middleware = [
+  memoryMiddleware(memory),
+  createMiddleware({ name: "second", afterModel: second }),
+];
+const around = new StateGraph(MessagesAnnotation)
+  .addNode("agent", agent().compile())
+  .addEdge(START, "agent");
 const graphs = [
   agent().compile({ checkpointer }),
   around.compile({ checkpointer }),
@@ -56,7 +65,10 @@ const drain = async (stream: AsyncIterable<unknown>) => {
 const runs = graphs.flatMap((graph, at) =>
   (["async", "sync", "exit"] as const).flatMap((durability) => {
     const config = (call: number) => {
-      return { durability, configurable: { thread_id: `${at} ${durability} ${call}`, user_id: "ana" } };
+      return {
+        durability,
+        configurable: { thread_id: `${at} ${durability} ${call}`, user_id: "ana" },
+      };
     };
     return [
       graph.invoke(input, config(0)),
@@ -65,7 +77,9 @@ const runs = graphs.flatMap((graph, at) =>
     ];
   }),
 );
-const ends = runs.map((run) => run.then(() => "succeeded").catch(({ code, message }) => code ?? message));
+const ends = runs.map((run) =>
+  run.then(() => "succeeded").catch(({ code, message }) => code ?? message),
+);
 while (atWork < runs.length) await sleep(10);
 if (proxy) proxy.silent = true;
 else await memory.forget({ userId: "ana" });

@@ -1,5 +1,6 @@
 /**
- * Opens an embedded database when told to by a line on standard input, and keeps it open until that ends.
+ * Opens an embedded database when told to by a line on standard input, and keeps it open until that
+ * ends.
  *
  * argv: dataDir. Prints "ready", then "open" or the code of the error.
  */

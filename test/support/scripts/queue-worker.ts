@@ -1,8 +1,8 @@
 /**
  * Works on queued jobs until it gets SIGTERM; its model takes a moment for each answer.
  *
- * argv: connection string, schema, schema of pg-boss, isolation ("rls" or ""), ms of the model, ms of leases.
- * Prints "at work", then "done N" as it goes, and "stopped N" at its end.
+ * argv: connection string, schema, schema of pg-boss, isolation ("rls" or ""), ms of the model, ms
+ * of leases. Prints "at work", then "done N" as it goes, and "stopped N" at its end.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { OfflineChatModel } from "../../../src/testing/index.js";
@@ -10,8 +10,14 @@ import { dueJobsConfig, instantAnswers } from "../due-jobs.js";
 import { silentLogger } from "../silent-logger.js";
 import { createTestMemory } from "../test-memory.js";
 
-const [database = "", schema = "", queueSchema = "", isolation = "", modelMs = "0", leaseMs = "3000"] =
-  process.argv.slice(2);
+const [
+  database = "",
+  schema = "",
+  queueSchema = "",
+  isolation = "",
+  modelMs = "0",
+  leaseMs = "3000",
+] = process.argv.slice(2);
 
 class SlowModel extends OfflineChatModel {
   protected override async respond(...args: Parameters<OfflineChatModel["respond"]>) {

@@ -10,17 +10,30 @@ import { silentLogger } from "../silent-logger.js";
 import { round } from "../spoken.js";
 import { summariesOnly } from "../summary-memory.js";
 
-const [database = "", schema = "", threadId = "", writer = "", rounds = "0", mode] = process.argv.slice(2);
+const [database = "", schema = "", threadId = "", writer = "", rounds = "0", mode] =
+  process.argv.slice(2);
 const model = new ScriptedChatModel({
   latencyMs: 20,
   replies: (_, index) => {
     console.log("summarizing");
-    return mode === "hang" ? "hang" : { structured: { reasoning: "…", summary: `${writer} ${index + 1}` } };
+    return mode === "hang"
+      ? "hang"
+      : { structured: { reasoning: "…", summary: `${writer} ${index + 1}` } };
   },
 });
-const memory = createMemory({ database, schema, model, config: summariesOnly, logger: silentLogger });
+const memory = createMemory({
+  database,
+  schema,
+  model,
+  config: summariesOnly,
+  logger: silentLogger,
+});
 for (let number = 0; number < Number(rounds); number++) {
-  await memory.remember({ scope: { userId: "ana" }, threadId, messages: round(`${writer}-${number}`) });
+  await memory.remember({
+    scope: { userId: "ana" },
+    threadId,
+    messages: round(`${writer}-${number}`),
+  });
 }
 await memory.idle();
 await memory.close();

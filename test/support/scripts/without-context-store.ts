@@ -4,7 +4,8 @@ import { createAgent } from "langchain";
 import { createMemory, memoryMiddleware } from "../../../src/index.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 
-// Builds with the condition "browser", in which LangGraph keeps no config: prints what the model was shown and the transcript.
+// Builds with the condition "browser", in which LangGraph keeps no config: prints what the model
+// was shown and the transcript.
 const [dataDir = ""] = process.argv.slice(2);
 const memory = createMemory({ database: { dataDir } });
 await memory.setup();

@@ -1,4 +1,7 @@
-/** Creates a memory where the embedded database is not installed. Prints the error's code, then its message. */
+/**
+ * Creates a memory where the embedded database is not installed. Prints the error's code, then its
+ * message.
+ */
 import Module from "node:module";
 import { createMemory } from "../../../src/create-memory.js";
 import { MemoryError } from "../../../src/errors.js";

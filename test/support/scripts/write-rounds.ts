@@ -1,5 +1,6 @@
 /**
- * Records turns in a thread until it is stopped or killed, and prints each seq once it is acknowledged.
+ * Records turns in a thread until it is stopped or killed, and prints each seq once it is
+ * acknowledged.
  *
  * argv: database (a connection string, or a folder), schema, threadId, writer. Prints "seq N".
  */
@@ -7,7 +8,10 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", threadId = "", writer = ""] = process.argv.slice(2);
-const memory = createMemory({ database: /^postgresql:/.test(database) ? database : { dataDir: database }, schema });
+const memory = createMemory({
+  database: /^postgresql:/.test(database) ? database : { dataDir: database },
+  schema,
+});
 let stopped = false;
 process.stdin.on("end", () => (stopped = true)).resume();
 
