@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const depcruise = join(root, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+const depcruise = join(root, "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs");
 const config = ".dependency-cruiser.mjs";
 
 type Case = readonly [file: string, statement: string];
