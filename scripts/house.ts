@@ -42,13 +42,19 @@ function pathsIn(folder: string, ending: RegExp): string[] {
 }
 
 const lineCount = (text: string): number => text.split("\n").length - 1;
-const linesIn = (folder: string, ending: RegExp): number =>
-  pathsIn(folder, ending).reduce((sum, path) => sum + lineCount(readFileSync(path, "utf8")), 0);
 
-const files: SourceFile[] = pathsIn("src", /\.ts$/).map((path) => {
-  const text = readFileSync(path, "utf8");
-  return { path, text, source: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
-});
+function sourcesIn(folder: string): SourceFile[] {
+  return pathsIn(folder, /\.tsx?$/).map((path) => {
+    const text = readFileSync(path, "utf8");
+    return { path, text, source: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+  });
+}
+
+const files = sourcesIn("src");
+const tests = sourcesIn("test");
+const inspector = sourcesIn("inspector");
+const bench = sourcesIn("bench");
+const examples = sourcesIn("examples");
 
 function nodesOf(root: ts.Node): ts.Node[] {
   const nodes: ts.Node[] = [];
@@ -60,6 +66,12 @@ function nodesOf(root: ts.Node): ts.Node[] {
   return nodes;
 }
 
+const countNodes = (sources: readonly SourceFile[]): number =>
+  sources.reduce((sum, { source }) => sum + nodesOf(source).length, 0);
+
+/** Ways in for programs elsewhere: not the core that one reader owns. */
+const waysIn = /^src\/(http|mcp|cli|operations|ai-sdk)\//;
+
 function linesOf(node: ts.Node): number {
   const source = node.getSourceFile();
   const [from, to] = [node.getStart(), node.end].map(
@@ -68,22 +80,23 @@ function linesOf(node: ts.Node): number {
   return (to ?? 0) - (from ?? 0) + 1;
 }
 
-/** Lines of SQL in templates, a template within another not counted twice, and in files. */
-function sqlLines(): number {
-  const inTemplates = (node: ts.Node): number => {
-    if (ts.isTaggedTemplateExpression(node) && node.tag.getText() === "sql") return linesOf(node);
-    let sum = 0;
-    ts.forEachChild(node, (child) => {
-      sum += inTemplates(child);
-    });
-    return sum;
-  };
-  const inFiles = linesIn("src", /\.sql$/) - linesIn(upgrade, /\.sql$/);
-  return files.reduce((sum, { source }) => sum + inTemplates(source), 0) + inFiles;
+/** Characters of a text in which spaces and line ends in a row are one. */
+const characters = (text: string): number => text.replace(/\s+/g, " ").length;
+
+/** Characters of SQL in templates, without what is filled in: that is SQL of its own or a value. */
+function sqlCharactersOf(source: ts.SourceFile): number {
+  const texts = nodesOf(source).flatMap((node) => {
+    if (!ts.isTaggedTemplateExpression(node) || node.tag.getText() !== "sql") return [];
+    const { template } = node;
+    if (ts.isNoSubstitutionTemplateLiteral(template)) return [template.text];
+    return [template.head.text, ...template.templateSpans.map(({ literal }) => literal.text)];
+  });
+  return texts.reduce((sum, text) => sum + characters(text), 0);
 }
 
-/** From the last schema before version 1: goes when nobody has one any more. */
-const upgrade = "src/postgres/upgrade";
+/** The same of a folder's files, where the whole text is SQL. */
+const sqlCharactersIn = (folder: string): number =>
+  pathsIn(folder, /\.sql$/).reduce((sum, path) => sum + characters(readFileSync(path, "utf8")), 0);
 
 type Schema = { readonly _zod: { readonly def: object } };
 
@@ -229,26 +242,25 @@ const commentLines = files.reduce(
   (sum, { text }) => sum + (text.match(/^\s*(?:\/\/|\/?\*)/gm)?.length ?? 0),
   0,
 );
+const srcSqlCharacters = files.reduce((sum, { source }) => sum + sqlCharactersOf(source), 0);
+const everyFile = [...files, ...tests, ...inspector, ...bench, ...examples];
+const functions = functionsOf(files);
 
 const measured = {
-  srcLines,
-  commentPercent: Math.round((1_000 * commentLines) / srcLines) / 10,
-  srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
+  srcNodes: countNodes(files),
+  coreNodes: countNodes(files.filter(({ path }) => !waysIn.test(path))),
+  testNodes: countNodes(tests),
+  inspectorNodes: countNodes(inspector),
+  benchNodes: countNodes(bench),
+  exampleNodes: countNodes(examples),
+  sqlCharacters: srcSqlCharacters + sqlCharactersIn("migrations"),
+  longestFile: Math.max(...everyFile.map(({ text }) => lineCount(text))),
+  longestFunction: Math.max(...functions.map(({ lines }) => lines)),
   nonAsciiCharacters: code.reduce(
     (sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0),
     0,
   ),
-  longLines: files.reduce(
-    (sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length,
-    0,
-  ),
   wordLists: wordLists.length,
-  sqlLines: sqlLines(),
-  migrationLines: linesIn("migrations", /\.sql$/),
-  upgradeLines: linesIn(upgrade, /\.sql$/),
-  testLines: linesIn("test", /\.tsx?$/),
-  inspectorLines: linesIn("inspector", /\.(?:tsx?|css|html)$/),
-  exampleLines: linesIn("examples", /\.ts$/),
   settings: leaves(configSchema) + Object.keys(memoryOptionsSchema.shape).length,
   calls: calls(createMemory({ database: "postgresql://nobody@127.0.0.1:1/nothing" })),
   exports: nodesOf(sourceAt("index.ts")).filter(ts.isExportSpecifier).length,
@@ -258,27 +270,53 @@ const measured = {
   tables: tables(),
   citusExceptions: statements.exceptions.length,
   citusFalseAlarms: statements.falseAlarms.length,
+  srcLines,
+  srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
+  commentPercent: Math.round((1_000 * commentLines) / srcLines) / 10,
+  testLines: tests.reduce((sum, { text }) => sum + lineCount(text), 0),
 };
 
-const over = Object.entries(measured).filter(
-  ([name, count]) => count > ceilings[name as keyof typeof measured],
-);
+const ceilingOf = (name: string): number =>
+  (ceilings as Readonly<Record<string, number>>)[name] ?? Number.POSITIVE_INFINITY;
+const over = Object.entries(measured).filter(([name, count]) => count > ceilingOf(name));
 
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify(measured));
 } else {
   for (const [name, count] of Object.entries(measured)) {
-    const ceiling = ceilings[name as keyof typeof measured];
-    console.log(`${name.padEnd(20)}${String(count).padStart(9)}   at most ${ceiling}`);
+    const bound = Number.isFinite(ceilingOf(name)) ? `at most ${ceilingOf(name)}` : "";
+    console.log(`${name.padEnd(20)}${String(count).padStart(9)}   ${bound}`.trimEnd());
   }
+  printFolders();
   printShape();
 }
 for (const [name, count] of over) {
-  console.error(
-    `${name}: ${count} is over its ceiling of ${ceilings[name as keyof typeof measured]}.`,
-  );
+  console.error(`${name}: ${count} is over its ceiling of ${ceilingOf(name)}.`);
 }
 process.exitCode = over.length > 0 ? 1 : 0;
+
+function functionsOf(sources: readonly SourceFile[]) {
+  return sources.flatMap(({ path, source }) =>
+    nodesOf(source).flatMap((node) => {
+      if (!ts.isFunctionLike(node) || !("body" in node) || !node.body) return [];
+      return [{ path, lines: linesOf(node), name: node.name?.getText() ?? "(anonymous)" }];
+    }),
+  );
+}
+
+/** Nodes and SQL of each folder of `src`, largest first. */
+function printFolders(): void {
+  const folderOf = ({ path }: SourceFile) => path.split("/").slice(1, -1)[0] ?? "(its root)";
+  const rows = [...new Set(files.map(folderOf))].map((folder) => {
+    const inside = files.filter((file) => folderOf(file) === folder);
+    const sql = inside.reduce((sum, { source }) => sum + sqlCharactersOf(source), 0);
+    return { folder, nodes: countNodes(inside), sql };
+  });
+  console.log("\nfolder                  nodes   characters of SQL");
+  for (const { folder, nodes, sql } of rows.sort((a, b) => b.nodes - a.nodes))
+    console.log(`${folder.padEnd(20)}${String(nodes).padStart(9)}${String(sql).padStart(20)}`);
+  console.log(`migrations${" ".repeat(19)}${String(sqlCharactersIn("migrations")).padStart(20)}`);
+}
 
 /** How the files of `src` hang together. */
 function printShape(): void {
@@ -297,26 +335,14 @@ function printShape(): void {
     ends.every((each) => each !== undefined && !foundations.has(each)),
   );
   const staying = between.filter(([from, to]) => from === to);
-  const functions = files.flatMap(({ path, source }) =>
-    nodesOf(source).flatMap((node) =>
-      ts.isFunctionLike(node) && "body" in node && node.body
-        ? [
-            {
-              lines: linesOf(node),
-              name: node.name?.getText() ?? "(anonymous)",
-              path: relative("src", path),
-            },
-          ]
-        : [],
-    ),
-  );
-  console.log(
-    `\nfiles           ${files.length}, median ${lengths[Math.floor(lengths.length / 2)]} lines, longest ${lengths.at(-1)}`,
-  );
+  console.log(`\nfiles           ${files.length}, median ${lengths[lengths.length >> 1]} lines`);
   console.log(`imports         ${staying.length} of ${between.length} stay in their folder`);
   console.log(`word lists      ${wordLists.join(" ")}`);
+  console.log("longest files");
+  const byLength = everyFile.sort((a, b) => lineCount(b.text) - lineCount(a.text));
+  for (const { text, path } of byLength.slice(0, 5))
+    console.log(`  ${lineCount(text)} lines  ${path}`);
   console.log("longest functions");
-  for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5)) {
-    console.log(`  ${lines} lines  ${name}  ${path}`);
-  }
+  for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5))
+    console.log(`  ${lines} lines  ${name}  ${relative("src", path)}`);
 }

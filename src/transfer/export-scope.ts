@@ -4,14 +4,8 @@ import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
-import {
-  derivedFields,
-  type ExportPage,
-  type RecordName,
-  type RecordType,
-  recordNames,
-  records,
-} from "./records.js";
+import { derivedFields, type ExportPage, type RecordType } from "./record-type.js";
+import { type RecordName, recordNames, records } from "./records.js";
 
 const pageRowsField = 500;
 

@@ -18,7 +18,8 @@ import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { rowsOf } from "./export-scope.js";
 import { insertRecords } from "./insert-records.js";
 import { lineError, linesOf, type NumberedLine, readExport } from "./read-export.js";
-import { type RecordType, recordNames, records } from "./records.js";
+import type { RecordType } from "./record-type.js";
+import { recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportOptions {

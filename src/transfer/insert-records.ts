@@ -6,13 +6,8 @@ import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import type { ImportTarget } from "./message-index.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
-import {
-  derivedFields,
-  type RecordName,
-  type RecordType,
-  recordNames,
-  records,
-} from "./records.js";
+import { derivedFields, type RecordType } from "./record-type.js";
+import { type RecordName, recordNames, records } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
 export async function insertRecords(

@@ -9,7 +9,8 @@ import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
-import { type RecordType, records } from "./records.js";
+import type { RecordType } from "./record-type.js";
+import { records } from "./records.js";
 
 export interface ImportableLine extends NumberedLine {
   /** Whether this import puts the memory in quarantine. */

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { type ListShown, turnsPageSchema } from "../conversation/shown-turns.js";
 import type { Connection } from "../postgres/connection.js";
-import { parseAddressed, threadForbidden } from "../scope/scope.js";
+import { parseAddressed, type Scope, threadForbidden } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { frameBytes } from "./memory-block.js";
@@ -64,9 +64,6 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
     "page of turns",
   );
   const { tenantId, userId, appId } = scopeColumns(scope);
-  // No call takes more than seven digits. Some clients report zeros for unknown counts.
-  const reported = (path: string, first = "[1-9]") =>
-    sql`substring(m.usage #>> ${path}::text[] from ${`^${first}[0-9]{0,6}$`})::int`;
   const sums = sql`sum(x.prompt) as "promptTokens", sum(x.shared) as "sharedTokens", sum(x.cached) as "cachedTokens",
     coalesce(sum(x.output), 0) as "outputTokens", count(x.output) as calls`;
   const [row] = await db.query<ThreadCost & { readonly owned: boolean }>(sql`
@@ -74,7 +71,38 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
       select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned from ${db.schema}.thread t
       where ${threadIs(tenantId, threadId)}
     ),
-    -- Bytes that memory added to the prompt of each turn, with those before it in its epoch.
+    ${addedBytes(db, scope)},
+    ${pricedCalls(db)}
+    select t.owned,
+      array(
+        select row_to_json(p) from (
+          select m.turn, m.seq, ${sums}, case when bool_and(x.input is not null) then 'model' else 'estimate' end as source
+          from (
+            select m.turn, coalesce(min(m.seq) filter (where m.role = 'user'), min(m.seq)) as seq from said m group by m.turn
+          ) m
+          left join priced x on x.turn = m.turn
+          where m.seq < coalesce(${before ?? null}::int, 2147483647)
+          group by m.turn, m.seq order by m.seq desc limit ${limit}
+        ) p
+      ) as turns,
+      (select row_to_json(p) from (select ${sums} from priced x) p) as total,
+      array(
+        select row_to_json(p) from (
+          select x.kind, count(*) as calls, sum(x.input_tokens) as "inputTokens", sum(x.output_tokens) as "outputTokens"
+          from ${db.schema}.usage x
+          where t.owned and ${isId(sql`x.tenant_id`, tenantId)} and ${isId(sql`x.user_id`, userId)} and x.thread_id = ${threadId}
+          group by x.kind order by x.kind
+        ) p
+      ) as background
+    from t`);
+  if (!row) return noCost;
+  const { owned, ...cost } = row;
+  if (!owned) throw threadForbidden(threadId);
+  return cost;
+}
+
+/** CTE over the thread `t`: bytes that memory added to each turn's prompt, and to its epoch so far. */
+const addedBytes = (db: Connection, scope: Scope) => sql`
     added as (
       select s.seq, max(s.first_seq) over epoch as first_seq,
         case when s.number > 0 then min(s.seq) over epoch end as epoch,
@@ -96,7 +124,14 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
         ) l
       ) s
       window epoch as (partition by s.reader, s.number)
-    ),
+    )`;
+
+/** A count that the model reported: no call takes more than seven digits, and some clients report 0. */
+const reported = (path: string, first = "[1-9]") =>
+  sql`substring(m.usage #>> ${path}::text[] from ${`^${first}[0-9]{0,6}$`})::int`;
+
+/** CTEs over `t` and `added`: what each call took, as reported, else estimated by its bytes. */
+const pricedCalls = (db: Connection) => sql`
     said as (
       select m.seq, m.role, octet_length(m.content) as bytes, sum(octet_length(m.content)) over thread as upto,
         greatest(1, count(*) filter (where m.role = 'user') over thread) as turn,
@@ -125,31 +160,4 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
         coalesce(lag(coalesce(c.input, c.estimate)) over (partition by c.epoch order by c.seq), 0)
       ) end as shared
       from call c
-    )
-    select t.owned,
-      array(
-        select row_to_json(p) from (
-          select m.turn, m.seq, ${sums}, case when bool_and(x.input is not null) then 'model' else 'estimate' end as source
-          from (
-            select m.turn, coalesce(min(m.seq) filter (where m.role = 'user'), min(m.seq)) as seq from said m group by m.turn
-          ) m
-          left join priced x on x.turn = m.turn
-          where m.seq < coalesce(${before ?? null}::int, 2147483647)
-          group by m.turn, m.seq order by m.seq desc limit ${limit}
-        ) p
-      ) as turns,
-      (select row_to_json(p) from (select ${sums} from priced x) p) as total,
-      array(
-        select row_to_json(p) from (
-          select x.kind, count(*) as calls, sum(x.input_tokens) as "inputTokens", sum(x.output_tokens) as "outputTokens"
-          from ${db.schema}.usage x
-          where t.owned and ${isId(sql`x.tenant_id`, tenantId)} and ${isId(sql`x.user_id`, userId)} and x.thread_id = ${threadId}
-          group by x.kind order by x.kind
-        ) p
-      ) as background
-    from t`);
-  if (!row) return noCost;
-  const { owned, ...cost } = row;
-  if (!owned) throw threadForbidden(threadId);
-  return cost;
-}
+    )`;

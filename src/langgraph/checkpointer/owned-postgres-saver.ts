@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type ChannelVersions,
@@ -33,6 +32,7 @@ import {
   type StoredCheckpoint,
   type Where,
 } from "./read-checkpoint.js";
+import { countVersionsApart } from "./version-counter.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
 /** Threads with cached places, for LangGraph's reads that name no owner. */
@@ -396,31 +396,4 @@ function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTup
 
 function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }: RunnableConfig) {
   return { ...configurable, thread_id: threadId, ...(scope && identityKeys(scope)) };
-}
-
-/** Twelve decimals: a double also holds as many steps as a thread has. */
-const fractions = 10 ** 12;
-
-/**
- * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each
- * version of a channel, so with whole numbers a fork or a concurrent run would read the other
- * branch's values.
- */
-function countVersionsApart(saver: PostgresSaver): void {
-  const counted = saver.getNextVersion.bind(saver);
-  // LangGraph reads the method once for a run or an update.
-  Object.defineProperty(saver, "getNextVersion", {
-    get: () => versionsOfRun(counted),
-    configurable: true,
-  });
-}
-
-/** Channels written in one step share a version: LangGraph finds the last writers by it. */
-function versionsOfRun(counted: (current: number | undefined) => number) {
-  let last: { readonly current: number | undefined; readonly next: number } | undefined;
-  return (current: number | undefined): number => {
-    if (!last || last.current !== current)
-      last = { current, next: Math.floor(counted(current)) + randomInt(1, fractions) / fractions };
-    return last.next;
-  };
 }
