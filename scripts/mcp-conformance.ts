@@ -28,7 +28,6 @@ const install = [
   folder,
   "--prefer-offline",
   "--ignore-scripts",
-  "--no-engine-strict",
   ...patience,
 ];
 if ((await run("npm", [...install, `${suite}@${version}`], "ignore")) === 0)
@@ -54,11 +53,7 @@ async function conform(): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const program = [
-    "--import",
-    beside("conformance-on-node-20.mjs"),
-    join(folder, `node_modules/${suite}/dist/index.js`),
-  ];
+  const program = join(folder, `node_modules/${suite}/dist/index.js`);
   let worst = 0;
   for (const revision of revisions) {
     const scenarios = [
@@ -69,7 +64,7 @@ async function conform(): Promise<number> {
     ];
     worst ||= await run(
       process.execPath,
-      [...program, "server", "--url", url, ...scenarios],
+      [program, "server", "--url", url, ...scenarios],
       "inherit",
     );
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of LangGraph with the oldest versions of LangChain and LangGraph that package.json allows; the lock file holds
-# the newest. In a temporary copy, on the embedded database.
+# The tests of LangGraph on the oldest Node and with the oldest version of each peer that
+# package.json allows; the lock file holds the newest. In a temporary copy, on the embedded database.
 #
 #   scripts/oldest-peers.sh [OPTIONS OF VITEST] [FILES]    default: how graphs stream, pause, go back and are typed
 #
@@ -24,25 +24,39 @@ trap 'rm -rf "$copy"' EXIT
 cp -R src test scripts migrations examples graphs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
 cd "$copy"
 
-# Without the lock file; of the development tools only what these tests need.
+# Without the lock file. Of the development tools only what these tests need.
 node --input-type=module --eval '
   import { readFileSync, writeFileSync } from "node:fs";
-  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
-  const { peerDependencies: peers, devDependencies: tools } = manifest;
-  const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|publint|@langchain\/langgraph-cli)/;
-  const kept = Object.entries(tools).filter(([name]) => !unneeded.test(name));
-  const isOld = (name) => /^@?langchain/.test(name) && peers[name] !== undefined;
-  const oldest = kept.map(([name, range]) => [name, isOld(name) ? peers[name].replace("^", "") : range]);
-  const overrides = Object.fromEntries(oldest.filter(([name]) => isOld(name)));
-  writeFileSync("package.json", JSON.stringify({ ...manifest, devDependencies: Object.fromEntries(oldest), overrides }));
+  const { name, type, dependencies, engines, peerDependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const oldestOf = (range) => /\d+(?:\.\d+)*/.exec(range)[0];
+  const peers = Object.fromEntries(Object.entries(peerDependencies).map(([peer, range]) => [peer, oldestOf(range)]));
+  const needed = /^(@langchain\/(langgraph-checkpoint-validation|anthropic)|@types\/|deepagents|diff|esbuild|fast-check|playwright-core|tsx|typescript)/;
+  const tools = Object.fromEntries(Object.entries(devDependencies).filter(([tool]) => needed.test(tool)));
+  // The last versions that run on Node 20.
+  const onNode20 = { vitest: "^4.1.12", "@langchain/openai": "1.5.8" };
+  const node = `~${oldestOf(engines.node)}`;
+  const langchain = Object.fromEntries(Object.entries(peers).filter(([peer]) => /^@?langchain/.test(peer)));
+  writeFileSync("package.json", JSON.stringify({
+    name, type, dependencies,
+    devDependencies: { ...tools, ...peers, ...onNode20, node },
+    overrides: langchain,
+    allowScripts: { node: true },
+  }));
 '
 if ! npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error; then
   echo "The oldest peers cannot be installed together, or the registry cannot be reached." >&2
   exit 1
 fi
+npm rebuild node --ignore-scripts=false --loglevel=error
 
-printf 'With the oldest peers:'
-for peer in @langchain/langgraph @langchain/core @langchain/langgraph-checkpoint langchain; do
+export PATH="$copy/node_modules/.bin:$PATH"
+version=$(node -p process.version)
+if [[ $version != v20.* ]]; then
+  echo "These tests ran on Node $version and not on 20: the install script of the package \"node\" failed." >&2
+  exit 1
+fi
+printf 'On Node %s with the oldest peers:' "$version"
+for peer in @langchain/langgraph @langchain/core @langchain/langgraph-checkpoint langchain ai pg-boss @electric-sql/pglite; do
   printf ' %s %s' "$peer" "$(node -p "require('./node_modules/$peer/package.json').version")"
 done
 echo

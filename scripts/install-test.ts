@@ -1,0 +1,57 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { installCases } from "./install/cases.js";
+import { checkTypes } from "./install/check-types.js";
+import { tryInstall } from "./install/project.js";
+
+// Installs the packed package beside what projects have, each in an empty folder by the page's own
+// install line, and runs the page's first program; then compiles these programs with each supported
+// compiler. Needs `npm run build`, and the registry.
+//   npm run test:install [-- --all]    --all: every pair and compiler; without it, what CI runs
+
+const isAll = process.argv.includes("--all");
+const folder = mkdtempSync(join(tmpdir(), "mnemograph-packed-"));
+let failures = 0;
+
+/** Runs one row of the table and prints it. */
+async function row(name: string, work: () => Promise<void>): Promise<void> {
+  const start = Date.now();
+  let problem = "";
+  try {
+    await work();
+  } catch (error) {
+    failures++;
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  const seconds = ((Date.now() - start) / 1_000).toFixed(0);
+  console.log(`${problem ? "FAILED" : "ok    "}  ${seconds.padStart(4)} s  ${name}`);
+  if (problem) console.log(problem.replace(/^/gm, "    "));
+}
+
+try {
+  // 1. Packed once, for all rows.
+  const pack = ["pack", "--ignore-scripts", "--pack-destination", folder];
+  execFileSync("npm", pack, { cwd: resolve(import.meta.dirname, ".."), stdio: "ignore" });
+  const archive = join(folder, readdirSync(folder)[0] ?? "");
+  console.log(`Node ${process.version}. The package is installed after:`);
+
+  // 2. Beside what projects have.
+  for (const tried of installCases.filter(({ inCi }) => isAll || inCi)) {
+    const name = `${tried.has.join(" ") || "nothing"}, by ${tried.manager ?? "npm"} (${tried.page})`;
+    await row(name, () => tryInstall(archive, tried));
+  }
+
+  // 3. Its types.
+  if (isAll) {
+    for (const { compiler, resolution, problems } of await checkTypes(archive))
+      await row(`TypeScript ${compiler}, moduleResolution ${resolution}`, async () => {
+        if (problems.length > 0) throw new Error(problems.join("\n"));
+      });
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(failures === 0 ? "All green." : `${failures} failed.`);
+process.exitCode = failures === 0 ? 0 : 1;

@@ -1,0 +1,60 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compilers, resolutions } from "./cases.js";
+import { firstProgram, inEmptyFolder, install, installLines, runCommand } from "./project.js";
+
+/** Pages whose first programs are compiled: together they use each way in. */
+const pages = ["README", "state-graph", "supervisor", "http", "mcp", "ai-sdk", "deepagents"];
+
+export interface TypeCheck {
+  readonly compiler: string;
+  readonly resolution: string;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Compiles the pages' first programs with each compiler under `strict`, declarations of packages
+ * included; what other packages declare wrongly is not counted.
+ */
+export async function checkTypes(archive: string): Promise<TypeCheck[]> {
+  return await inEmptyFolder(async (folder) => {
+    const names = pages.flatMap((page) =>
+      installLines(page).flatMap((line) => line.split(/\s+/).slice(2)),
+    );
+    const packages = [...new Set(names)].map((name) => (name === "mnemograph" ? archive : name));
+    const aliases = compilers.map((version) => `typescript-${version}@npm:typescript@${version}`);
+    await install(folder, "npm", [...packages, ...aliases, "@types/node@24"]);
+    for (const page of pages) writeFileSync(join(folder, `${page}.mts`), firstProgram(page).code);
+    const checks: TypeCheck[] = [];
+    for (const compiler of compilers) {
+      for (const resolution of resolutions)
+        checks.push({
+          compiler,
+          resolution,
+          problems: await problemsOf(folder, compiler, resolution),
+        });
+    }
+    return checks;
+  });
+}
+
+async function problemsOf(folder: string, compiler: string, moduleResolution: string) {
+  const module = moduleResolution === "bundler" ? "esnext" : "nodenext";
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, target: "es2022", types: ["node"] },
+    ...{ module, moduleResolution },
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, include: ["*.mts"] }),
+  );
+  const tsc = `node_modules/typescript-${compiler}/bin/tsc`;
+  const printed = await runCommand(folder, [process.execPath, tsc]).catch(
+    (error: Error) => error.message,
+  );
+  // A line `path(line,column): error …` for each; a crash prints none.
+  const errors = printed.split("\n").filter((line) => /error TS\d+/.test(line));
+  const isOurs = (line: string) =>
+    !line.includes("node_modules/") || /node_modules\/mnemograph\//.test(line);
+  return errors.filter(isOurs);
+}
