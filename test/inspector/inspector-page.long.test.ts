@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     return found?.id ?? "";
   };
 
-  it("begins with what goes on: the latest conversations, what failed, what waits, what was learned, what recall took", async () => {
+  it("The overview shows the latest conversations, failures, what waits and what was learned", async () => {
     await open("overview");
     await page.getByRole("link", { name: "I want to run a half marathon in October." }).waitFor();
     await page.getByText("failed", { exact: true }).first().waitFor();
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await page.getByText("half marathon").count()).toBe(0);
   });
 
-  it("finds what was said over all users, and opens the very turn with what the model was shown", async () => {
+  it("A search over all users opens the turn of a hit with what the model was shown", async () => {
     await open("threads");
     await page.getByLabel("Search what was said").fill("allergic nuts");
     await page.keyboard.press("Enter");
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: "Conversations" }).waitFor();
   });
 
-  it("lists conversations by their first and last words, and by date, app and state", async () => {
+  it("Conversations are listed by their first and last words, and by date, app and state", async () => {
     await open("threads");
     const titles = page.locator(".thread a.row");
     await page.getByRole("link", { name: "I moved to Porto in spring." }).waitFor();
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("There is no such conversation here").waitFor();
   });
 
-  it("shows beside a turn what changed since the one before, why, the whole prompt by part, and what it would be now", async () => {
+  it("A turn shows what changed since the one before, why, and its whole prompt then and now", async () => {
     await open("thread?user=ana&thread=sailing&at=0");
     const beside = page.getByRole("complementary", { name: "What the model was shown" });
     await beside
@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: "Will sail to Avintes with Inês." }).waitFor();
   });
 
-  it("takes a question to its hits, their scores apart, and says what is left out and why", async () => {
+  it("A question shows its hits with the parts of their scores, and what is left out and why", async () => {
     await open("question?user=ana");
     await page.getByRole("searchbox", { name: "Question" }).fill("Where does she sail?");
     await page.getByRole("button", { name: "Ask" }).click();
@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 
-  it("shows a conversation's summaries as steps over its messages, and what changed in each", async () => {
+  it("A conversation shows its summaries as steps over its messages, with what changed in each", async () => {
     await open("thread?user=ana&thread=sailing");
     const [first, second, ...more] = await memory.summaries.list({
       scope: ana,
@@ -208,7 +208,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await inUse.textContent()).toContain(`Version ${more.at(-1)?.id},`);
   });
 
-  it("finds memories, and goes through them by the keyboard", async () => {
+  it("Memories are found by search and read by the keyboard", async () => {
     await open("memories?user=ana");
     await page.locator("a.row").first().waitFor();
     await page.keyboard.press("/");
@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: second }).waitFor();
   });
 
-  it("changes a memory under the operator's name and for a reason: edit, pin, remove, restore, revert", async () => {
+  it("An operator edits, pins, removes, restores and reverts a memory under a name and for a reason", async () => {
     const id = await idOf("Has a sister");
     await open(`memory?user=ana&id=${id}`);
     await page.getByText("She said so on the phone.").waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(told.slice(0, 5)).toEqual(reasons.map((reason) => ["joe", reason]));
   });
 
-  it("tells what a slot was, and what a memory rests on", async () => {
+  it("A memory's page shows the earlier values of its slot, and what the memory rests on", async () => {
     await open(`memory?user=ana&id=${await idOf("Lives in Porto")}`);
     await page.getByRole("heading", { name: "City over time" }).waitFor();
     expect(await page.locator(".slot a").allTextContents()).toEqual(["Lisbon", "Porto"]);
@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.locator("mark").waitFor();
   });
 
-  it("decides what waits, several at once", async () => {
+  it("An operator decides several requests for consent at once", async () => {
     await open("waiting");
     await page.getByText("preferred name is Anita").waitFor();
     // operators M7: what failed comes first.
@@ -286,7 +286,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await memory.memories.list({ scope: ana, states: ["quarantined"] })).toEqual([]);
   });
 
-  it("removes several memories for one reason, and restores them", async () => {
+  it("Several memories are removed for one reason, and restored", async () => {
     const scope = { userId: "tom" };
     await memory.memories.add(
       ["bread", "rye", "malt"].map((what) => ({ text: `Bakes ${what}.` })),
@@ -303,7 +303,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual(["Bakes rye."]);
   });
 
-  it("tells what changes while one looks", async () => {
+  it("A change appears in the list of changes while it is open", async () => {
     await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
     await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
@@ -311,14 +311,14 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });
 
-  it("says what failed, also in the conversation, and tries it again", async () => {
+  it("A conversation shows its failed work, which can be tried again", async () => {
     await open("thread?user=miguel&app=coach&thread=half-marathon");
     await page.getByText(/The model call failed/).waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("1 job is due again.").waitFor();
   });
 
-  it("keeps what was typed when the token ends or the server is down, and goes on with what it is given then", async () => {
+  it("Typed text survives an ended token and a stopped server, and the page goes on afterwards", async () => {
     let accepted = "the-first-token-of-all";
     const own = db.memory();
     const other = await openInspected(own, ({ headers }) =>
@@ -357,7 +357,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     wrong.length = 0;
   });
 
-  it("shows a plain user their own memory, and nothing of operators", async () => {
+  it("A plain user sees their own memory, and nothing of operators", async () => {
     const other = await openInspected(memory, () => ({ role: "user", scope: ana }));
     await page.goto(`${other.origin}/inspector/`);
     await page.getByRole("link", { name: "I moved to Porto in spring." }).waitFor();
@@ -371,7 +371,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await other.close();
   });
 
-  it("shows hostile words and does nothing else with them", async () => {
+  it("Hostile words are shown and do nothing else", async () => {
     await open("thread?user=zoe&thread=hostile");
     await page.getByText(hostile.script.slice(0, 30)).first().waitFor();
     await page.getByText(hostile.emoji).waitFor();
@@ -386,7 +386,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await page.locator("main script, main img").count()).toBe(0);
   });
 
-  it("exports, counts and erases", async () => {
+  it("The erase page exports, counts and erases", async () => {
     const scope = { userId: "eve" };
     await memory.memories.add([{ text: "Eve paints." }, { text: "Eve knits." }], { scope });
     await open("erase?user=eve");
@@ -411,7 +411,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
   });
 
-  it("tells a stranger how to sign in, and asks for a user or an app", async () => {
+  it("A stranger is told how to sign in, and an operator is asked for a user or an app", async () => {
     await open("changes");
     await page.getByText("Choose a user or an app.").waitFor();
     await page.getByRole("link", { name: /^ana/ }).click();

@@ -17,7 +17,7 @@ let page: Page;
 let clicks = 0;
 
 describe.skipIf(!hasChromium || !onServer())(
-  "five tasks by the inspector alone, on 300 conversations and 50,000 memories",
+  "the inspector on 300 conversations and 50,000 memories",
   () => {
     beforeAll(async () => {
       memory = db.memory();
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium || !onServer())(
       ).toEqual(Array(5).fill(true));
     });
 
-    it("shows each view, and prints how long it takes to the first paint and what its slowest request is", async () => {
+    it("Each view shows 300 conversations and 50,000 memories, and its times are printed", async () => {
       const [of] = await memory.memories.list({ scope: nina, contains: "allergic" });
       const views = {
         ...{
