@@ -46,7 +46,7 @@ describe("work in the background", () => {
     if (pool !== db.pool) await pool.end();
   });
 
-  it("idle and close wait for work in the background, and after close none starts", async () => {
+  it("Both `idle` and `close` wait for work in the background, and after `close` none starts", async () => {
     const { gate, model } = gated();
     const memory = summaryMemory(db, { model, jobs: "background" });
     const thread = { scope, threadId: "closing" };

@@ -154,7 +154,7 @@ describe("a summary during an extraction", () => {
   const made = async (memory: Memory, talk: Talk) =>
     (await memory.summaries.list(talk)).filter(({ status }) => status === "completed").length;
 
-  it("A summary waits for an extraction that may find a request to forget, and so does idle", async () => {
+  it("A summary waits for an extraction that may find a request to forget, and so does `idle`", async () => {
     const gate = createGate();
     const { memory, model, talk } = busy(async () => {
       await gate.wait();
