@@ -35,7 +35,7 @@ const promptsOf = (model: MockLanguageModelV3) => model.doGenerateCalls.map(({ p
 const transcript = async (memory: Memory, of: ReturnType<typeof address>) =>
   (await memory.threads.messages(of)).map(({ role, text }) => `${role}: ${text}`);
 
-it("shows what is known in front of the last message, records the turn once, and warns of nothing", async () => {
+it("The prompt has memory before the last message, and the turn is recorded once without a warning", async () => {
   const warned = vi.spyOn(console, "warn");
   const memory = db.memory();
   const of = address();
@@ -63,7 +63,7 @@ it("shows what is known in front of the last message, records the turn once, and
   expect(warned).not.toHaveBeenCalled();
 });
 
-it("goes on with the conversation where the caller sends the last message alone", async () => {
+it("A caller that sends the last message alone goes on with the conversation", async () => {
   const memory = db.memory();
   const of = address();
   const mock = new MockLanguageModelV3({ doGenerate: [said("Hello Ana!"), said("Ana.")] });
@@ -72,7 +72,7 @@ it("goes on with the conversation where the caller sends the last message alone"
   expect(promptsOf(mock)[1]!.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 
-it("records the calls of tools and a streamed answer", async () => {
+it("The calls of tools and a streamed answer are recorded", async () => {
   const memory = db.memory();
   const of = address();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
@@ -120,7 +120,7 @@ it("records the calls of tools and a streamed answer", async () => {
   ]);
 });
 
-it("records files of users, models and tools by reference, once", async () => {
+it("Files of users, models and tools are recorded by reference, once", async () => {
   const memory = db.memory();
   const of = address();
   const data = Buffer.from("a boat").toString("base64");
@@ -171,7 +171,7 @@ it("records files of users, models and tools by reference, once", async () => {
   ]);
 });
 
-it("answers without memory when the database fails, and refuses another user's thread", async () => {
+it("A model answers without memory when the database fails, and another user's thread is refused", async () => {
   const memory = db.memory();
   const [mine, others] = [address(), address()];
   const failing = { ...memory, recall: () => Promise.reject(new Error("down")) } as Memory;
@@ -192,7 +192,7 @@ it("answers without memory when the database fails, and refuses another user's t
 });
 
 it.each(["whole", "last"])(
-  "prompts only grow, so that a provider's cache has them, where the %s conversation is sent",
+  "Prompts only grow, so that a provider's cache has them, where the %s conversation is sent",
   async (sent) => {
     const memory = db.memory({ config: { preset: "ledger" } });
     const of = address();
@@ -243,7 +243,7 @@ it.each<[string, (messages: ModelMessage[]) => ModelMessage[], shown: string]>([
     (all) => [{ role: "assistant", content: "hi" }, ...all],
     "hi yes 1 no 2 yes 3 bye",
   ],
-])("no message is lost or doubled where %s", async (_, change, shown) => {
+])("No message is lost or doubled where %s", async (_, change, shown) => {
   const memory = db.memory();
   const of = address();
   const mock = new MockLanguageModelV3({ doGenerate: ["1", "2", "3", "4"].map(said) });
@@ -269,7 +269,7 @@ const written = (id: string, delta: string) =>
     ...(type === "text-delta" && { delta }),
   }));
 
-it("a step of several texts, marked for a provider's cache, is recorded once", async () => {
+it("A step of several texts, marked for a provider's cache, is recorded once", async () => {
   const memory = db.memory();
   const of = address();
   const call = { type: "tool-call", toolCallId: "c1", toolName: "now", input: "{}" };
@@ -308,7 +308,7 @@ it("a step of several texts, marked for a provider's cache, is recorded once", a
   expect(await transcript(memory, of)).toEqual(steps);
 });
 
-it("a stream that fails records no half of an answer", async () => {
+it("A stream that fails records no half of an answer", async () => {
   const memory = db.memory();
   const of = address();
   const stream = streamOf(...written("1", "Your cat is"), {

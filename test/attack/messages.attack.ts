@@ -43,25 +43,28 @@ describe("a message", () => {
     ["500 MB of one text", () => "x".repeat(500_000_000)],
     ["10 MB of bytes", () => Buffer.alloc(10_000_000)],
     ["an integer of a million digits", () => BigInt(`0x${"f".repeat(1_000_000)}`)],
-  ])("that holds %s is recorded and recalled, with and without redaction", async (_, value) => {
-    for (const memory of [
-      db.memory(),
-      db.memory({ redact: (text) => text.replaceAll("4711", "[number]") }),
-    ]) {
-      const thread = newAddress();
-      const messages = [new HumanMessage({ id: "u", content: "before" }), ...holding(value())];
-      messages.push(new AIMessage({ id: "z", content: "after" }));
-      expect((await memory.record({ ...thread, messages })).recorded).toBe(4);
-      const { gap } = await memory.recall({ ...thread, query: "before" });
-      expect(gap.map(({ id, text }) => [id, text])).toEqual([
-        ["u", "before"],
-        ["a", "calls"],
-        // Bytes that a tool returns are told by their size and digest.
-        ["t", expect.stringMatching(/^done(\n\[file: 10000000 bytes, sha256:\w{64}\])?$/)],
-        ["z", "after"],
-      ]);
-    }
-  });
+  ])(
+    "A message that holds %s is recorded and recalled, with and without redaction",
+    async (_, value) => {
+      for (const memory of [
+        db.memory(),
+        db.memory({ redact: (text) => text.replaceAll("4711", "[number]") }),
+      ]) {
+        const thread = newAddress();
+        const messages = [new HumanMessage({ id: "u", content: "before" }), ...holding(value())];
+        messages.push(new AIMessage({ id: "z", content: "after" }));
+        expect((await memory.record({ ...thread, messages })).recorded).toBe(4);
+        const { gap } = await memory.recall({ ...thread, query: "before" });
+        expect(gap.map(({ id, text }) => [id, text])).toEqual([
+          ["u", "before"],
+          ["a", "calls"],
+          // Bytes that a tool returns are told by their size and digest.
+          ["t", expect.stringMatching(/^done(\n\[file: 10000000 bytes, sha256:\w{64}\])?$/)],
+          ["z", "after"],
+        ]);
+      }
+    },
+  );
 
   it.each<[string, object]>([
     ["text", { content: megabytes(10) }],
@@ -75,21 +78,24 @@ describe("a message", () => {
       },
     ],
     ["name", { content: "hello", name: megabytes(10, "Ana Ben Cem ") }],
-  ])("of 10 MB of %s is remembered, asked for and found beside others", async (_, fields) => {
-    // Sixty megabytes of JSON take a slow machine seconds: that nothing is lost is what is asked
-    // here.
-    const memory = db.memory({ config: { retrieval: { timeoutMs: 60_000 } } });
-    const thread = newAddress();
-    const large = new HumanMessage({ id: "large", ...fields } as never);
-    await memory.remember({ ...thread, messages: [new HumanMessage("My cat is Momo."), large] });
-    const { gap, omitted } = await memory.recall({ ...thread, query: large.text });
-    // The last turn is shown whole; of what is before it, it is said that it is not shown.
-    expect(gap.at(-1)?.id).toBe("large");
-    expect(gap.length + (omitted?.messages ?? 0)).toBe(2);
-    expect(await memory.transcript.search({ ...thread, query: "Momo" })).not.toEqual([]);
-  });
+  ])(
+    "A message of 10 MB of %s is remembered, asked for and found beside others",
+    async (_, fields) => {
+      // Sixty megabytes of JSON take a slow machine seconds: that nothing is lost is what is asked
+      // here.
+      const memory = db.memory({ config: { retrieval: { timeoutMs: 60_000 } } });
+      const thread = newAddress();
+      const large = new HumanMessage({ id: "large", ...fields } as never);
+      await memory.remember({ ...thread, messages: [new HumanMessage("My cat is Momo."), large] });
+      const { gap, omitted } = await memory.recall({ ...thread, query: large.text });
+      // The last turn is shown whole; of what is before it, it is said that it is not shown.
+      expect(gap.at(-1)?.id).toBe("large");
+      expect(gap.length + (omitted?.messages ?? 0)).toBe(2);
+      expect(await memory.transcript.search({ ...thread, query: "Momo" })).not.toEqual([]);
+    },
+  );
 
-  it("of 10 MB, by somebody with a name of 1 MB, goes through a graph with memory, and so does the next", async () => {
+  it("A message of 10 MB by a user with a name of 1 MB goes through a graph, and so does the next", async () => {
     const memory = db.memory();
     const agent = chatAgent(new ScriptedChatModel({ replies: ["one", "two"] }));
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });

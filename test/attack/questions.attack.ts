@@ -20,28 +20,34 @@ describe("a question", () => {
     ["10 MB of marks on one letter", `e${"\u0301".repeat(5_000_000)}`],
     ["10 MB of brackets, quotes and operators", `(&|!:*'"<->)`.repeat(800_000)],
     ["10 MB of dates", "on 25 May 2022, ".repeat(640_000)],
-  ])("of %s is answered in a run, recorded, and costs nobody else their turn", async (_, text) => {
-    const memory = db.memory();
-    const graph = withMemory(chatAgent(answering()), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const [asker, bystander] = [newThread(), newThread()];
-    await memory.memories.add(
-      { text: "The user plays chess." },
-      { scope: { userId: asker.configurable.user_id } },
-    );
-    const [, other] = await Promise.all([say(graph, text, asker), say(graph, "hello", bystander)]);
-    expect(other.messages).toHaveLength(2);
-    await say(graph, "Who plays chess?", asker);
-    expect(await transcript(db, asker)).toHaveLength(4);
-    const hits = await memory.query({
-      scope: { userId: asker.configurable.user_id },
-      query: "chess",
-    });
-    expect(hits).toHaveLength(1);
-  });
+  ])(
+    "A question of %s is answered in a run, recorded, and costs nobody else their turn",
+    async (_, text) => {
+      const memory = db.memory();
+      const graph = withMemory(chatAgent(answering()), memory).compile({
+        checkpointer: memory.checkpointer(),
+      });
+      const [asker, bystander] = [newThread(), newThread()];
+      await memory.memories.add(
+        { text: "The user plays chess." },
+        { scope: { userId: asker.configurable.user_id } },
+      );
+      const [, other] = await Promise.all([
+        say(graph, text, asker),
+        say(graph, "hello", bystander),
+      ]);
+      expect(other.messages).toHaveLength(2);
+      await say(graph, "Who plays chess?", asker);
+      expect(await transcript(db, asker)).toHaveLength(4);
+      const hits = await memory.query({
+        scope: { userId: asker.configurable.user_id },
+        query: "chess",
+      });
+      expect(hits).toHaveLength(1);
+    },
+  );
 
-  it("in the words of 400 long messages is searched for, by five at once", async () => {
+  it("A question in the words of 400 long messages is searched for by five users at once", async () => {
     const memory = db.memory();
     const thread = newAddress();
     const vocabulary = words(2_200);
@@ -68,7 +74,7 @@ describe("a question", () => {
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
-  it("with any of 10,000 filters leaves a few statements behind", async () => {
+  it("Queries with any of 10,000 filters leave a few statements behind", async () => {
     const memory = db.memory();
     const { scope } = newAddress();
     await memory.memories.add({ text: "The user plays chess." }, { scope });
@@ -103,7 +109,7 @@ describe("a message of a megabyte", () => {
     ["beginnings of a context", "[Previous context: ".repeat(52_000)],
     ["instructions that never end", "ignore all previous ".repeat(50_000)],
     ["line breaks", "\n".repeat(1_000_000)],
-  ])("of %s costs the worker a few calls, and is done with", async (_, text) => {
+  ])("A megabyte of %s costs the worker a few calls, and is done with", async (_, text) => {
     const model = new ScriptedChatModel({
       replies: () => ({
         structured: { reasoning: "none", facts: [], summary: "Nothing.", verdicts: [] },
@@ -127,7 +133,7 @@ describe("a message of a megabyte", () => {
     expect(rows).toEqual([{ attempts: 0, retry_at: null }]);
   });
 
-  it("is summarised in a bounded number of calls", async () => {
+  it("A message of a megabyte is summarised in a bounded number of calls", async () => {
     const model = new OfflineChatModel();
     const memory = db.memory({ model, config: { summaries: { afterSeq: 0 } } });
     const thread = { ...newAddress(), threadId: randomUUID() };

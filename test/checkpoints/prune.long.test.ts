@@ -52,7 +52,7 @@ async function goOnFrom(graph: Graph, threadId: string, checkpointId: string) {
 }
 
 describe("checkpoints.prune", () => {
-  it("leaves kept checkpoints and the runs from them unchanged", async () => {
+  it("A prune leaves kept checkpoints and the runs from them unchanged", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one", "two", "three", "four");
     const whole = await cloneThread(db, threadId);
@@ -93,36 +93,39 @@ describe("checkpoints.prune", () => {
     ["was stopped before a node", { input: "three" }, { interruptBefore: ["joined"] }],
     ["was stopped by a limit", { input: "three" }, { recursionLimit: 3 }],
     ["failed", { input: "fail" }, {}],
-  ])("lets a thread that %s go on as if nothing was pruned", async (_, input, options) => {
-    const memory = db.memory();
-    const { graph, threadId } = await threadOf("one", "two");
-    await graph
-      .invoke(input, { configurable: { thread_id: threadId }, ...options })
-      .catch(() => {});
-    const whole = await cloneThread(db, threadId);
-    const before = await graph.getState(
-      { configurable: { thread_id: threadId } },
-      { subgraphs: true },
-    );
-    expect((await memory.checkpoints.prune({ keepLast: 1, threadId })).checkpoints).toBeGreaterThan(
-      10,
-    );
-    const after = await graph.getState(
-      { configurable: { thread_id: threadId } },
-      { subgraphs: true },
-    );
-    expect(after).toEqual(before);
-    const outcomes = [];
-    for (const id of [threadId, whole]) {
-      const thread = { configurable: { thread_id: id } };
-      const resumed = await graph.invoke(new Command({ resume: "yes" }), thread).catch(String);
-      outcomes.push([resumed, await graph.invoke({ input: "after" }, thread).catch(String)]);
-    }
-    expect(outcomes[0]).toEqual(outcomes[1]);
-  });
+  ])(
+    "A thread that %s goes on after a prune as if nothing was pruned",
+    async (_, input, options) => {
+      const memory = db.memory();
+      const { graph, threadId } = await threadOf("one", "two");
+      await graph
+        .invoke(input, { configurable: { thread_id: threadId }, ...options })
+        .catch(() => {});
+      const whole = await cloneThread(db, threadId);
+      const before = await graph.getState(
+        { configurable: { thread_id: threadId } },
+        { subgraphs: true },
+      );
+      expect(
+        (await memory.checkpoints.prune({ keepLast: 1, threadId })).checkpoints,
+      ).toBeGreaterThan(10);
+      const after = await graph.getState(
+        { configurable: { thread_id: threadId } },
+        { subgraphs: true },
+      );
+      expect(after).toEqual(before);
+      const outcomes = [];
+      for (const id of [threadId, whole]) {
+        const thread = { configurable: { thread_id: id } };
+        const resumed = await graph.invoke(new Command({ resume: "yes" }), thread).catch(String);
+        outcomes.push([resumed, await graph.invoke({ input: "after" }, thread).catch(String)]);
+      }
+      expect(outcomes[0]).toEqual(outcomes[1]);
+    },
+  );
 
   it.each([1, 4, 12, 40])(
-    "keeps what the last %i checkpoints need across branches",
+    "A prune keeps what the last %i checkpoints need across branches",
     async (keepLast) => {
       const memory = db.memory();
       // Whole numbers for versions, as other checkpointers count them, then memory's.
@@ -163,7 +166,7 @@ describe("checkpoints.prune", () => {
     },
   );
 
-  it("prunes only checkpoints older than `olderThan`", async () => {
+  it("A prune removes only checkpoints older than `olderThan`", async () => {
     let shiftMs = 0;
     const memory = db.memory({ clock: () => new Date(Date.now() + shiftMs) });
     const { threadId } = await threadOf("one", "two");
@@ -181,7 +184,7 @@ describe("checkpoints.prune", () => {
     expect(checkpoints).toBeGreaterThan(10);
   });
 
-  it("prunes the threads of a scope, but none whose id another tenant uses", async () => {
+  it("A prune covers the threads of a scope, but none whose id another tenant uses", async () => {
     const memory = db.memory();
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const [own, shared, foreign] = [
@@ -210,7 +213,7 @@ describe("checkpoints.prune", () => {
     expect((await rowsOf(foreign.threadId)).checkpoints).toBeLessThan(5);
   });
 
-  it("runs concurrently with graphs", async () => {
+  it("A prune runs concurrently with graphs", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one");
     const thread = { configurable: { thread_id: threadId } };
@@ -228,7 +231,7 @@ describe("checkpoints.prune", () => {
     expect(values.trail.filter((line: string) => line === "ended")).toHaveLength(5);
   });
 
-  it("refuses an invalid keepLast or olderThan", async () => {
+  it("A prune refuses an invalid keepLast or olderThan", async () => {
     const { checkpoints } = db.memory();
     for (const wrong of [
       { keepLast: 0 },
@@ -243,7 +246,7 @@ describe("checkpoints.prune", () => {
     }
   });
 
-  it("finishes a prune that was interrupted", async () => {
+  it("A prune finishes one that was interrupted", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one", "two", "three");
     const whole = await cloneThread(db, threadId);

@@ -25,7 +25,7 @@ const ids = (from: number, to: number, ns = "") =>
   Array.from({ length: from - to + 1 }, (_, index) => `${ns}${idOf(from - index)}`);
 
 describe("superseded checkpoints", () => {
-  it("are all but the last and the recent ones", () => {
+  it("All checkpoints but the last and the recent ones are superseded", () => {
     expect(superseded(chain(10), 3)).toEqual(ids(6, 0));
     expect(superseded(chain(3), 3)).toEqual([]);
     expect(
@@ -36,13 +36,13 @@ describe("superseded checkpoints", () => {
     ).toEqual(ids(4, 0));
   });
 
-  it("exclude the sources of a replayed channel, back to its snapshot", () => {
+  it("The sources of a replayed channel are kept, back to its snapshot", () => {
     const replaying = (stored: number) => chain(10, (number) => ({ replays: number !== stored }));
     expect(superseded(replaying(4), 2)).toEqual(ids(3, 0));
     expect(superseded(replaying(-1), 2)).toEqual([]);
   });
 
-  it("exclude the parent of a checkpoint of the old format", () => {
+  it("The parent of a checkpoint of the old format is kept", () => {
     expect(
       superseded(
         chain(5, () => ({ format: 3 })),
@@ -51,7 +51,7 @@ describe("superseded checkpoints", () => {
     ).toEqual(ids(1, 0));
   });
 
-  it("include those of subgraphs with their run, after the root graph's", () => {
+  it("Checkpoints of subgraphs are superseded with their run, after the root graph's", () => {
     const outer = [0, 10, 20, 30].map((number) => node(number, { parentId: null }));
     const inner = [11, 21, 31].map((number) => node(number, { ns: `agent:${number}` }));
     const deep = [12, 22].map((number) => node(number, { ns: `agent:${number - 1}|tool:1` }));
@@ -63,7 +63,7 @@ describe("superseded checkpoints", () => {
     ]);
   });
 
-  it("include those of a stateful subgraph that no kept checkpoint resumes from", () => {
+  it("Checkpoints of a stateful subgraph are superseded if no kept checkpoint resumes from them", () => {
     const outer = chain(4, (number) => ({
       id: idOf(number * 10),
       parentId: number ? idOf(number * 10 - 10) : null,
@@ -82,7 +82,7 @@ describe("superseded checkpoints", () => {
     ]);
   });
 
-  it("exclude a run under way, and everything without a root graph", () => {
+  it("A run under way is kept, and so is everything without a root graph", () => {
     const running = node(99, { ns: "agent:9" });
     expect(superseded([...chain(3), running], 1)).toEqual(ids(1, 0));
     expect(superseded([running], 1)).toEqual([]);

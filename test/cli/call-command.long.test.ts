@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 120_000);
 
 describe("mnemograph call", () => {
-  it("lists every operation, and says what one takes", async () => {
+  it("`mnemograph call` lists every operation, and says what one takes", async () => {
     for (const args of [["call"], ["call", "--help"]]) {
       const lines = (await run(args)).out.split("\n").map((line) => line.trim().split(/ {2,}/));
       expect(lines).toEqual(
@@ -31,7 +31,7 @@ describe("mnemograph call", () => {
     expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories[\s\S]*"contains"/);
   }, 60_000);
 
-  it("reaches every operation, as an operator whose name stands in the audit trail", async () => {
+  it("`mnemograph call` reaches every operation, as an operator whose name is in the audit trail", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const known = await fillSample(memory, scope);
     const printed = vi.spyOn(console, "log").mockReturnValue();
@@ -54,7 +54,7 @@ describe("mnemograph call", () => {
     expect(actors.map(({ actor }) => actor)).toContain("joe");
   }, 60_000);
 
-  it("writes lines to standard output; reads them, or JSON, from standard input", async () => {
+  it("`mnemograph call` writes lines to standard output, and reads them or JSON from standard input", async () => {
     const { out, code } = await run(["call", "export", ...ana]);
     expect([code, JSON.parse(out.split("\n")[0] ?? "").type]).toEqual([0, "header"]);
     const imported = await run(["call", "import"], { input: ids.exported });
@@ -86,7 +86,7 @@ describe("mnemograph call", () => {
     [["recall", ...ana, "--json", "[]"], 2, /Invalid --json: .*expected record/],
     [["getMemory", ...ana, "--json", '{"id":"nothing"}'], 1, /There is no memory nothing/],
   ])(
-    "refuses %j",
+    "`mnemograph call` refuses %j",
     async (args, code, problem) => {
       const ended = await run(["call", ...args]);
       expect(ended).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
@@ -96,7 +96,7 @@ describe("mnemograph call", () => {
 });
 
 describe("mnemograph upkeep", () => {
-  it("does what is due once, with a model of one's own", async () => {
+  it("`mnemograph upkeep` does what is due once, with a model of one's own", async () => {
     await withMemory((memory) => {
       const expiresAt = new Date(Date.now() + 1_000);
       return memory.memories.add({ text: "Waits for a parcel.", expiresAt }, { scope });

@@ -34,7 +34,7 @@ function run(
 }
 
 describe("mnemograph", () => {
-  it("explains itself, with examples", async () => {
+  it("The command line explains itself, with examples", async () => {
     const help = await run(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
     expect(help.out).toMatch(/migrate .*[\s\S]*doctor .*[\s\S]*Examples:\n +\$ mnemograph migrate/);
@@ -44,7 +44,7 @@ describe("mnemograph", () => {
     expect(await run(["--version"])).toEqual({ code: 0, out: version, err: "" });
   });
 
-  it("has twelve commands, and call", async () => {
+  it("The command line has twelve commands, and call", async () => {
     const { out } = await run(["--help"]);
     const [, listed = ""] = /^Commands:\n([\s\S]*?)\n\n/m.exec(out) ?? [];
     const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name);
@@ -71,27 +71,35 @@ describe("mnemograph", () => {
       "postgresql://ana:secret@127.0.0.1:1/db",
     ],
     ['migrate --schema a"b', 2, /^mnemograph: .*cannot be a schema name/],
-  ])("says in one line what is wrong: %s", async (line, expected, message, url) => {
-    const { code, out, err } = await run(
-      line.split(" "),
-      url === undefined ? {} : { DATABASE_URL: url },
-    );
-    expect([code, out]).toEqual([expected, ""]);
-    expect(err).toMatch(message);
-    expect(err).not.toMatch(/\n|secret|at .*\.[jt]s:/);
-    expect(existsSync(join(folder, ".mnemograph"))).toBe(false);
-  });
+  ])(
+    "The command line says in one line what is wrong with %s",
+    async (line, expected, message, url) => {
+      const { code, out, err } = await run(
+        line.split(" "),
+        url === undefined ? {} : { DATABASE_URL: url },
+      );
+      expect([code, out]).toEqual([expected, ""]);
+      expect(err).toMatch(message);
+      expect(err).not.toMatch(/\n|secret|at .*\.[jt]s:/);
+      expect(existsSync(join(folder, ".mnemograph"))).toBe(false);
+    },
+  );
 
-  it.skipIf(!existsSync(built))("runs as built, where there is a build", async () => {
-    const help = await run(["--help"], {}, built);
-    expect(help).toMatchObject({ code: 0, err: "" });
-    expect((await run(["upkeep"], {}, built)).err).toMatch(/^mnemograph: There is no database in/);
-    expect(readFileSync(built, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
-  });
+  it.skipIf(!existsSync(built))(
+    "The built command runs like the source, where there is a build",
+    async () => {
+      const help = await run(["--help"], {}, built);
+      expect(help).toMatchObject({ code: 0, err: "" });
+      expect((await run(["upkeep"], {}, built)).err).toMatch(
+        /^mnemograph: There is no database in/,
+      );
+      expect(readFileSync(built, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+    },
+  );
 });
 
 describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)", () => {
-  it("sets up a folder once, and shows what it holds", async () => {
+  it("`mnemograph migrate` sets up a folder once, and `doctor` shows what it holds", async () => {
     const first = await run(["migrate", "--data-dir", "data"]);
     const place = join(folder, "data");
     expect(first).toEqual({
@@ -145,7 +153,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
   const db = useTestDatabase();
   const server = () => ({ DATABASE_URL: inject("databaseUrl") ?? "" });
 
-  it("sets up a schema once, and shows what it holds, or what is missing", async () => {
+  it("`mnemograph migrate` sets up a schema once, and `doctor` shows what it holds or lacks", async () => {
     const schema = `${db.schema}_cli`;
     const before = await run(["doctor", "--schema", schema, "--json"], server());
     expect(before).toMatchObject({ code: 1, err: "" });
@@ -180,7 +188,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     await db.pool.query(`drop schema "${schema}" cascade`);
   }, 120_000);
 
-  it("operators M2: says who has work and who left it, by the kinds that jobs are listed and asked for by", async () => {
+  it("The doctor names who has work and who left it, by the kinds that jobs are listed by", async () => {
     const [scope, threadId] = [{ userId: "ana" }, "t"];
     await db.memory().record({ scope, threadId, messages: round("1") });
     await db.pool.query(

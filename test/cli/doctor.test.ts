@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 describe("doctor", () => {
-  it("finds nothing wrong where nothing is, and says what is kept", async () => {
+  it("The doctor finds nothing wrong where nothing is, and says what is kept", async () => {
     const checks = await checkAll(db.database, "here", flags());
     expect(wrong(checks)).toEqual([]);
     const says = Object.fromEntries(checks.map(({ check, says }) => [check, says]));
@@ -124,14 +124,14 @@ describe("doctor", () => {
       "delete from @event where step = 'database'",
       /^warn outages: 1 process noticed one in the last day, the last after 7 s, 2 calls refused\./,
     ],
-  ])("reports %s, and what to do", async (_, damage, mend, line) => {
+  ])("The doctor reports %s, and what to do", async (_, damage, mend, line) => {
     await inSchema(damage);
     const found = await examined().finally(() => inSchema(mend));
     expect(found).toEqual([expect.stringMatching(line)]);
     expect(await examined()).toEqual([]);
   });
 
-  it("reports a migration that is pending, and counts nothing until it ran", async () => {
+  it("The doctor reports a migration that is pending, and counts nothing until it ran", async () => {
     const schema = schemaName();
     const database = createDatabase(db.pool, { schemaName: schema }, async () => {});
     const shipped = shippedSchema();
@@ -146,7 +146,7 @@ describe("doctor", () => {
     expect(checks.some(({ check }) => check === "stored")).toBe(false);
   });
 
-  it("goes on without the tables of a check, and without any", async () => {
+  it("The doctor goes on without the tables of a check, and without any", async () => {
     await inSchema("alter table @event rename to event_away");
     const missing = await examined().finally(() =>
       inSchema("alter table @event_away rename to event"),
@@ -161,7 +161,7 @@ describe("doctor", () => {
     ]);
   });
 
-  it("reports an old space of vectors that nobody uses any more", async () => {
+  it("The doctor reports an old space of vectors that nobody uses any more", async () => {
     await inSchema("insert into @embedding_space (name, dimensions) values ('old-model', 8)");
     const checks = await checkAll(db.database, "here", flags());
     await inSchema("delete from @embedding_space where name = 'old-model'");
@@ -174,7 +174,7 @@ describe("doctor", () => {
   });
 });
 
-describe("doctor, where nothing answers", () => {
+describe("doctor without a database", () => {
   it.each<[Partial<DoctorFlags>, RegExp]>([
     [
       { database: "postgresql://ana:secret@127.0.0.1:1/db" },
@@ -184,7 +184,7 @@ describe("doctor, where nothing answers", () => {
       { dataDir: "/nowhere/at-all" },
       /^bad database: There is no database in .* Run `npx mnemograph migrate --data-dir \/nowhere\/at-all` once\./,
     ],
-  ])("says why: %j", async (place, line) => {
+  ])("The doctor says why nothing answers at %j", async (place, line) => {
     const { checks } = await diagnose(flags(place));
     expect(wrong(checks)).toEqual([expect.stringMatching(line)]);
     expect(JSON.stringify(checks)).not.toContain("secret");
@@ -195,7 +195,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
   const diagnosed = async (more: Partial<DoctorFlags>) =>
     wrong((await diagnose(flags(more))).checks);
 
-  it("names the tables that a role may not use, and the grant", async () => {
+  it("The doctor names the tables that a role may not use, and the grant", async () => {
     const { pool, schema } = isolated;
     const role = new URL(isolated.connectionString("app")).username;
     await pool.query(`grant usage on schema "${db.schema}" to ${role}`);
@@ -230,7 +230,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     );
   });
 
-  it("calls a role that bypasses row-level security a defect", async () => {
+  it("The doctor calls a role that bypasses row-level security a defect", async () => {
     const { schema } = isolated;
     const owner = { schema, database: isolated.connectionString("owner") };
     expect(await diagnosed(owner)).toEqual([]);
@@ -251,7 +251,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     );
   });
 
-  it("asks for what embeddings need", async () => {
+  it("The doctor asks for what embeddings need", async () => {
     const schema = schemaName();
     await db.memory({ schema }).setup();
     const wanted = await diagnosed({ schema, vectors: true });
@@ -268,7 +268,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     );
   });
 
-  it("names what a role's settings stop, and the versions that are connected", async () => {
+  it("The doctor names what a role's settings stop, and the versions that are connected", async () => {
     const role = new URL(isolated.connectionString("owner")).username;
     const owner = { schema: isolated.schema, database: isolated.connectionString("owner") };
     await db.pool.query(`alter role ${role} set statement_timeout = 5000`);
@@ -298,14 +298,17 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     );
   });
 
-  it.skipIf(!hasPgbouncer())("sees a pooler that loses prepared statements", async () => {
-    const bouncer = await startPgbouncer(inject("databaseUrl") ?? "");
-    const { checks } = await diagnose(flags({ database: bouncer.url() }));
-    const pooled = checks.find(({ check }) => check === "pooler");
-    await bouncer.stop();
-    expect(pooled).toMatchObject({
-      verdict: "warn",
-      says: expect.stringContaining("which loses prepared"),
-    });
-  });
+  it.skipIf(!hasPgbouncer())(
+    "The doctor sees a pooler that loses prepared statements",
+    async () => {
+      const bouncer = await startPgbouncer(inject("databaseUrl") ?? "");
+      const { checks } = await diagnose(flags({ database: bouncer.url() }));
+      const pooled = checks.find(({ check }) => check === "pooler");
+      await bouncer.stop();
+      expect(pooled).toMatchObject({
+        verdict: "warn",
+        says: expect.stringContaining("which loses prepared"),
+      });
+    },
+  );
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
 const ana = [`--user=${odd}`, `--tenant=${odd}`];
 
 describe("mnemograph search", () => {
-  it("prints memories of the scope, one a line, or as JSON", async () => {
+  it("`mnemograph search` prints memories of the scope, one a line, or as JSON", async () => {
     const found = await run(["search", "green tea", ...ana]);
     expect(found).toMatchObject({ code: 0, err: "" });
     const line = /^\d\.\d\d {2}\S{36} {2}fact {2}\w+ {2}Ana prefers green tea in the morning\.$/;
@@ -51,7 +51,7 @@ describe("mnemograph search", () => {
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
   }, 120_000);
 
-  it("prints messages on one line each, without what they would do to a terminal", async () => {
+  it("`mnemograph search` prints messages on one line each, without control characters", async () => {
     const found = await run(["search", "tea", ...ana, "--transcript"]);
     expect(found).toMatchObject({ code: 0, err: "" });
     expect(found.out).toMatch(
@@ -64,7 +64,7 @@ describe("mnemograph search", () => {
 });
 
 describe("mnemograph reembed", () => {
-  it("asks for the tables of vectors, fills them, and has nothing to do after that", async () => {
+  it("`mnemograph reembed` asks for the tables of vectors, fills them, and then has nothing to do", async () => {
     const command = ["reembed", "--embeddings", embeddings];
     const before = await run(command);
     expect(before.code).toBe(1);
@@ -93,7 +93,7 @@ describe("mnemograph reembed", () => {
     expect(byMeaning).toMatchObject({ code: 0, err: "" });
   }, 180_000);
 
-  it("says in one line what is wrong with a module", async () => {
+  it("`mnemograph reembed` says in one line what is wrong with a module", async () => {
     writeFileSync(join(folder, "nothing.mjs"), "export default 1;");
     for (const [module, problem] of [
       ["./nothing.mjs", /^.*nothing\.mjs exports no embeddings: export an instance.*$/],
@@ -106,7 +106,7 @@ describe("mnemograph reembed", () => {
   }, 120_000);
 });
 
-describe("mnemograph, used wrongly", () => {
+describe("wrong uses of mnemograph", () => {
   it.concurrent.each<[string[], RegExp]>([
     [["search", "tea"], /^mnemograph: Say whose memory: --user ID, --app ID.*$/],
     [["search", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank.*$/],
@@ -114,7 +114,7 @@ describe("mnemograph, used wrongly", () => {
     [["reembed"], /^mnemograph: reembed needs --embeddings.*$/],
     [["search", "tea", "--user", "ana", "--top", "0"], /^error: .*whole number from 1 to 200.*$/],
   ])(
-    "says so in one line and ends with 2: %j",
+    "A wrong use of a command is explained in one line and ends with 2: %j",
     async (args, problem) => {
       expect(await run(args)).toMatchObject({
         code: 2,
@@ -125,7 +125,7 @@ describe("mnemograph, used wrongly", () => {
     60_000,
   );
 
-  it("names `mnemograph migrate` where nothing is set up, and makes nothing", async () => {
+  it("A command without tables names `mnemograph migrate`, and makes nothing", async () => {
     const empty = onServer()
       ? ["--database", inject("databaseUrl") ?? "", "--schema", `${schema}_none`]
       : ["--data-dir", "none", "--schema", schema];

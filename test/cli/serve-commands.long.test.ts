@@ -40,7 +40,7 @@ async function memoriesAt(origin: string, headers: Record<string, string> = {}) 
   return ((await listed.json()) as { memories: { id: string; text: string }[] }).memories;
 }
 
-it("serves this machine without authentication, and ends when it is told to", async () => {
+it("`mnemograph serve` serves this machine without authentication, and ends when it is told to", async () => {
   const { origin } = await begin(["serve", "--mcp"], "stderr");
   expect((await memoriesAt(origin)).map(({ text }) => text)).toEqual(["Ana rows."]);
   expect((await fetch(`${origin}/mcp?userId=ana`)).status).toBe(405);
@@ -49,7 +49,7 @@ it("serves this machine without authentication, and ends when it is told to", as
   await endsWell();
 });
 
-it("serves whom a token or a module names, and listens to others only then", async () => {
+it("`mnemograph serve` listens to others only with a token or a module that names callers", async () => {
   const open = await cli.run(["serve", "--host", "0.0.0.0"]);
   expect(open).toMatchObject({ code: 2, err: expect.stringContaining("MNEMOGRAPH_TOKEN") });
   const ana = '{ role: "user", scope: { userId: "ana" } }';
@@ -60,7 +60,7 @@ it("serves whom a token or a module names, and listens to others only then", asy
   expect((await fetch(`${origin}/memories`, { headers: { "x-user": "ana" } })).status).toBe(200);
 });
 
-it("prints an address for one visit at this machine, where changes are the operator's", async () => {
+it("`mnemograph inspect` prints an address for one visit, where changes are the operator's", async () => {
   const address = await begin(["inspect", "--user", "ana", "--operator", "joe"], "stdout");
   const { origin, hostname, pathname, hash } = address;
   expect([hostname, pathname]).toEqual(["127.0.0.1", "/inspector/"]);

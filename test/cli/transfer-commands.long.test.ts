@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 120_000);
 
 describe("mnemograph export and import", () => {
-  it("write lines and read them again", async () => {
+  it("`mnemograph export` and `import` write lines and read them again", async () => {
     const printed = await run(["export", ...ana]);
     expect(printed).toMatchObject({ code: 0, err: "" });
     const lines = printed.out.split("\n");
@@ -49,7 +49,7 @@ describe("mnemograph export and import", () => {
     });
   }, 120_000);
 
-  it("write files of their owner's alone, and nowhere else than they were told to", async () => {
+  it("An exported file is its owner's alone, and nothing else is written", async () => {
     const out = join(folder, "private.jsonl");
     writeFileSync(join(folder, "victim"), "kept", { mode: 0o644 });
     symlinkSync(join(folder, "victim"), out);
@@ -65,13 +65,13 @@ describe("mnemograph export and import", () => {
     expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
   }, 60_000);
 
-  it("end quietly when nobody reads on", async () => {
+  it("An export ends quietly when nobody reads on", async () => {
     const { code, out, err } = await run(["export", ...ana], { readBytes: 100 });
     expect([code, err]).toEqual([1, ""]);
     expect(out.length).toBeLessThan(500_000);
   }, 60_000);
 
-  it("say what is wrong in one line, and leave no half file", async () => {
+  it("An export or import says what is wrong in one line, and leaves no half file", async () => {
     writeFileSync(
       join(folder, "bad.jsonl"),
       '{"type":"header","format":"mnemograph","version":7}\n',
@@ -93,7 +93,7 @@ describe("mnemograph export and import", () => {
 });
 
 describe("mnemograph forget", () => {
-  it("shows what would go, asks for --yes, and deletes only then", async () => {
+  it("`mnemograph forget` shows what would go, asks for --yes, and deletes only then", async () => {
     const preview = await run(["forget", ...ana, "--dry-run", "--json"]);
     const removed = { memory: 600, thread: 1, message: 1, owner: 1 };
     expect(JSON.parse(preview.out)).toMatchObject({ removed });
@@ -112,7 +112,7 @@ describe("mnemograph forget", () => {
     ).toHaveLength(1);
   }, 120_000);
 
-  it("deletes one conversation of a user, and what was learned in it only when told to", async () => {
+  it("`mnemograph forget` deletes a conversation, and what was learned in it only when told to", async () => {
     const scope = { userId: "dora" };
     await withMemory(async (memory) => {
       for (const threadId of ["trip", "work"]) {

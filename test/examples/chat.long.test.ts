@@ -34,7 +34,7 @@ function chat(env: Record<string, string> = {}): Program {
 // On a server they would be the same again: without DATABASE_URL the example has its own embedded
 // database.
 test.skipIf(onServer())(
-  "offline: introduces itself, remembers across turns and restarts, shows background work (embedded only)",
+  "The chat without a key introduces itself and remembers across turns and restarts (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const first = chat();
@@ -77,7 +77,7 @@ test.skipIf(onServer())(
 );
 
 test.skipIf(onServer())(
-  "commands list, decide and forget memories, and are not said to the assistant (embedded only)",
+  "Commands list, decide and forget memories, and are not said to the assistant (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const program = chat({ NO_COLOR: "1" });
@@ -144,7 +144,7 @@ test.skipIf(onServer())("/consents lists and decides proposals (embedded only)",
 });
 
 test.skipIf(onServer())(
-  "with a key: streams, survives a refused key and a failed summary; Ctrl-C loses nothing (embedded only)",
+  "The chat with a key survives a refused key, a failed summary and Ctrl-C (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     // Facts would use up the script of the endpoint.
@@ -224,7 +224,7 @@ test.each([
     "The database does not answer",
   ],
   ["something that is no database", "localhost", "must start with postgresql://"],
-])("%s is named plainly", async (_, DATABASE_URL, message) => {
+])("The chat names %s plainly", async (_, DATABASE_URL, message) => {
   const program = chat({ DATABASE_URL });
   expect(await program.exited).toBe(1);
   expect(program.output().replaceAll(/\s+/g, " ")).toContain(message);

@@ -67,7 +67,7 @@ async function conversations(saver: BaseCheckpointSaver) {
 }
 
 describe("copyCheckpoints", () => {
-  it("copies threads with their history, and a run resumes from its interrupt", async () => {
+  it("copyCheckpoints copies threads with their history, and a run resumes from its interrupt", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
@@ -93,7 +93,7 @@ describe("copyCheckpoints", () => {
     });
   });
 
-  it("finishes an interrupted copy, and is idempotent", async () => {
+  it("copyCheckpoints finishes an interrupted copy, and is idempotent", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();

@@ -29,7 +29,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       new RegExp(`^${round} +you .*(?:\\n +\\S.*)*`, "m").exec(output)?.[0] ?? `no round ${round}`
     ).replaceAll(/\n {13}(?=\S)/g, " ");
 
-  test("exits with 0, leaves only its database, and says how to inspect it", () => {
+  test("The demo exits with 0, leaves only its database, and says how to inspect it", () => {
     expect(output).not.toMatch(/error|warning/i);
     expect([exitCode, left.length]).toEqual([0, 1]);
     const words = output.replaceAll(/\s+/g, " ");
@@ -37,7 +37,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(words).toContain(`${left[0]}/database `);
   });
 
-  test("is plain text that fits a window, wrapped between words", () => {
+  test("The demo prints plain text that fits a window, wrapped between words", () => {
     expect(output).not.toContain("\u001b");
     const printed = output.split("\n");
     expect(Math.max(...printed.map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -55,7 +55,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [9, "3 (0-11), 4 is not ready, gap 12-15", "4 still runs"],
     [10, "4 (2-15), caught up, gap 16-17", "5 (6-19) starts on 4, 0-5 dropped"],
   ])(
-    "turn %i is shown its summary and gap, and prints what it recorded and started",
+    "Turn %i is shown its summary and gap, and prints what it recorded and started",
     (round, memory, end) => {
       const recorded = `${2 * round - 2}-${2 * round - 1} recorded`;
       expect(lines(round)).toMatch(
@@ -69,13 +69,13 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [5, "executor", "The user table is in users.sql."],
     [6, "planner", "Table orders: id, user_id, total, ordered_at."],
     [9, "executor", "The shop is online in Lisbon."],
-  ])("turn %i is delegated to the %s, and its result is the answer", (round, name, result) => {
+  ])("Turn %i is delegated to the %s, and its result is the answer", (round, name, result) => {
     expect(lines(round)).toMatch(new RegExp(`^ +${name} +${literal(result)}$`, "m"));
     // Another answer would have a line of its own.
     expect(lines(round)).not.toMatch(/^ +answer /m);
   });
 
-  test("prints the table of its summaries from the database", () => {
+  test("The demo prints the table of its summaries from the database", () => {
     const table = output.split("\n").filter((line) => line.startsWith("|"));
     const cells = table.map((line) =>
       line
@@ -94,7 +94,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     ]);
   });
 
-  test("continues in a second process with the state and memory of the first", () => {
+  test("The demo continues in a second process with the state and memory of the first", () => {
     const words = output.replaceAll(/\s+/g, " ");
     const [, first] = /Process (\d+) has closed the database/.exec(words) ?? [];
     const [, second, messages] =
@@ -118,7 +118,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     ).replaceAll(/\n {13} *(?=\S)/g, " ");
 
   describe("part two", () => {
-    test("twenty turns yield facts and an episode, each with its readers", () => {
+    test("Twenty turns yield facts and an episode, each with its readers", () => {
       expect(output).toMatch(/^20 turns are recorded/m);
       const stored = section("What became of them");
       expect(stored).toMatch(/ fact +\[profile\] (?:preferred_)?name = Ana \(supervisor\)$/m);
@@ -131,7 +131,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(stored.match(/^ +(?:fact|episode) /gm)).toHaveLength(7);
     });
 
-    test("a question in a new conversation is answered from the episode", () => {
+    test("A question in a new conversation is answered from the episode", () => {
       const monday = section("A new conversation");
       expect(monday).toMatch(
         / memory +from the episode of turns 1-10, similarity 0\.\d\d: same words/,
@@ -140,7 +140,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(answer).toContain("We booked the Alfama hall for the launch");
     });
 
-    test("the next turn is shown the changes; the planner reads tasks and is refused preferences", () => {
+    test("The next turn is shown the changes, and the planner reads tasks and is refused preferences", () => {
       const told = section("Another program adds two tasks");
       expect(told).toMatch(/ shown +Memory updates since rev \d+:\n/);
       expect(told).toMatch(
@@ -157,13 +157,13 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
   describe("part three", () => {
     const note = "The user said: I have meetings after 2 pm only.";
 
-    test("the agent ends a conversation, which leaves a note", () => {
+    test("The agent ends a conversation, which leaves a note", () => {
       const first = section("4  An app keeps a note");
       expect(first).toMatch(/ ended +by the agent's own tool: The user said goodbye\.$/m);
       expect(first).toMatch(new RegExp(` note +${literal(note)}$`, "m"));
     });
 
-    test("the note is in the prompt of another conversation with the app, and answers", () => {
+    test("The note is in the prompt of another conversation with the app, and answers", () => {
       const second = section("Another conversation: the note");
       expect(second).toMatch(/ shown +\(memories for app: Calendar\)\n/);
       expect(second).toMatch(
@@ -172,7 +172,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(second).toMatch(new RegExp(` answer +From memory: .*${literal(note)}$`, "m"));
     });
 
-    test("ten notes of eleven conversations stay, and the removed one is named with the reason", () => {
+    test("Ten notes of eleven conversations stay, and the removed one is named with the reason", () => {
       const eleven = section("Nine more conversations end");
       expect(eleven).toMatch(/ stay +10 notes of 11 conversations$/m);
       expect(eleven).toMatch(/ gone +The user said: The dentist is on Friday at three\.$/m);

@@ -33,7 +33,7 @@ async function printed(name: string, env: Record<string, string> = {}): Promise<
 
 // On a server it would be the same again: examples have their own embedded database.
 describe.skipIf(onServer())("the examples (embedded only)", () => {
-  it("are in the README's table, one by one, and in the package", () => {
+  it("The examples are in the README's table, one by one, and in the package", () => {
     const files = readdirSync(examples).filter((name) => name.endsWith(".ts"));
     const table = readFileSync(join(examples, "README.md"), "utf8");
     const listed = [...table.matchAll(/^\| \[([\w-]+\.ts)\]\(\1\)/gm)].map(([, name]) => name);
@@ -43,7 +43,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("import by the package's name, and nothing of the repository", () => {
+  it("The examples import by the package's name, and nothing of the repository", () => {
     const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
     for (const file of files.filter((name) => name.endsWith(".ts"))) {
       const imported = [
@@ -64,11 +64,14 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       /tuesday> What am I allergic to\?\n.*From memory: The user is allergic to peanuts\./,
     ],
     ["ai-sdk", /tuesday> What may I not eat\?\nThe user is allergic to peanuts\./],
-  ])("%s: another conversation has what the first one said", async (name, expected) => {
-    expect(await printed(name)).toMatch(expected);
-  });
+  ])(
+    "Another conversation of the example %s has what the first one said",
+    async (name, expected) => {
+      expect(await printed(name)).toMatch(expected);
+    },
+  );
 
-  it("create-agent: another thread knows the allergy; the city waits for a yes", async () => {
+  it("The example create-agent knows the allergy in another thread, and the city waits for a yes", async () => {
     const output = await printed("create-agent");
     expect(output).toContain(
       "tuesday> What am I allergic to?\n[offline stand-in] From memory: The user is allergic to peanuts.\n",
@@ -77,7 +80,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain("waits for a yes: The user lives in Porto.\n");
   });
 
-  it("state-graph: a custom node reads recalled memories", async () => {
+  it("A custom node of the example state-graph reads recalled memories", async () => {
     const output = await printed("state-graph");
     expect(output).toMatch(/^monday> I prefer short answers\..*\n\(kind\) /m);
     expect(output).toMatch(
@@ -85,7 +88,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("plain-code: transcript and memories work without a graph", async () => {
+  it("The example plain-code has transcript and memories without a graph", async () => {
     const output = await printed("plain-code");
     expect(output).toContain(
       "monday> What is the boat called?\n[offline stand-in] You said: The boat is called Gaivota.\n",
@@ -95,21 +98,21 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("functional-api: an entrypoint remembers", async () => {
+  it("The entrypoint of the example functional-api remembers", async () => {
     const output = await printed("functional-api");
     expect(output).toMatch(
       /^tuesday> What is my job\?\n\[offline stand-in\] From memory: job: a gardener$/m,
     );
   });
 
-  it("with-embeddings: hits are found by meaning too", async () => {
+  it("The example with-embeddings finds hits by meaning too", async () => {
     const output = await printed("with-embeddings");
     expect(output).toMatch(/photographs lighthouses\. \(0\.\d\d: .*similar meaning\)/);
     expect(output).toMatch(/sister is called Ida\. \(0\.\d\d: /);
     expect(output).toContain("Memories of before that got a vector: 0\n");
   });
 
-  it("copy-checkpoints: a conversation goes on in the database", async () =>
+  it("A conversation of the example copy-checkpoints goes on in the database", async () =>
     expect((await printed("copy-checkpoints")).trim().split("\n")).toEqual([
       undefinedDatabase,
       "Hello. | answer 1",
@@ -117,7 +120,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       "Hello. | answer 1 | Still there? | answer 3",
     ]));
 
-  it("shards: each tenant's memory is in its shard", async () => {
+  it("Each tenant's memory in the example shards is in its shard", async () => {
     for (const n of [0, 1]) copyEmbedded(join(folder, `.mnemograph-shards/mnemograph_shard_${n}`));
     expect((await printed("shards")).trim().split("\n")).toEqual([
       "acme is in shard 1: The user sails.",
@@ -126,7 +129,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     ]);
   });
 
-  it("consent-over-rest: asks with 202, and goes on with the answer", async () => {
+  it("The example consent-over-rest asks with 202, and goes on with the answer", async () => {
     const output = await printed("consent-over-rest");
     expect(output).toMatch(
       /messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/,
@@ -139,7 +142,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("consent-over-rest: rejects a missing key, an unknown path and invalid JSON", async () => {
+  it("The example consent-over-rest rejects a missing key, an unknown path and invalid JSON", async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const port = String(20_000 + Math.floor(Math.random() * 20_000));
     running = runProgram(compiled("examples/consent-over-rest"), { PORT: port }, folder);
@@ -153,7 +156,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect((await ask("/threads/t/messages", { ...post, headers })).status).toBe(200);
   });
 
-  it("next-route: streams the answer, and another thread knows", async () => {
+  it("The example next-route streams the answer, and another thread knows what was said", async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const client = join(folder, "client.mjs");
     writeFileSync(
@@ -181,7 +184,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     ]);
   });
 
-  it("unit-test: its tests pass", async () => {
+  it("The tests in the example unit-test pass", async () => {
     const output = await printed("unit-test");
     for (const pattern of [/pass 3$/m, /fail 0$/m]) expect(output).toMatch(pattern);
   });
@@ -193,7 +196,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     });
     afterEach(() => stub.close());
 
-    it("create-agent: the model is shown the other thread's allergy, and asks by tool", async () => {
+    it("A real model's protocol shows create-agent the other thread's allergy, and asks by tool", async () => {
       const noFacts = facts() as StubBehaviour;
       const peanuts = facts(
         candidate("The user is allergic to peanuts.", "I am allergic to peanuts"),

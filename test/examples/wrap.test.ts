@@ -13,7 +13,7 @@ describe("wrapping", () => {
   );
   const widths = fc.integer({ min: 20, max: 110 });
 
-  test("keeps every word whole and in order, and no line wider than the window", () => {
+  test("Wrapped text keeps every word whole and in order, and no line is wider than the window", () => {
     fc.assert(
       fc.property(words, widths, (said, width) => {
         const lines = wrapped(said.join(" "), width);
@@ -26,7 +26,7 @@ describe("wrapping", () => {
     );
   });
 
-  test("comes out the same, however the text arrives", () => {
+  test("Wrapped text comes out the same, however the text arrives", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),
@@ -73,11 +73,11 @@ describe("wrapping", () => {
     ],
     ["wide letters count twice and may be parted", "記憶を持つ", 6, ["記憶を", "持つ"]],
     ["nothing is one empty line", "", 20, [""]],
-  ])("%s", (_, text, width, lines) => {
+  ])("Wrapped text keeps its shape: %s", (_, text, width, lines) => {
     expect(wrapped(text, width)).toEqual(lines);
   });
 
-  test("nothing that a terminal would obey gets through", () => {
+  test("Wrapped text holds nothing that a terminal would obey", () => {
     expect(
       plain(
         "a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\u001b]8;;http://x\u001b\\c\rd\u0008e\u009bf\u202eg\th",
@@ -101,12 +101,12 @@ describe("colours", () => {
     [true, { FORCE_COLOR: "0" }, false],
     [true, { NO_COLOR: "1", FORCE_COLOR: "1" }, false],
     [true, { TERM: "dumb" }, false],
-  ])("on a terminal: %s, environment %o → %s", (isTTY, env, coloured) => {
+  ])("Output to a terminal (%s) in the environment %o is coloured: %s", (isTTY, env, coloured) => {
     expect(hasColours({ isTTY, env })).toBe(coloured);
     expect(paintFor({ isTTY, env })("dim", "x")).toBe(coloured ? "\u001b[2mx\u001b[22m" : "x");
   });
 
-  test("the last column stays free, and no window is too wide or too narrow to read in", () => {
+  test("The last column stays free, and no window is too wide or too narrow to read in", () => {
     expect([undefined, 0, Number.NaN, 5, 80, 100, 400].map(usableWidth)).toEqual([
       80, 80, 80, 20, 79, 99, 110,
     ]);

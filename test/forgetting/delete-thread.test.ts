@@ -51,7 +51,7 @@ const threadIds = async (memory: Memory, scope: object) =>
   (await memory.threads.list({ scope })).map(({ threadId }) => threadId);
 
 describe("threads.delete", () => {
-  it("is finished by another call, wherever the first was interrupted", async () => {
+  it("Deleting a thread is finished by another call, wherever the first was interrupted", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const { total } = await memory.threads.delete({ ...first, dryRun: true });
@@ -83,7 +83,7 @@ describe("threads.delete", () => {
     await expect(memory.threads.delete(first)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("deletes the conversation in every table and keeps what was learned, without its words", async () => {
+  it("Deleting a thread empties every table of it and keeps what was learned, without its words", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const untouched = await findEverywhere(db, chess);
@@ -110,7 +110,7 @@ describe("threads.delete", () => {
     expect(await memory.transcript.search({ scope: first.scope, query: sailing })).toEqual([]);
   });
 
-  it("deletes what was learned there on request, and reports that to other threads", async () => {
+  it("Deleting a thread with its memories reports what is gone to other threads", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const recalled = await memory.recall({ ...second, query: sailing });
@@ -126,7 +126,7 @@ describe("threads.delete", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("reaches the checkpoints, vectors and links of a graph's thread", async () => {
+  it("Deleting a thread reaches the checkpoints, vectors and links of a graph's thread", async () => {
     const ana = word();
     const scope = { tenantId: ana, userId: ana };
     const threadId = `thread ${ana}`;
@@ -142,7 +142,7 @@ describe("threads.delete", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("is refused to everybody else, with the error for an unknown thread", async () => {
+  it("Deleting a thread is refused to everybody else, with the error for an unknown thread", async () => {
     const { memory, first } = await twoThreads([word(), word()]);
     const before = await countEverything(db);
     for (const scope of [
@@ -162,7 +162,7 @@ describe("threads.delete", () => {
     expect(await countEverything(db)).toEqual(before);
   });
 
-  it("ends running work, and the thread can begin again", async () => {
+  it("Deleting a thread ends its running work, and the thread can begin again", async () => {
     const gate = createGate();
     const model = taskModel({
       fact_extraction: async () => {

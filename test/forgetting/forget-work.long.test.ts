@@ -35,7 +35,7 @@ function gatedEmbeddings() {
   return { gate, embeddings, passing };
 }
 
-describe("steps being written while their user is forgotten", () => {
+describe("steps whose user is forgotten meanwhile", () => {
   const messages = [new HumanMessage("Deploy the shop."), new AIMessage("Done.")];
 
   it.each<[string, { recorded: boolean; given: boolean; reply: object }]>([
@@ -43,20 +43,23 @@ describe("steps being written while their user is forgotten", () => {
     ["from messages of a recorded thread", { recorded: true, given: true, reply: steps }],
     ["from messages of a thread not recorded yet", { recorded: false, given: true, reply: steps }],
     ["to no result", { recorded: true, given: false, reply: nothing }],
-  ])("%s are not written", async (_, { recorded, given, reply }) => {
-    const { gate, model } = gatedModel("procedure_steps", reply);
-    const memory = db.memory({ model });
-    const thread = newAddress();
-    if (recorded) await memory.record({ ...thread, messages });
-    const writing = memory.procedures.write({ ...thread, ...(given && { messages }) });
-    await until(() => gate.waiting > 0);
-    expect(await memory.forget(thread.scope)).toMatchObject({ complete: true });
-    gate.open();
-    await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
-    expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
-  });
+  ])(
+    "Steps %s are not written if their user is forgotten meanwhile",
+    async (_, { recorded, given, reply }) => {
+      const { gate, model } = gatedModel("procedure_steps", reply);
+      const memory = db.memory({ model });
+      const thread = newAddress();
+      if (recorded) await memory.record({ ...thread, messages });
+      const writing = memory.procedures.write({ ...thread, ...(given && { messages }) });
+      await until(() => gate.waiting > 0);
+      expect(await memory.forget(thread.scope)).toMatchObject({ complete: true });
+      gate.open();
+      await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
+      expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
+    },
+  );
 
-  it("are not written when the thread was recorded again after the user was forgotten in an app", async () => {
+  it("Steps are not written if their user is forgotten meanwhile and the thread is recorded again", async () => {
     const { gate, model } = gatedModel("procedure_steps", steps);
     const memory = db.memory({ model });
     const thread = newAddress();
@@ -73,7 +76,7 @@ describe("steps being written while their user is forgotten", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(1);
   });
 
-  it("are written where nobody was forgotten", async () => {
+  it("Steps are written where nobody was forgotten", async () => {
     const { gate, model } = gatedModel("procedure_steps", steps);
     gate.open();
     const memory = db.memory({ model });
@@ -90,7 +93,7 @@ describe("steps being written while their user is forgotten", () => {
   });
 });
 
-describe("background work under way while its user is forgotten writes nothing:", () => {
+describe("background work whose user is forgotten meanwhile", () => {
   it.each<[string, string, object]>([
     [
       "a summary",
@@ -101,28 +104,31 @@ describe("background work under way while its user is forgotten writes nothing:"
     ["facts", "fact_extraction", facts(candidate("The user likes tea.", "I like tea")) as object],
     ["failed facts", "fact_extraction", new Error("overloaded")],
     ["an episode", "episode_summary", { structured: { reasoning: "", summary: "They talked." } }],
-  ])("%s", async (_, task, reply) => {
-    const { gate, model } = gatedModel(task, reply);
-    const config = {
-      memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 },
-    };
-    const memory = db.memory({ model, config, jobs: "background" });
-    const thread = newAddress();
-    for (let turn = 0; turn < 4; turn++) {
-      await say(memory, thread, `I like tea ${turn}.`);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    await until(() => gate.waiting > 0);
-    for (let pass = 0, complete = false; pass < 10 && !complete; pass++) {
-      ({ complete } = await memory.forget(thread.scope));
-    }
-    gate.open();
-    await memory.idle();
-    expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
-  });
+  ])(
+    "Background work on %s writes nothing if its user is forgotten meanwhile",
+    async (_, task, reply) => {
+      const { gate, model } = gatedModel(task, reply);
+      const config = {
+        memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 },
+      };
+      const memory = db.memory({ model, config, jobs: "background" });
+      const thread = newAddress();
+      for (let turn = 0; turn < 4; turn++) {
+        await say(memory, thread, `I like tea ${turn}.`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      await until(() => gate.waiting > 0);
+      for (let pass = 0, complete = false; pass < 10 && !complete; pass++) {
+        ({ complete } = await memory.forget(thread.scope));
+      }
+      gate.open();
+      await memory.idle();
+      expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
+    },
+  );
 });
 
-describe("a person's change under way while its user is forgotten writes nothing:", () => {
+describe("acts of a person whose user is forgotten meanwhile", () => {
   const city = {
     category: "profile",
     key: "city",
@@ -152,35 +158,40 @@ describe("a person's change under way while its user is forgotten writes nothing
     ],
     ["a change that needs consent", renamed],
     ["a proposal", renamed],
-  ])("%s", async (what, change) => {
-    const { gate, embeddings, passing } = gatedEmbeddings();
-    const memory = db.memory({ embeddings });
-    await memory.setup();
-    const { scope } = newAddress();
-    const [plain, suspect] = await memory.memories.add([{ text: "Likes tea." }, system], { scope });
-    const [pronouns] = await memory.memories.add(
-      { category: "profile", key: "pronouns", value: "she", text: "The pronouns are she." },
-      { scope, consent: "given" },
-    );
-    const [proposed] = await memory.memories.add(city, { scope });
-    const ids = {
-      plain: plain!.id!,
-      suspect: suspect!.id!,
-      pronouns: pronouns!.id!,
-      consent: proposed!.consentId!,
-    };
-    // The proposal that a refused change becomes is embedded as well.
-    passing.calls = what === "a proposal" ? 1 : 0;
-    gate.close();
-    const changing = change(memory, scope, ids);
-    await until(() => gate.waiting > 0);
-    expect(await memory.forget(scope)).toMatchObject({ complete: true });
-    gate.open();
-    await expect(changing).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect(await findEverywhere(db, scope.userId)).toEqual({});
-  });
+  ])(
+    "A person's act (%s) writes nothing if its user is forgotten meanwhile",
+    async (what, change) => {
+      const { gate, embeddings, passing } = gatedEmbeddings();
+      const memory = db.memory({ embeddings });
+      await memory.setup();
+      const { scope } = newAddress();
+      const [plain, suspect] = await memory.memories.add([{ text: "Likes tea." }, system], {
+        scope,
+      });
+      const [pronouns] = await memory.memories.add(
+        { category: "profile", key: "pronouns", value: "she", text: "The pronouns are she." },
+        { scope, consent: "given" },
+      );
+      const [proposed] = await memory.memories.add(city, { scope });
+      const ids = {
+        plain: plain!.id!,
+        suspect: suspect!.id!,
+        pronouns: pronouns!.id!,
+        consent: proposed!.consentId!,
+      };
+      // The proposal that a refused change becomes is embedded as well.
+      passing.calls = what === "a proposal" ? 1 : 0;
+      gate.close();
+      const changing = change(memory, scope, ids);
+      await until(() => gate.waiting > 0);
+      expect(await memory.forget(scope)).toMatchObject({ complete: true });
+      gate.open();
+      await expect(changing).rejects.toMatchObject({ code: "NOT_FOUND" });
+      expect(await findEverywhere(db, scope.userId)).toEqual({});
+    },
+  );
 
-  it("vectors", async () => {
+  it("Reembedding writes no vectors if their user is forgotten meanwhile", async () => {
     const memory = db.memory();
     const { scope } = newAddress();
     await memory.memories.add({ text: "Likes old tea." }, { scope });
@@ -196,7 +207,7 @@ describe("a person's change under way while its user is forgotten writes nothing
     expect(await findEverywhere(db, scope.userId)).toEqual({});
   });
 
-  it("ageing, which found its owner before", async () => {
+  it("Ageing that has found its owner before writes nothing once the owner is forgotten", async () => {
     const { scope } = newAddress();
     const memory = db.memory();
     await memory.memories.add({ text: "Likes old tea.", importance: 1 }, { scope });

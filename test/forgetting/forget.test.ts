@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe("forget", () => {
-  it("leaves no trace of a user in any table, checkpoints included, and one event without content", async () => {
+  it("A forget leaves no trace of a user in any table, and one event without content", async () => {
     const ben = word();
     await fillScope(db, { userId: ben }, ben);
     const empty = await findEverywhere(db, ben);
@@ -68,7 +68,7 @@ describe("forget", () => {
     expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);
   });
 
-  it("of a user within an app keeps what the user has elsewhere, with correct counts", async () => {
+  it("Forgetting a user within an app keeps what the user has elsewhere, with correct counts", async () => {
     const [user, app, other] = [word(), word(), word()];
     const inApp = { userId: user, appId: app };
     const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
@@ -113,7 +113,7 @@ describe("forget", () => {
     ]);
   });
 
-  it("of an app removes its own notes and threads, and nothing of its users", async () => {
+  it("Forgetting an app removes its own notes and threads, and nothing of its users", async () => {
     const app = word();
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
@@ -147,7 +147,7 @@ describe("forget", () => {
     "__proto__",
     "😀",
     "x".repeat(10_000),
-  ])("touches no scope with another id, be it %.20s", async (odd) => {
+  ])("A forget touches no scope with another id, even if it is %.20s", async (odd) => {
     const memory = db.memory();
     const tenantId = word();
     const scopes: Scope[] = [
@@ -173,7 +173,7 @@ describe("forget", () => {
     for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
   });
 
-  it("removes the checkpoints of a thread, but not those of another tenant with the same id", async () => {
+  it("A forget removes the checkpoints of a thread, but not those of another tenant's equal id", async () => {
     const [a, b] = [word(), word()];
     const shared = word();
     const first = await fillScope(db, { tenantId: a, userId: a }, a, shared);
@@ -191,7 +191,7 @@ describe("forget", () => {
     expect(await checkpointed(b)).toBe(0);
   });
 
-  it("keeps checkpoints that hold the state of two tenants, until both are forgotten", async () => {
+  it("A forget keeps checkpoints that hold the state of two tenants, until both are forgotten", async () => {
     const [a, b] = [word(), word()];
     const shared = word();
     const memory = db.memory();
@@ -219,7 +219,7 @@ describe("forget", () => {
     expect(await findEverywhere(db, shared)).toEqual({});
   });
 
-  it("lets others write meanwhile, and keeps what is written afterwards", async () => {
+  it("A forget lets others write meanwhile, and keeps what is written afterwards", async () => {
     const user = word();
     const scope = { userId: user };
     const memory = db.memory();
@@ -248,7 +248,7 @@ describe("forget", () => {
 
   // The embedded database has one connection, so the item is written between two transactions.
   it.skipIf(onServer())(
-    "forgets an item of the store that was written meanwhile (embedded only)",
+    "A forget removes an item of the store that was written meanwhile (embedded only)",
     async () => {
       const user = word();
       const memory = db.memory();
@@ -266,7 +266,7 @@ describe("forget", () => {
     },
   );
 
-  it("stops between transactions by a signal, and is finished by another call", async () => {
+  it("A forget stops between transactions by a signal, and is finished by another call", async () => {
     const user = word();
     const memory = await fillScope(db, { userId: user }, user);
     const controller = new AbortController();
@@ -280,7 +280,7 @@ describe("forget", () => {
     expect(await findEverywhere(db, user)).toEqual({});
   });
 
-  it("refuses a scope without user and app, and an invalid batch size", async () => {
+  it("A forget refuses a scope without user and app, and an invalid batch size", async () => {
     const memory = db.memory();
     await expect(memory.forget({ tenantId: "acme" })).rejects.toThrow(code("SCOPE_REQUIRED"));
     await expect(memory.forget({ userId: " " })).rejects.toThrow(code("SCOPE_REQUIRED"));
@@ -290,7 +290,7 @@ describe("forget", () => {
   });
 
   it.skipIf(!onServer())(
-    "killed in the middle, it is finished by the next run (server only)",
+    "A forget killed in the middle is finished by the next run (server only)",
     async () => {
       const user = word();
       const memory = await fillScope(db, { userId: user }, user);

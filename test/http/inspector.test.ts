@@ -43,7 +43,7 @@ function inspected() {
 }
 
 describe("the inspector's page", () => {
-  it("is served under a policy that lets it run its own script and ask its own server, and nothing else", async () => {
+  it("The page's policy lets it run its own script and ask its own server, and nothing else", async () => {
     const { ask } = inspected();
     const answers = await Promise.all(
       ["/inspector/", "/inspector/inspector.js", "/inspector/inspector.css"].map((path) =>
@@ -66,7 +66,7 @@ describe("the inspector's page", () => {
     );
   });
 
-  it("redirects into its folder wherever it is mounted, and has no other files", async () => {
+  it("The page redirects into its folder wherever it is mounted, and has no other files", async () => {
     const { ask } = inspected();
     expect((await ask("/inspector")).headers.get("location")).toBe("inspector/");
     for (const name of [
@@ -85,7 +85,7 @@ describe("the inspector's page", () => {
 });
 
 describe("the session of `mnemograph inspect`", () => {
-  it("exchanges its token once for an HttpOnly cookie, and refuses everybody before", async () => {
+  it("A session exchanges its token once for an HttpOnly cookie, and refuses everybody before", async () => {
     const { session, ask, exchange, opened } = inspected();
     expect((await ask("/users")).status).toBe(401);
     expect((await exchange("a-guess")).status).toBe(401);
@@ -104,14 +104,14 @@ describe("the session of `mnemograph inspect`", () => {
       expect(await status({ cookie, authorization: other })).toBe(401);
   });
 
-  it("attacks low: is of no use to servers at other ports, which are sent its cookie, nor to who has its token alone", async () => {
+  it("Neither a session's cookie nor its token is of use alone, so servers at other ports gain nothing", async () => {
     const { ask, opened } = inspected();
     const { cookie, authorization } = await opened();
     for (const headers of [{ cookie }, { authorization }] as Record<string, string>[])
       expect((await ask("/users", { headers })).status).toBe(401);
   });
 
-  it("attacks low: reads no body before the token is checked", async () => {
+  it("A session reads no body before the token is checked", async () => {
     const { exchange } = inspected();
     let sent = 0;
     const endless = new ReadableStream({
@@ -121,7 +121,7 @@ describe("the session of `mnemograph inspect`", () => {
     expect(sent).toBeLessThan(3);
   });
 
-  it("refuses requests from pages of other sites, with the token or with the cookie", async () => {
+  it("A session refuses requests from pages of other sites, with the token or with the cookie", async () => {
     const { session, ask, exchange, opened } = inspected();
     const foreign: Record<string, string>[] = [
       ...["cross-site", "same-site"].map((site) => ({ "sec-fetch-site": site })),

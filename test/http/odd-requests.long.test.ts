@@ -135,7 +135,7 @@ const textOf = (value: unknown): string =>
   );
 
 it.each(["ana", "operator"] as const)(
-  "odd requests of %s never fail, in any field of any route",
+  "Odd requests of %s never fail, in any field of any route",
   async (who) => {
     const failed = new Set<string>();
     let requests = 0;

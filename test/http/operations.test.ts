@@ -34,7 +34,7 @@ describe.each(operationList)("%s", (name, operation) => {
   const isForOperators =
     operation.operators || operation.reach === "tenant" || operation.reach === "everything";
 
-  it("answers an operator as it is described", async () => {
+  it("The operation answers an operator as it is described", async () => {
     const own = { userId: randomUUID(), appId: randomUUID() };
     const sample = sampleOf(name, await fillSample(memory, own));
     // The file of an import names the scope.
@@ -47,7 +47,7 @@ describe.each(operationList)("%s", (name, operation) => {
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
   });
 
-  it("answers 401 without a known token", async () => {
+  it("The operation answers 401 without a known token", async () => {
     for (const authorization of [
       null,
       "Bearer token-of-nobody-000000000",
@@ -65,7 +65,7 @@ describe.each(operationList)("%s", (name, operation) => {
   });
 
   if (isForOperators)
-    it("answers 404 to users, and to a tenant's operator if it reaches everything", async () => {
+    it("The operation answers 404 to users, and to a tenant's operator if it reaches everything", async () => {
       const { method, path, body } = requestOf(operation, sampleOf(name, ids));
       expect((await api.ana(method, path, body)).status).toBe(404);
       if (operation.reach === "everything") expect((await api.acme(method, path)).status).toBe(404);
@@ -73,7 +73,7 @@ describe.each(operationList)("%s", (name, operation) => {
 
   const [, idOf = ""] = /:(id|threadId)\b/.exec(operation.path) ?? [];
   if (idOf && !isForOperators)
-    it("answers 404 or an empty list for an id of another user", async () => {
+    it("The operation answers 404 or an empty list for an id of another user", async () => {
       const { input } = sampleOf(name, ids);
       const ask = async (id: string) => {
         const { method, path, body } = requestOf(operation, { input: { ...input, [idOf]: id } });
@@ -88,7 +88,7 @@ describe.each(operationList)("%s", (name, operation) => {
 });
 
 describe("the API", () => {
-  it("takes a conversation from recall to its end, with messages as in chat APIs", async () => {
+  it("The API takes a conversation from recall to its end, with messages as in chat APIs", async () => {
     const recalled = await api.ana("POST", "/recall", { threadId: "t1", query: "Hello." });
     const messages = [
       { role: "user", content: "My boat is called Wind.", id: "u1" },
@@ -129,7 +129,7 @@ describe("the API", () => {
     expect(kept?.text).toBe("[image: https://example.org/boat.png]");
   });
 
-  it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {
+  it("A client that follows its cursor, then its revision, misses no change", async () => {
     const reader = httpClients(memory, {
       ann: { role: "user", scope: { userId: randomUUID() } },
     }).ann;
@@ -156,7 +156,7 @@ describe("the API", () => {
     );
   });
 
-  it("users rejected adds: answers with a sentence that says why a memory is rejected", async () => {
+  it("The API answers with a sentence that says why a memory is rejected", async () => {
     const memories = [{ text: "…" }, { text: "The user climbs." }];
     expect((await api.zoe("POST", "/memories", { memories })).body.outcomes).toMatchObject([
       { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
@@ -165,7 +165,7 @@ describe("the API", () => {
     await api.zoe("POST", "/forget");
   });
 
-  it("exports a scope, forgets it, and imports it for an operator", async () => {
+  it("The API exports a scope, forgets it, and imports it for an operator", async () => {
     await api.zoe("POST", "/memories", {
       memories: [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }],
     });
@@ -189,7 +189,7 @@ describe("the API", () => {
   });
 
   it.each([{}, { return: "bullets" }, { return: "full" }])(
-    "counts what a query shows as used: %j",
+    "The API counts what a query shows as used: %j",
     async (form) => {
       let now = new Date("2026-01-05T10:00:00Z");
       const memory = db.memory({ clock: () => now });
@@ -204,7 +204,7 @@ describe("the API", () => {
     },
   );
 
-  it("answers health and readiness probes", async () => {
+  it("The API answers health and readiness probes", async () => {
     expect(await (await api.app.request("/healthz")).json()).toEqual({ status: "ok" });
     expect(await (await api.app.request("/readyz")).json()).toEqual({ status: "ok" });
     const closed = db.memory();
@@ -217,8 +217,8 @@ describe("the API", () => {
   });
 });
 
-describe("its OpenAPI document", () => {
-  it("is valid OpenAPI 3.1 with every operation", async () => {
+describe("the OpenAPI document", () => {
+  it("The OpenAPI document is valid OpenAPI 3.1 with every operation", async () => {
     const text = await (await api.app.request("/openapi.json")).text();
     const { paths, components } = JSON.parse(text);
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
@@ -239,7 +239,7 @@ describe("its OpenAPI document", () => {
     }
   });
 
-  it("operators M1, M2: has what operators watch, by name and with what it means", async () => {
+  it("The OpenAPI document describes by name what operators watch", async () => {
     const { body } = await api.operator("GET", "/stats");
     expect(body).toMatchObject({ breaker: { state: "up", silentMs: null, retryInMs: null } });
     const counted = ["backlog", "oldestDueAt", "stuck", "givenUp"];
@@ -252,7 +252,7 @@ describe("its OpenAPI document", () => {
       ).toBe(true);
   });
 
-  it("has its paths in docs/http.md", () => {
+  it("The paths of the OpenAPI document are in docs/http.md", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
     const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);
     expect([...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page))).toEqual(
@@ -260,7 +260,7 @@ describe("its OpenAPI document", () => {
     );
   });
 
-  it("has the types of a Hono client", async () => {
+  it("A Hono client has the types of the API", async () => {
     const client = hc<MemoryApp>("http://memory.test", {
       fetch: (input: string | URL | Request, init?: RequestInit) =>
         api.app.request(input as string, init),

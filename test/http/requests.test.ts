@@ -22,8 +22,8 @@ beforeAll(() => {
 const added = async (text: string) =>
   (await api.ana("POST", "/memories", { memories: [{ text }] })).body.outcomes[0].id as string;
 
-describe("a change of a memory", () => {
-  it("is refused with the current memory when its ETag is stale", async () => {
+describe("ETags", () => {
+  it("A change of a memory is refused with the current memory when its ETag is stale", async () => {
     const id = await added("Ana lives near the harbour.");
     const tag = (await api.ana("GET", `/memories/${id}`)).headers.get("etag") ?? "";
     expect(tag).toMatch(/^"\d+"$/);
@@ -47,7 +47,7 @@ describe("a change of a memory", () => {
     ).toBe(412);
   });
 
-  it("by a decision on a consent is refused with the current request when its ETag is stale", async () => {
+  it("A decision on a consent is refused with the current request when its ETag is stale", async () => {
     const city = { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" };
     const [proposed] = await memory.memories.add(city, { scope: { userId: "ana" } });
     const place = `/consents/${proposed?.consentId}/decision`;
@@ -62,7 +62,7 @@ describe("a change of a memory", () => {
     expect(await decide()).toMatchObject({ status: 409, body: { current } });
   });
 
-  it("is refused If-Match where nothing has a revision", async () => {
+  it("If-Match is refused where nothing has a revision", async () => {
     const refused = await api.ana(
       "POST",
       "/memories",
@@ -72,7 +72,7 @@ describe("a change of a memory", () => {
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
   });
 
-  it("changes the ETag: If-None-Match answers 304 before it", async () => {
+  it("If-None-Match answers 304 until a change of the memory changes its ETag", async () => {
     const id = await added("Ana plays the oboe.");
     const tag = (await api.ana("GET", `/memories/${id}`)).headers.get("etag") ?? "";
     const again = () => api.ana("GET", `/memories/${id}`, undefined, { "if-none-match": tag });
@@ -82,7 +82,7 @@ describe("a change of a memory", () => {
   });
 });
 
-describe("an invalid request", () => {
+describe("invalid requests", () => {
   type Wrong = ["GET" | "POST" | "DELETE", string, unknown?];
   const wrongLists = [
     "limit=0",
@@ -120,13 +120,13 @@ describe("an invalid request", () => {
     ["POST", "/query", { query: "x".repeat(10_001) }],
     ["POST", "/remember", { threadId: "t", messages: [{ role: "user" }] }],
     ...wrongQueries.map((body): Wrong => ["POST", "/query", body]),
-  ])("is refused: %s %s %j", async (method, path, body) => {
+  ])("An invalid request is refused (%s %s %j)", async (method, path, body) => {
     const { status, body: problem } = await api.ana(method, path, body);
     expect([status, problem.code]).toEqual([400, "INVALID_INPUT"]);
     expect(problem.detail.length).toBeLessThan(2_000);
   });
 
-  it("is refused with the key that was probably meant", async () => {
+  it("An invalid request is refused with the key that was probably meant", async () => {
     const { body } = await api.ana("POST", "/query", { query: "bees", top_K: 3 });
     expect(body.detail).toMatch(/unknown key "top_K" \(did you mean "topK"\?\)/);
     expect(await api.ana("GET", "/nothing")).toMatchObject({
@@ -141,20 +141,17 @@ describe("an invalid request", () => {
     ["PATCH", "/memories/one", "GET, DELETE"],
     ["POST", "/healthz", "GET"],
     ["DELETE", "/openapi.json", "GET"],
-  ] as const)(
-    "operators low: with a wrong method answers 405: %s %s, allowed: %s",
-    async (method, path, allowed) => {
-      const wrong = method === "PATCH" ? "PUT" : method;
-      const answer = await createMemoryApp(memory).request(path, { method: wrong });
-      expect(answer.status).toBe(405);
-      expect(answer.headers.get("allow")?.split(", ")).toEqual(
-        expect.arrayContaining(allowed.split(", ")),
-      );
-      expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
-    },
-  );
+  ] as const)("A wrong method answers 405 (%s %s, allowed: %s)", async (method, path, allowed) => {
+    const wrong = method === "PATCH" ? "PUT" : method;
+    const answer = await createMemoryApp(memory).request(path, { method: wrong });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")?.split(", ")).toEqual(
+      expect.arrayContaining(allowed.split(", ")),
+    );
+    expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+  });
 
-  it("is refused when its body is not JSON or too long", async () => {
+  it("A request is refused when its body is not JSON or too long", async () => {
     const { app, token } = httpClients(memory, callers, { maxBodyBytes: 1_000 });
     const headers = { authorization: `Bearer ${token("ana")}` };
     const status = async (body: unknown, type = "application/json") => {
@@ -181,7 +178,7 @@ describe("an invalid request", () => {
     expect(sent).toBeLessThan(50);
   });
 
-  it("answers 429 over the rate limit", async () => {
+  it("A request over the rate limit answers 429", async () => {
     const seen: string[] = [];
     const limited = httpClients(memory, callers, {
       rateLimit: ({ caller, operation }) => {
@@ -196,7 +193,7 @@ describe("an invalid request", () => {
     expect(seen).toEqual(["user recall", "user listMemories"]);
   });
 
-  it("attacks S7: is refused with more than 500 memories of a user, none written; operators may send more", async () => {
+  it("A user may send 500 memories at once and an operator more, and a longer list writes none", async () => {
     const memories = Array.from({ length: 501 }, (_, n) => ({
       text: `Ana saw plant ${n}.`,
       kind: "fact",
@@ -211,7 +208,7 @@ describe("an invalid request", () => {
     expect((await api.operator("POST", "/memories?userId=bob", { memories })).status).toBe(200);
   });
 
-  it("attacks low: is refused a million levels deep, or with 200,000 message ids; answers are not sniffed", async () => {
+  it("A request a million levels deep, or with 200,000 message ids, is refused, and no answer is sniffed", async () => {
     const begun = performance.now();
     const refused = (detail: string) => {
       return {
@@ -234,7 +231,7 @@ describe("an invalid request", () => {
       expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("answers 503 when its sender is too slow", async () => {
+  it("A request whose sender is too slow answers 503", async () => {
     const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
     const body: unknown = new ReadableStream({ pull: () => new Promise(() => {}) });
     const headers = { authorization: `Bearer ${token("ana")}`, "content-type": "application/json" };
@@ -249,7 +246,7 @@ describe("an invalid request", () => {
   });
 });
 
-it("a failure has a status for each code, and reveals nothing internal", () => {
+it("A failure has a status for each code, and reveals nothing internal", () => {
   for (const [code, status] of Object.entries(statusOf)) {
     const { problem } = problemOf(
       new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"),

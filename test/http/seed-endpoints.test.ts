@@ -26,7 +26,7 @@ const addNote = async (appId: string, text: string) => {
 };
 
 describe("an app's memories", () => {
-  it("are listed, deleted one by one and purged in the shapes that were asked for", async () => {
+  it("An app's memories are listed, deleted one by one and purged in the agreed shapes", async () => {
     const id = await addNote("calendar", "Users of the calendar ask for weekly views.");
     await addNote("calendar", "Reminders at night were turned off by most.");
 
@@ -52,7 +52,7 @@ describe("an app's memories", () => {
     expect((await api.operator("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
   });
 
-  it("come in pages that the header Link names", async () => {
+  it("An app's memories come in pages that the header Link names", async () => {
     for (const day of ["Monday", "Tuesday", "Friday"])
       await addNote("a/b ü", `Meetings were moved to ${day}.`);
     const place = `/apps/${encodeURIComponent("a/b ü")}/memories`;
@@ -66,7 +66,7 @@ describe("an app's memories", () => {
     expect(second.headers.get("link")).toBeNull();
   });
 
-  it("answer 404 to another app, a user of the app, and another tenant's operator", async () => {
+  it("An app's memories answer 404 to another app, a user of the app, and another tenant's operator", async () => {
     const id = await addNote("calendar", "Invitations are accepted by default.");
     expect((await api.calendar("GET", "/apps/calendar/memories")).body.memories).toHaveLength(1);
     for (const [call, path] of [
@@ -91,7 +91,7 @@ describe("an app's memories", () => {
     expect(await memory.notes.count({ scope: { appId: "calendar" } })).toBe(1);
   });
 
-  it("are searched, counted, written as a part of a prompt, and exported", async () => {
+  it("An app's memories are searched, counted, written as a part of a prompt, and exported", async () => {
     await addNote("shop", "Refunds take five days, which buyers ask about.");
     const asked = { query: "How long do refunds take?", kinds: ["note"] };
     const found = await api.operator("POST", "/query?appId=shop", asked);
@@ -111,7 +111,7 @@ describe("an app's memories", () => {
 });
 
 describe("a memory's history", () => {
-  it("lists who changed what, and answers 404 for an unknown memory", async () => {
+  it("A memory's history lists who changed what, and answers 404 for an unknown memory", async () => {
     const added = await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
     const { id } = added.body.outcomes[0];
     const { body } = await api.ana("GET", `/memory/${id}/history`);

@@ -37,7 +37,7 @@ afterAll(async () => {
   await pool?.end();
 });
 
-it("the API works when it is mounted in another app", async () => {
+it("The API answers when it is mounted in another app", async () => {
   const forget = await fetch(`${base}/forget?userId=nobody`, { method: "POST" });
   expect(await forget.json()).toMatchObject({ total: 0, complete: true });
   expect((await (await fetch(`${base}/openapi.json`)).json()) as object).toMatchObject({
@@ -50,7 +50,7 @@ it.each([
   ["import", "400\r\nfirst line", "Transfer-Encoding: chunked\r\n"],
   ["query", '{"query":', "Content-Type: application/json\r\nContent-Length: 900\r\n"],
 ])(
-  "attacks S7: ends a body that sends nothing for 30 s: %s of %j",
+  "A body that sends nothing for 30 s ends the request (%s of %j)",
   async (route, body, headers) => {
     const patient = createMemoryApp(memory, { logger: silentLogger, timeoutMs: 120_000 });
     const slow = createAdaptorServer({ fetch: patient.fetch });
@@ -79,7 +79,7 @@ it.each([
   },
 );
 
-it("the API leaks no connection to callers that go away or do not read", async () => {
+it("The API leaks no connection to callers that go away or do not read", async () => {
   const send = (text: string) => {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => {}).pause();

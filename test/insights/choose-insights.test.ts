@@ -33,7 +33,7 @@ const choose = (...candidates: InsightCandidate[]) =>
   chooseInsights(candidates, { sources, most: 3, categories: ["tone"] });
 
 describe("an insight that a model proposes", () => {
-  it("is kept with the memories it names", () => {
+  it("An insight is kept with the memories that it names", () => {
     const { chosen, rejected } = choose(
       insight("The user plans with care.", { evidence: [3, 1, 3] }),
     );
@@ -51,7 +51,7 @@ describe("an insight that a model proposes", () => {
     ["zero", { evidence: [0] }],
     ["a fraction", { evidence: [1.5] }],
     ["no number", { evidence: [Number.NaN] }],
-  ])("with %s as evidence is dropped without the others", (_, fields) => {
+  ])("An insight with %s as evidence is dropped, and the others are kept", (_, fields) => {
     const { chosen, rejected } = choose(
       insight("The user trusts the assistant more.", fields),
       insight("The user likes short answers.", { evidence: [2] }),
@@ -64,7 +64,7 @@ describe("an insight that a model proposes", () => {
     ["  ", "empty"],
     [`The user ${"really ".repeat(60)}hopes.`, "too_long"],
     ["The user drinks tea.", "known"],
-  ])("that reads %j is %s", (summary, problem) => {
+  ])("An insight that reads %j is rejected as %s", (summary, problem) => {
     expect(choose(insight(summary))).toEqual({ chosen: [], rejected: [problem] });
   });
 
@@ -73,16 +73,16 @@ describe("an insight that a model proposes", () => {
     "The user tells the assistant of trips to the US.",
     "The user's tone softens when a mistake is admitted.",
     "用户对自我要求很高。",
-  ])("that reads %j is kept", (summary) => {
+  ])("An insight that reads %j is kept", (summary) => {
     expect(choose(insight(summary)).chosen.map(({ text }) => text)).toEqual([summary]);
   });
 
-  it("is cut after a sentence that fits", () => {
+  it("An insight that is too long is cut after a sentence that fits", () => {
     const { chosen } = choose(insight(`The user is calm. The user ${"really ".repeat(60)}hopes.`));
     expect(chosen).toMatchObject([{ text: "The user is calm.", trimmed: true }]);
   });
 
-  it("is kept once, up to the limit", () => {
+  it("An insight is kept once, and as many as the limit allows", () => {
     const { chosen, rejected } = choose(
       ...["A", "A", "B", "C", "D"].map((name) => insight(`The user trusts ${name}.`)),
     );
@@ -90,7 +90,7 @@ describe("an insight that a model proposes", () => {
     expect(rejected).toEqual(["duplicate", "run_cap"]);
   });
 
-  it("is valid to write and has shown evidence, for any proposal", () => {
+  it("Any proposal yields only insights that are valid to write and name shown evidence", () => {
     const text = fc.oneof(
       fc.constantFrom(
         "The user is calm.",

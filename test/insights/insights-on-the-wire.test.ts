@@ -36,9 +36,9 @@ const good = {
 };
 
 describe("insights from an OpenAI endpoint", () => {
-  describe.each([false, true])("streaming: %s", (streaming) => {
+  describe.each([false, true])("with streaming %s", (streaming) => {
     it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
-      "are requested from %s at temperature 0 and 220 tokens",
+      "Insights are requested from %s at temperature 0 and 220 tokens",
       async (model) => {
         const {
           status,
@@ -57,7 +57,7 @@ describe("insights from an OpenAI endpoint", () => {
       },
     );
 
-    it("cut by the limit fail, and are then requested one at a time", async () => {
+    it("Insights that the token limit cuts fail, and are then requested one at a time", async () => {
       const cut = { written: JSON.stringify(good), finish: "length" };
       const { status, error, memory, scope, insights } = await run({ streaming }, cut, {
         structured: good,
@@ -72,14 +72,14 @@ describe("insights from an OpenAI endpoint", () => {
     });
   });
 
-  it("take no more tokens than the model's own limit, however it was set", async () => {
+  it("Insights take no more tokens than the model's own limit, however it was set", async () => {
     await run({ maxTokens: 100 }, { structured: good });
     expect(limitsSent()).toMatchObject([{ max_tokens: 100 }]);
     await run({ maxCompletionTokens: 5_000 }, { structured: good });
     expect(limitsSent()).toMatchObject([{ max_tokens: 220 }]);
   });
 
-  it("are requested without limits if the endpoint refuses them, as for reasoning models", async () => {
+  it("Insights are requested without limits if the endpoint refuses them, as for reasoning models", async () => {
     expect((await run({ model: "o4-mini" }, { status: 400 }, { structured: good })).status).toBe(
       "completed",
     );
@@ -92,7 +92,7 @@ describe("insights from an OpenAI endpoint", () => {
     ]);
   });
 
-  it("are not requested again immediately after another endpoint error", async () =>
+  it("Insights are not requested again at once after another endpoint error", async () =>
     expect([(await run({}, { status: 500 })).status, openai.requests.length]).toEqual([
       "failed",
       1,

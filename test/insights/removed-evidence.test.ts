@@ -72,7 +72,7 @@ describe("an insight", () => {
       "the user asks to forget",
       (memory, thread) => say(memory, thread, "Please forget that I drink no coffee."),
     ],
-  ])("is hidden with its evidence, which %s", async (_, remove) => {
+  ])("An insight is hidden with its evidence, which %s", async (_, remove) => {
     const memory = understanding();
     const { first } = await understood(memory);
     const before = await memory.changes.since(0, { scope: first.scope });
@@ -95,7 +95,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 
-  it("is hidden when its evidence was merged into a removed memory", async () => {
+  it("An insight is hidden when its evidence was merged into a removed memory", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
     const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
@@ -117,7 +117,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active]);
   });
 
-  it("stays when pinned, and when its evidence changes", async () => {
+  it("An insight stays when it is pinned, and when its evidence changes", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
     await memory.memories.update(await idOf(memory, first, careful), { pinned: true }, first);
@@ -126,7 +126,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 
-  it("is removed with a conversation's memories, and stays if they stay", async () => {
+  it("An insight is removed with a conversation's memories, and stays if they stay", async () => {
     const memory = understanding();
     const { first, second } = await understood(memory);
     await memory.threads.delete(first);

@@ -17,7 +17,7 @@ let page: Page;
 let clicks = 0;
 
 describe.skipIf(!hasChromium || !onServer())(
-  "five tasks by the inspector alone, on 300 conversations and 50,000 memories",
+  "the inspector on 300 conversations and 50,000 memories",
   () => {
     beforeAll(async () => {
       memory = db.memory();
@@ -64,9 +64,9 @@ describe.skipIf(!hasChromium || !onServer())(
       await page.locator(".message.pointed", { hasText: "nuts make me ill" }).waitFor();
     };
 
-    timed("finds the conversation in which nuts were spoken of", findNuts);
+    timed("An operator finds the conversation in which nuts were spoken of", findNuts);
 
-    timed("says why the agent said what it said", async () => {
+    timed("The page says why the agent said what it said", async () => {
       await findNuts();
       const changes = page.getByRole("region", { name: "Changes since the turn before" });
       const line = changes.getByRole("listitem").filter({ hasText: "Is allergic to walnuts." });
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium || !onServer())(
       await page.getByRole("region", { name: "The whole prompt" }).waitFor();
     });
 
-    timed("corrects a wrong fact", async () => {
+    timed("An operator corrects a wrong fact", async () => {
       await findNuts();
       await click("Is allergic to walnuts.");
       await click("Edit", "button");
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium || !onServer())(
       expect(found.map(({ text }) => text)).toEqual(["Is allergic to peanuts."]);
     });
 
-    timed("decides three requests at once", async () => {
+    timed("An operator decides three requests at once", async () => {
       await click("Waiting");
       await click("Select all 3", "checkbox");
       await click("Approve 3", "button");
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium || !onServer())(
       expect(await memory.consents.list({ status: ["approved"] })).toHaveLength(3);
     });
 
-    timed("finds what failed, and tries it again", async () => {
+    timed("An operator finds what failed, and tries it again", async () => {
       await page.getByText("429 the quota").first().waitFor();
       await click("Waiting");
       await click("Try all 5 again", "button");
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium || !onServer())(
       ).toEqual(Array(5).fill(true));
     });
 
-    it("shows each view, and prints how long it takes to the first paint and what its slowest request is", async () => {
+    it("Each view shows 300 conversations and 50,000 memories, and its times are printed", async () => {
       const [of] = await memory.memories.list({ scope: nina, contains: "allergic" });
       const views = {
         ...{

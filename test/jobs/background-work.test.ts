@@ -19,7 +19,7 @@ function gated() {
 }
 
 describe("work in the background", () => {
-  it("holds no connection while the model thinks: with only one, everything else goes on", async () => {
+  it("A model that thinks holds no connection, and with only one everything else goes on", async () => {
     const connectionString = inject("databaseUrl");
     const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
     const { gate, model } = gated();
@@ -46,7 +46,7 @@ describe("work in the background", () => {
     if (pool !== db.pool) await pool.end();
   });
 
-  it("is waited for by idle and by close, which then lets nothing more start", async () => {
+  it("Both `idle` and `close` wait for work in the background, and after `close` none starts", async () => {
     const { gate, model } = gated();
     const memory = summaryMemory(db, { model, jobs: "background" });
     const thread = { scope, threadId: "closing" };
@@ -67,7 +67,7 @@ describe("work in the background", () => {
     );
   });
 
-  it("resumes what a dead process left behind, at the first turn", async () => {
+  it("The first turn of a new process resumes what a dead process left behind", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const clock = () => new Date(now);
     const dead = gated();
@@ -87,7 +87,7 @@ describe("work in the background", () => {
     await killed.idle();
   });
 
-  it("sweeps repeatedly", async () => {
+  it("A sweep of the tables for due work is repeated", async () => {
     let now = Date.parse("2031-01-01T00:00:00Z");
     const clock = () => new Date(now);
     const { gate, model } = gated();
@@ -113,7 +113,7 @@ describe("work in the background", () => {
   });
 });
 
-it("two memories of one process are independent: each has its own work, logger, clock and end", async () => {
+it("Two memories of one process are independent in their work, logger, clock and end", async () => {
   const [one, other] = [gated(), gated()];
   const [oneLog, otherLog] = [recordingLogger(), recordingLogger()];
   const shared = { database: db.pool, schema: db.schema, config: summariesOnly };
@@ -138,8 +138,8 @@ it("two memories of one process are independent: each has its own work, logger, 
   expect([one.model.calls.length, other.model.calls.length]).toEqual([1, 1]);
 });
 
-describe("the summarization graph, invoked by the program", () => {
-  it("summarises a thread now, and says when there is nothing to do", async () => {
+describe("the summarization graph", () => {
+  it("The summarization graph summarises a thread now, and says when there is nothing to do", async () => {
     const { gate, model } = gated();
     gate.open();
     const memory = summaryMemory(db, { model });
@@ -159,7 +159,7 @@ describe("the summarization graph, invoked by the program", () => {
     await memory.close();
   });
 
-  it("needs a model", async () => {
+  it("The summarization graph needs a model", async () => {
     const thread = { scope, threadId: "no model" };
     const memory = db.memory();
     await memory.record({ ...thread, messages: threeRounds });

@@ -36,7 +36,7 @@ const gapOf = async (memory: Memory, thread: Address): Promise<(string | undefin
   (await memory.recall(thread)).gap.map(({ id }) => id);
 
 describe("a message of a megabyte", () => {
-  it("is summarised in as many calls as are allowed, head and tail kept, with an event", async () => {
+  it("A message of a megabyte is summarised in the allowed calls, head and tail kept, with an event", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
@@ -57,7 +57,7 @@ describe("a message of a megabyte", () => {
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
   });
 
-  it("has its facts extracted in as many calls, from its head and its tail", async () => {
+  it("The facts of a message of a megabyte are extracted in the allowed calls, from head and tail", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
         facts(
@@ -79,7 +79,7 @@ describe("a message of a megabyte", () => {
     expect(await eventsOf(db, thread, "extract")).toContain(shortened);
   });
 
-  it("is shown to a procedure and an episode, head and tail, within the allowed calls", async () => {
+  it("A procedure and an episode are shown a megabyte's head and tail, within the allowed calls", async () => {
     const model = taskModel({
       procedure_steps: () => ({
         structured: { reasoning: "", title: "Paste", steps: ["Paste it."] },
@@ -108,7 +108,7 @@ describe("a message of a megabyte", () => {
 });
 
 describe("many messages", () => {
-  it("have their facts extracted in further pieces of work, none omitted", async () => {
+  it("Facts of many messages are extracted in further pieces of work, and none is omitted", async () => {
     const model = taskModel({});
     const thread = newAddress();
     const texts = Array.from(
@@ -132,7 +132,7 @@ describe("many messages", () => {
     new AIMessage({ id: `${name}-a`, content: `end-${name}` }),
   ];
 
-  it("are left to the next summaries, turn by turn, and are shown to the agent until then", async () => {
+  it("Many messages wait for the next summaries turn by turn, and are shown to the agent until then", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, {
       model,
@@ -159,7 +159,7 @@ describe("many messages", () => {
     expect([...new Set(added.flat())]).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
   });
 
-  it("of one turn are never split, however long it is", async () => {
+  it("Messages of one turn are never split between summaries, however long it is", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();

@@ -25,7 +25,7 @@ function runnerOf(
 }
 
 describe("jobs in the background", () => {
-  it("run after the call, at most `concurrency` at the same time", async () => {
+  it("Background jobs run after the call, at most `concurrency` at the same time", async () => {
     const gate = createGate();
     let [most, done] = [0, 0];
     const { runner, start } = runnerOf("background", async () => {
@@ -41,7 +41,7 @@ describe("jobs in the background", () => {
     expect([most, done]).toEqual([3, 10]);
   });
 
-  it("of kinds without a definition are left to other processes", async () => {
+  it("Jobs of kinds without a definition are left to other processes", async () => {
     const { runner } = runnerOf("background", async () => {});
     await runner.start({ kind: "facts", ref: 1 });
     await runner.idle();
@@ -49,7 +49,7 @@ describe("jobs in the background", () => {
 });
 
 describe.each(["background", "inline"] as const)("%s jobs", (how) => {
-  it("log an error and go on, outside the run that started them", async () => {
+  it("A failed job logs its error, and the others go on outside the run that started them", async () => {
     const run = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
     const { logger, runner, start } = runnerOf(how, async (ref) => {
@@ -69,7 +69,7 @@ describe.each(["background", "inline"] as const)("%s jobs", (how) => {
   });
 });
 
-describe("attacks S9: a tenant's job after 60 of another", () => {
+describe("a tenant's job after 60 of another", () => {
   const remember = async (memory: Memory, tenantId: string, threads: number) => {
     for (let thread = 1; thread <= threads; thread++) {
       const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
@@ -90,7 +90,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
     return { gate, order, memory: db.memory({ model, jobs, config }) };
   };
 
-  it("is among the first that wait, in order within each tenant", async () => {
+  it("A tenant's job after 60 of another is among the first that wait, in order within each tenant", async () => {
     const { gate, order, memory } = memoryWith("background");
     await remember(memory, "flood", 60);
     await remember(memory, "small", 2);
@@ -102,7 +102,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
     expect(order()).toHaveLength(62);
   });
 
-  it("is among the 20 that a sweep of the tables finds", async () => {
+  it("A tenant's job after 60 of another is among the 20 that a sweep of the tables finds", async () => {
     const { gate, order, memory } = memoryWith("inline");
     gate.open();
     await remember(memory, "flood", 60);

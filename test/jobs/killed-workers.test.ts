@@ -34,9 +34,9 @@ async function hanging(each: WorkCase, clock: () => Date) {
   return { talk, tenantId: talk.scope.tenantId, gate, hung, begun, other };
 }
 
-describe("work whose worker hangs", () => {
+describe("jobs of a hung worker", () => {
   it.for(workCases)(
-    "operators M2: lists its worker and lease, and another worker does it once after the lease ended: $kind",
+    "A hung job lists its worker and lease, and another worker does it once the lease has ended: $kind",
     async (each: WorkCase) => {
       let now = new Date();
       const { talk, tenantId, gate, hung, begun, other } = await hanging(each, () => now);
@@ -63,7 +63,7 @@ describe("work whose worker hangs", () => {
   );
 
   it.for(workCases)(
-    "is given up when workers repeatedly die of it: $kind",
+    "A job is given up when workers repeatedly die of it: $kind",
     async (each: WorkCase) => {
       const now = new Date();
       const { talk, tenantId, gate, hung, begun, other } = await hanging(each, () => now);
@@ -88,9 +88,9 @@ describe("work whose worker hangs", () => {
   );
 });
 
-describe.skipIf(!onServer())("work whose process was killed in the middle (server only)", () => {
+describe.skipIf(!onServer())("jobs of a killed process (server only)", () => {
   it.for(workCases)(
-    "operators M2: lists its worker, is found again, and done once: $kind",
+    "A killed process's job lists its worker, is found again and is done once: $kind",
     { timeout: limitsMs.long },
     async (each) => {
       const talk = freshTalk();

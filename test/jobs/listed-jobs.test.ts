@@ -6,7 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("unfinished background work", () => {
-  it("is listed by pages, retried, and not listed when it is done", async () => {
+  it("An unfinished job is listed by pages, retried, and not listed when it is done", async () => {
     const memory = db.memory({
       model: new OfflineChatModel({ structured: instantAnswers }),
       config: dueJobsConfig,
@@ -50,7 +50,7 @@ describe("unfinished background work", () => {
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
   });
 
-  it("that was given up is retried once, from its start", async () => {
+  it("A job that was given up is retried once, from its start", async () => {
     let broken = true;
     const answer = instantAnswers.fact_extraction;
     const model = new OfflineChatModel({

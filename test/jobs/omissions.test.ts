@@ -104,7 +104,7 @@ async function forgotten(
 
 describe("a forgotten memory", () => {
   it.each(makers.flatMap((maker) => [false, true].map((byCode) => ({ ...maker, byCode }))))(
-    "users H1: is neither in the prompt of $task nor in its answer (by code: $byCode)",
+    "A forgotten memory is neither in the prompt of $task nor in its answer (by code: $byCode)",
     async ({ byCode, ...maker }) => {
       const leak = (call: number) =>
         call === 0 ? "The user has had epilepsy since 2019." : harmless;
@@ -117,7 +117,7 @@ describe("a forgotten memory", () => {
   );
 
   it.each(makers.filter(({ task }) => task !== "user_insights"))(
-    "users H1: is named to $task where other messages say it, and an answer that repeats it is refused",
+    "A forgotten memory is named to $task where messages say it, and no answer may repeat it",
     async (maker) => {
       const { memory, talk, prompts } = await forgotten(
         maker,
@@ -135,7 +135,7 @@ describe("a forgotten memory", () => {
     },
   );
 
-  it("users H1: excludes nothing else: words of others, or new words of the user", async () => {
+  it("A forgotten memory excludes nothing else: words of others, or new words of the user", async () => {
     const [maker] = makers;
     const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
     const { memory, talk } = await forgotten(maker!, () => again, {
@@ -145,7 +145,7 @@ describe("a forgotten memory", () => {
   });
 });
 
-describe("a summary, while extraction may find a request to forget", () => {
+describe("a summary during an extraction", () => {
   const busy = (fact_extraction: () => Promise<ScriptedReply>, more: TestConfig = {}) => {
     const model = taskModel({ fact_extraction });
     const config = { memories: { extract: true }, summaries: { everyMessages: 2 }, ...more };
@@ -154,7 +154,7 @@ describe("a summary, while extraction may find a request to forget", () => {
   const made = async (memory: Memory, talk: Talk) =>
     (await memory.summaries.list(talk)).filter(({ status }) => status === "completed").length;
 
-  it('users H1: waits for that and no longer, without a failed try, and "idle" waits as well', async () => {
+  it("A summary waits for an extraction that may find a request to forget, and so does `idle`", async () => {
     const gate = createGate();
     const { memory, model, talk } = busy(async () => {
       await gate.wait();
@@ -177,7 +177,7 @@ describe("a summary, while extraction may find a request to forget", () => {
     ["fail", { upkeep: { retryDelayMs: 60_000 } }],
     ["are for later", { memories: { extract: true, extractAfterMessages: 50 } }],
     ["are off", { memories: { extract: false } }],
-  ] as const)("users H1: does not wait where facts %s", async (_, config) => {
+  ] as const)("A summary does not wait where facts %s", async (_, config) => {
     const { memory, talk } = busy(() => Promise.reject(new Error("overloaded")), config);
     for (const text of [told, plan, "In May."]) await say(memory, talk, text);
     await memory.idle();

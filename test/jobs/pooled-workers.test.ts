@@ -69,59 +69,62 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
   it.for([
     { name: "pg-boss with a pool of its own", isolation: undefined, ownPool: true },
     { name: "tenants isolated", isolation: "rls", ownPool: false },
-  ] as const)("do due work once, none lost: $name", async ({ name, isolation, ownPool }) => {
-    const place = isolation ? isolated : db;
-    const url = bouncer.url(isolation && new URL(isolated.connectionString("owner")).username);
-    const queue = `${place.schema}_${queueSchemas.length}`;
-    queueSchemas.push(queue);
-    const { asked, model } = counting();
-    const logger = recordingLogger();
-    const open = () => {
-      const memory = createTestMemory({
-        database: url,
-        schema: place.schema,
-        model,
-        logger,
-        config,
-        jobs: { pgBoss: { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) } },
-        ...(isolation && { isolation }),
-      });
-      memories.push(memory);
-      return memory;
-    };
+  ] as const)(
+    "Queue workers do due work once and lose none: $name",
+    async ({ name, isolation, ownPool }) => {
+      const place = isolation ? isolated : db;
+      const url = bouncer.url(isolation && new URL(isolated.connectionString("owner")).username);
+      const queue = `${place.schema}_${queueSchemas.length}`;
+      queueSchemas.push(queue);
+      const { asked, model } = counting();
+      const logger = recordingLogger();
+      const open = () => {
+        const memory = createTestMemory({
+          database: url,
+          schema: place.schema,
+          model,
+          logger,
+          config,
+          jobs: { pgBoss: { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) } },
+          ...(isolation && { isolation }),
+        });
+        memories.push(memory);
+        return memory;
+      };
 
-    const web = open();
-    const threads = times(16).map((n) => ({
-      scope: { tenantId: `tenant ${n % 3}`, userId: `${name} ${n}` },
-      threadId: `${name} ${n}`,
-    }));
-    const says = [
-      new HumanMessage("My name is Ana and I live in Lisbon."),
-      ...times(5).flatMap((n) => round(`${n}`)),
-    ];
-    const record = (some: typeof threads) =>
-      Promise.all(some.map((thread) => web.remember({ ...thread, messages: says })));
-    // Half of it is queued before there are workers, half while they work.
-    await record(threads.slice(0, 8));
-    await web.idle();
-    const workers = await Promise.all([open(), open()].map((memory) => memory.work()));
-    await record(threads.slice(8));
+      const web = open();
+      const threads = times(16).map((n) => ({
+        scope: { tenantId: `tenant ${n % 3}`, userId: `${name} ${n}` },
+        threadId: `${name} ${n}`,
+      }));
+      const says = [
+        new HumanMessage("My name is Ana and I live in Lisbon."),
+        ...times(5).flatMap((n) => round(`${n}`)),
+      ];
+      const record = (some: typeof threads) =>
+        Promise.all(some.map((thread) => web.remember({ ...thread, messages: says })));
+      // Half of it is queued before there are workers, half while they work.
+      await record(threads.slice(0, 8));
+      await web.idle();
+      const workers = await Promise.all([open(), open()].map((memory) => memory.work()));
+      await record(threads.slice(8));
 
-    await expect.poll(() => openJobs(place), { timeout: limitsMs.step, interval: 200 }).toBe(0);
-    for (const worker of workers) {
-      expect(worker.status()).toMatchObject({ ready: true, failed: 0 });
-      await worker.stop();
-    }
-    expect(asked).toEqual({ facts: threads.length, summaries: threads.length });
-    for (const thread of threads) {
-      expect(await web.memories.list({ scope: thread.scope })).toMatchObject([
-        { text: "Lives in Lisbon.", seenCount: 1 },
-      ]);
-      expect(await web.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
-    }
-    // Every job was queued.
-    expect(logger.lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
-  });
+      await expect.poll(() => openJobs(place), { timeout: limitsMs.step, interval: 200 }).toBe(0);
+      for (const worker of workers) {
+        expect(worker.status()).toMatchObject({ ready: true, failed: 0 });
+        await worker.stop();
+      }
+      expect(asked).toEqual({ facts: threads.length, summaries: threads.length });
+      for (const thread of threads) {
+        expect(await web.memories.list({ scope: thread.scope })).toMatchObject([
+          { text: "Lives in Lisbon.", seenCount: 1 },
+        ]);
+        expect(await web.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
+      }
+      // Every job was queued.
+      expect(logger.lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
+    },
+  );
 });
 
 /** Work that is due, or that a worker has. */

@@ -41,7 +41,7 @@ const whileInUse = (text: string) =>
   });
 
 describe.runIf(!onServer())("queues without a server", () => {
-  it("are refused on the embedded database", async () => {
+  it("Queues are refused on the embedded database", async () => {
     const memory = db.memory({ jobs: { pgBoss: {} } });
     const message = expect.stringContaining("need a PostgreSQL server");
     await expect(memory.work()).rejects.toMatchObject({ code: "INVALID_INPUT", message });
@@ -65,7 +65,7 @@ describe.runIf(onServer())("queued jobs", () => {
       ...options,
     });
 
-  it("are queued in pg-boss by one process and done by another, with ids and no text in them", async () => {
+  it("One process queues jobs in pg-boss and another does them, with ids and no text in them", async () => {
     const queue = queueSchemaOf("given");
     const boss = new PgBoss({ connectionString: server, schema: queue });
     boss.on("error", () => {});
@@ -89,7 +89,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await boss.stop({ graceful: false });
   });
 
-  it("need no model to be queued; a worker without one skips kinds that need it", async () => {
+  it("A job needs no model to be queued, and a worker without one skips kinds that need it", async () => {
     const queue = queueSchemaOf("modelless");
     const jobs = { pgBoss: { schema: queue } };
     const web = db.memory({ config: quick, jobs });
@@ -106,7 +106,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await worker.stop();
   });
 
-  it("make a summary of a turn that another process recorded", async () => {
+  it("Queued jobs make a summary of a turn that another process recorded", async () => {
     const queue = queueSchemaOf("summary");
     const config: TestConfig = {
       summaries: { everyMessages: 2 },
@@ -126,7 +126,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await worker.stop();
   });
 
-  it("attacks S9: a tenant's is among the first after 300 of another, queued at once or found in the tables", async () => {
+  it("A tenant's queued job is among the first after 300 of another, queued at once or found", async () => {
     for (const found of [false, true]) {
       const queue = queueSchemaOf(`fair_${found}`);
       const jobs = { pgBoss: { schema: queue } };
@@ -161,7 +161,7 @@ describe.runIf(onServer())("queued jobs", () => {
     }
   });
 
-  it("are not lost when the schema of pg-boss is emptied or dropped", async () => {
+  it("Queued jobs are not lost when the schema of pg-boss is emptied or dropped", async () => {
     const queue = queueSchemaOf("emptied");
     const place = { pool: db.pool, schema: db.schema };
     await makeDueJobs(place, 60);
@@ -187,14 +187,14 @@ describe.runIf(onServer())("queued jobs", () => {
   });
 });
 
-describe.runIf(onServer())("three workers, one of which is killed and one stopped", () => {
+describe.runIf(onServer())("three workers", () => {
   const isolated = useIsolatedDatabase(db);
 
   it.for([
     ["", 300],
     ["rls", 100],
   ] as const)(
-    "do two jobs of each thread once; isolation %j, %i threads",
+    "Three workers, one killed and one stopped, do each job once; isolation %j, %i threads",
     { timeout: limitsMs.long },
     async ([isolation, threads]) => {
       const queue = queueSchemaOf(`three_${isolation}`);
@@ -239,7 +239,7 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
     },
   );
 
-  it("work only as the role that sees all tenants", async () => {
+  it("Workers accept only the role that sees all tenants", async () => {
     const memory = isolated.memory({ jobs: { pgBoss: { schema: "never_made" } } });
     await expect(memory.work()).rejects.toMatchObject({ code: "PERMISSION_DENIED" });
   });

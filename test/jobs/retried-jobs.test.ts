@@ -97,36 +97,40 @@ async function runs(
 const byId = async (memory: Memory, id: string, tenantId: string) =>
   expect(await memory.jobs.retry(id, { tenantId })).toEqual({ retried: 1 });
 
-describe("work that was given up is done when it is retried", () => {
-  it.for(cases)("$kind, by its id", (each) => runs(each, place, byId));
-  it.for(cases)("$kind, with all of its kind", (each) =>
+describe("given-up work that is retried", () => {
+  it.for(cases)("Work of $kind that was given up is done when it is retried by its id", (each) =>
+    runs(each, place, byId),
+  );
+  it.for(cases)("Work of $kind that was given up is done when all of its kind is retried", (each) =>
     runs(each, place, async (memory, _, tenantId) =>
       expect(await memory.jobs.retry({ kind: each.kind }, { tenantId })).toEqual({ retried: 1 }),
     ),
   );
-  it.for(cases)("$kind, over HTTP, by operators alone", (each) =>
-    runs(each, place, async (memory, id, tenantId) => {
-      const api = httpClients(memory, {
-        user: { role: "user", scope: { tenantId, userId: "ana" } },
-        neighbour: { role: "operator", tenantId: "another" },
-        operator: { role: "operator", tenantId },
-      });
-      expect((await api.user("POST", `/jobs/${id}/retry`)).status).toBe(404);
-      expect((await api.neighbour("POST", `/jobs/${id}/retry`)).status).toBe(404);
-      expect((await api.operator("GET", "/jobs?state=failed")).body.jobs).toMatchObject([
-        { id, kind: each.kind },
-      ]);
-      expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({
-        status: 200,
-        body: { retried: 1 },
-      });
-    }),
+  it.for(cases)(
+    "Work of $kind that was given up is done when an operator, and nobody else, retries it over HTTP",
+    (each) =>
+      runs(each, place, async (memory, id, tenantId) => {
+        const api = httpClients(memory, {
+          user: { role: "user", scope: { tenantId, userId: "ana" } },
+          neighbour: { role: "operator", tenantId: "another" },
+          operator: { role: "operator", tenantId },
+        });
+        expect((await api.user("POST", `/jobs/${id}/retry`)).status).toBe(404);
+        expect((await api.neighbour("POST", `/jobs/${id}/retry`)).status).toBe(404);
+        expect((await api.operator("GET", "/jobs?state=failed")).body.jobs).toMatchObject([
+          { id, kind: each.kind },
+        ]);
+        expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({
+          status: 200,
+          body: { retried: 1 },
+        });
+      }),
   );
 });
 
-describe("work that was given up is not done when later work of its thread is", () => {
+describe("given-up work before later work of its thread", () => {
   it.each(cases.filter(({ kind }) => kind === "episodes" || kind === "notes"))(
-    "$kind",
+    "Work of $kind that was given up cannot be retried once later work of its thread is done",
     async (each) => {
       const talk = newTalk();
       let broken = true;
@@ -146,13 +150,13 @@ describe("work that was given up is not done when later work of its thread is", 
   );
 });
 
-describe.runIf(onServer())(
-  "work that was given up is done by workers when a process that only queues retries it (server only)",
-  () => {
-    const queue = `queue_${randomUUID().slice(0, 8)}`;
-    afterAll(() => db.pool.query(`drop schema if exists "${queue}" cascade`));
+describe.runIf(onServer())("given-up work and queues (server only)", () => {
+  const queue = `queue_${randomUUID().slice(0, 8)}`;
+  afterAll(() => db.pool.query(`drop schema if exists "${queue}" cascade`));
 
-    it.for(cases)("$kind", async (each) => {
+  it.for(cases)(
+    "Work of $kind that was given up is done by workers when a process that only queues retries it",
+    async (each) => {
       let worker: JobWorker | undefined;
       let atWork = async () => {};
       const queued: Place = {
@@ -182,21 +186,22 @@ describe.runIf(onServer())(
       });
       expect(worker?.status()).toMatchObject({ failed: 0 });
       await worker?.stop();
-    });
-  },
-);
+    },
+  );
+});
 
-describe.runIf(onServer())(
-  "work that was given up is done when it is retried under row-level security (server only)",
-  () => {
-    const placeOf = (role: "owner" | "app"): Place => ({
-      schema: isolated.schema,
-      open: (options) => isolated.memory({ role: "owner", ...options }),
-      again: (options) => isolated.memory({ role, ...options }),
-    });
-    it.for(cases)("$kind, by the role that sees all tenants", (each) =>
-      runs(each, placeOf("owner"), byId),
-    );
-    it.for(cases)("$kind, by one that sees its own", (each) => runs(each, placeOf("app"), byId));
-  },
-);
+describe.runIf(onServer())("given-up work under row-level security (server only)", () => {
+  const placeOf = (role: "owner" | "app"): Place => ({
+    schema: isolated.schema,
+    open: (options) => isolated.memory({ role: "owner", ...options }),
+    again: (options) => isolated.memory({ role, ...options }),
+  });
+  it.for(cases)(
+    "Work of $kind that was given up is done when the role that sees all tenants retries it",
+    (each) => runs(each, placeOf("owner"), byId),
+  );
+  it.for(cases)(
+    "Work of $kind that was given up is done when a role that sees only its tenant retries it",
+    (each) => runs(each, placeOf("app"), byId),
+  );
+});

@@ -31,7 +31,7 @@ function chat(agent?: string) {
 }
 
 describe("a memory learned in a run", () => {
-  it("carries the agent and the run, and is found by them", async () => {
+  it("A memory carries the agent and the run that it was learned in, and is found by them", async () => {
     const { memory, say, scope, threadId } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
     await say("I love mountain huts.", { run_id: "run-2" });
@@ -54,7 +54,7 @@ describe("a memory learned in a run", () => {
     expect(episode).toMatchObject({ agentId: "travel", runId: null });
   });
 
-  it("takes the labels from the run where the program names no agent, and none from elsewhere", async () => {
+  it("A memory takes its labels from the run where the program names no agent, and none from elsewhere", async () => {
     const { memory, say, scope } = chat();
     await say("I love sailing boats.", { agent_id: "guide", runId: "r1" });
     await say("I love mountain huts.", { agent_id: 7, run_id: " " });
@@ -65,7 +65,7 @@ describe("a memory learned in a run", () => {
     ]);
   });
 
-  it("is found in the events by its thread, agent and run", async () => {
+  it("Events are found by the thread, agent and run of what they report", async () => {
     const { memory, say, scope, threadId } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
     await say("I love sailing boats.", { run_id: "run-2" });
@@ -91,7 +91,7 @@ describe("a memory learned in a run", () => {
     );
   });
 
-  it("belongs to the conversation that the program names for its change", async () => {
+  it("An event belongs to the conversation that the program names for its change", async () => {
     const memory = db.memory();
     const access = { scope: { userId: randomUUID() }, threadId: "talk" };
     const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
@@ -101,7 +101,7 @@ describe("a memory learned in a run", () => {
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
   });
 
-  it("keeps its labels in an export and import", async () => {
+  it("Messages keep their agent and run in an export and import", async () => {
     const { memory, say, scope } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
     const lines = await linesOf(memory, scope);

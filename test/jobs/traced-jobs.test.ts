@@ -28,7 +28,7 @@ async function startLangSmith() {
 }
 
 describe("background work", () => {
-  it("is one run of its graph to LangSmith, with the model's call in it, where runs are traced", async () => {
+  it("LangSmith sees background work as one run of its graph, with the model's call in it", async () => {
     const langsmith = await startLangSmith();
     vi.stubEnv("LANGSMITH_TRACING", "true");
     vi.stubEnv("LANGSMITH_ENDPOINT", langsmith.url);

@@ -12,14 +12,14 @@ describe.each([
   ["extraction", "extract"],
   ["compression", "compress"],
 ] as const)("the %s graph", (name, step) => {
-  it("shows its steps, and keeps no checkpoints", async () => {
+  it("A background graph shows its steps and keeps no checkpoints", async () => {
     const graph = db.memory().graphs()[name];
     const { nodes } = await graph.getGraphAsync();
     expect(Object.keys(nodes)).toEqual(["__start__", "load", step, "validate", "save", "__end__"]);
     expect([graph.name, graph.checkpointer]).toEqual([name, false]);
   });
 
-  it("refuses another scope's thread, does nothing for an unknown one, and needs a model", async () => {
+  it("A background graph refuses another scope's thread, skips an unknown one and needs a model", async () => {
     const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
     await say(memory, thread, "My name is Ana.");
     const graph = memory.graphs()[name];
@@ -35,7 +35,7 @@ describe.each([
   });
 });
 
-it("extracts the facts of a thread by hand, once", async () => {
+it("The extraction graph extracts the facts of a thread once when it is invoked by hand", async () => {
   const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   await memory.record({
     ...thread,
@@ -54,7 +54,7 @@ it("extracts the facts of a thread by hand, once", async () => {
   expect([status, chosen.length, outcomes[0]?.outcome]).toEqual(["completed", 1, "created"]);
 });
 
-it("compresses the due turns of a thread by hand, one episode a run", async () => {
+it("The compression graph makes one episode of due turns for each run by hand", async () => {
   const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   const graph = memory.graphs().compression;
   await memory.record({ ...thread, messages: turns(1, 19) });

@@ -90,7 +90,7 @@ async function sentBy(
   return bodies;
 }
 
-describe("prompt 7: breakpoints", () => {
+describe("cache breakpoints", () => {
   it.each<[string, () => object, number]>([
     ["", () => ({}), 2],
     [" with cached instructions", () => instructions(1), 3],
@@ -106,7 +106,7 @@ describe("prompt 7: breakpoints", () => {
       2,
     ],
     [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
-  ])("prompt 7: Claude%s caches the block and the last message", async (_, options, count) => {
+  ])("Claude%s caches memory's block and the last message", async (_, options, count) => {
     const [first, second] = await sentBy(await options(), "after");
     expect([markedIn(first), markedIn(second)]).toEqual([count, count]);
     expect([first, second].map((body) => body!.messages.at(-1)!.content.at(-1))).toEqual([
@@ -122,7 +122,7 @@ describe("prompt 7: breakpoints", () => {
     ["before", "1h"],
     ["after", "1h"],
   ] as const)(
-    "prompt 7: anthropicPromptCachingMiddleware %s memory, ttl %s",
+    "anthropicPromptCachingMiddleware %s memory's middleware sets the ttl %s of both breakpoints",
     async (order, ttl) => {
       const caching = langchain.anthropicPromptCachingMiddleware({
         minMessagesToCache: 1,
@@ -135,7 +135,7 @@ describe("prompt 7: breakpoints", () => {
     },
   );
 
-  it("prompt 7: a block in the user's message has its own breakpoint, and the API marks a last part that is no text", async () => {
+  it("A block in the user's message has its own breakpoint, and the API sets the one of a last part without text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
     const said = [{ type: "text", text: "Look!" }, picture];
     const [first] = await sentBy({ said }, "after", [], { injectAs: "user" });
@@ -145,7 +145,7 @@ describe("prompt 7: breakpoints", () => {
     expect([first!.cache_control, markedIn(first)]).toEqual([cached.cache_control, 2]);
   });
 
-  it("prompt 7: other models get none, even if later middleware chose them", async () => {
+  it("Models other than Claude get no cache breakpoints, even if a later middleware chooses the model", async () => {
     const model = new ScriptedChatModel({ replies: () => "Seen." });
     const choose = langchain.createMiddleware({
       name: "choose",

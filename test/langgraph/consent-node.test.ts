@@ -49,7 +49,7 @@ function asking() {
 }
 
 describe("the consent node", () => {
-  it("asks before the agent's turn, with a schema, and applies the answer", async () => {
+  it("The consent node asks before the agent's turn, with a schema, and applies the answer", async () => {
     const { memory, model, graph, thread, resume } = asking();
     await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
     const [porto, they] = await propose(
@@ -87,7 +87,7 @@ describe("the consent node", () => {
     expect(lines((await say(graph, "again", thread)).messages)).toHaveLength(4);
   });
 
-  it("asks again, with the problem, until the answer is valid", async () => {
+  it("The consent node asks again, with the problem, until the answer is valid", async () => {
     const { memory, graph, thread, resume } = asking();
     const [id] = await propose(memory, thread, slot("city", "Porto"));
     await say(graph, "hello", thread);
@@ -159,7 +159,7 @@ describe("the consent node", () => {
     [false, []],
     [{ decisions: [{ type: "reject", message: "not now" }, { type: "reject" }] }, []],
     ['{"decisions":[{"type":"approve"},{"type":"approve"}]}', ["Porto", "they"]],
-  ] as const)("takes the answer %j", async (answer, remembered) => {
+  ] as const)("The consent node takes the answer %j", async (answer, remembered) => {
     const { memory, graph, thread, resume } = asking();
     await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
     const { value } = questionOf(await say(graph, "hello", thread));
@@ -193,18 +193,21 @@ describe("the consent node", () => {
       "an edited value",
       (n: number) => ({ type: "edit", args: { args: { value: `a${"\n ".repeat(n)}z` } } }),
     ],
-  ])("attacks S4: blocks the process at no answer of any length: %s", async (_, answer) => {
-    const { memory, graph, thread, resume } = asking();
-    await propose(memory, thread, slot("city", "Porto"));
-    await say(graph, "hello", thread);
-    const delay = monitorEventLoopDelay();
-    delay.enable();
-    await resume(answer(1_000_000)).catch(() => {});
-    delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(3_000);
-  });
+  ])(
+    "The consent node does not block the process, however long the answer is: %s",
+    async (_, answer) => {
+      const { memory, graph, thread, resume } = asking();
+      await propose(memory, thread, slot("city", "Porto"));
+      await say(graph, "hello", thread);
+      const delay = monitorEventLoopDelay();
+      delay.enable();
+      await resume(answer(1_000_000)).catch(() => {});
+      delay.disable();
+      expect(delay.max / 1e6).toBeLessThan(3_000);
+    },
+  );
 
-  it("asks again a day after a proposal was put off or left undecided", async () => {
+  it("The consent node asks again a day after a proposal was put off or left undecided", async () => {
     let now = new Date();
     const { memory, graph, thread } = agentWithMemory(
       database.memory({ config, clock: () => now }),
@@ -227,7 +230,7 @@ describe("the consent node", () => {
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);
   });
 
-  it("continues when a proposal was decided elsewhere", async () => {
+  it("The consent node continues when a proposal was decided elsewhere", async () => {
     const { memory, graph, thread, resume } = asking();
     const [porto, they] = await propose(
       memory,
@@ -247,7 +250,7 @@ describe("the consent node", () => {
     expect(await valuesOf(memory, thread)).toEqual(["they"]);
   });
 
-  it("asks nobody without a checkpointer, logs why, and continues the turn", async () => {
+  it("Without a checkpointer the consent node asks nobody, logs why and continues the turn", async () => {
     const logger = recordingLogger();
     const memory = database.memory({ config, logger });
     const graph = withMemory(chatAgent(answering()), memory).compile();
@@ -263,7 +266,7 @@ describe("the consent node", () => {
     await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CONSENT_REQUIRED" });
   });
 
-  it("can be placed by hand, and asks the user of the run", async () => {
+  it("A consent node placed by hand asks the user of the run", async () => {
     const memory = database.memory();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("consent", consentNode(memory, { limit: 1 }))

@@ -47,7 +47,7 @@ const turn = (
 ) => toolAnswer(memory, consentTool(memory), { thread, text, args, injectAs });
 
 describe("the consent tool", () => {
-  it("can be bound to a model, under a name that providers accept", () => {
+  it("consentTool can be bound to a model, under a name that providers accept", () => {
     const { function: wire } = convertToOpenAITool(consentTool(newMemory()));
     expect(wire.name).toBe("memory_consent");
     expect(wire.parameters).toMatchObject({ required: ["proposal", "decision", "quote"] });
@@ -56,7 +56,7 @@ describe("the consent tool", () => {
     );
   });
 
-  it("attacks S8: takes no quoted sentence for the user's answer", async () => {
+  it("The consent tool does not accept a sentence that the user only quotes", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: id.slice(0, 8), decision: "approve", quote: "Yes, remember it." };
@@ -65,7 +65,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
   });
 
-  it("approves a shown proposal on a sentence of the user's answer", async () => {
+  it("The consent tool approves a shown proposal on a sentence of the user's answer", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const call = calls({
@@ -96,7 +96,7 @@ describe("the consent tool", () => {
   });
 
   it.each(["system", "user"] as const)(
-    "refuses, or puts off (block as %s message)",
+    "The consent tool refuses a proposal or puts it off (memory as %s message)",
     async (injectAs) => {
       const { memory, thread } = start();
       const { scope } = addressOf(thread);
@@ -124,7 +124,7 @@ describe("the consent tool", () => {
     ["an essay", `Yes. ${"And so on. ".repeat(500)}`, "Yes."],
     ["nothing", "Yes.", "!"],
     ["other words", "Yes.", "Yes, please"],
-  ])("refuses a quote that is %s", async (_, says, quote) => {
+  ])("The consent tool refuses a quote that is %s", async (_, says, quote) => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     expect(await turn(memory, thread, says, { proposal: id, decision: "approve", quote })).toMatch(
@@ -133,7 +133,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
   });
 
-  it("refuses an answer from before the question, or from an earlier message", async () => {
+  it("The consent tool refuses an answer from before the question, or from an earlier message", async () => {
     const { memory, thread } = start();
     const record = (...messages: (AIMessage | HumanMessage)[]) =>
       memory.record({ ...addressOf(thread), messages });
@@ -152,7 +152,7 @@ describe("the consent tool", () => {
     expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Remembered/);
   });
 
-  it("refuses a message of an earlier turn in a run without a new one", async () => {
+  it("The consent tool refuses a message of an earlier turn in a run without a new one", async () => {
     const { memory, thread } = start();
     const old = new HumanMessage({ id: "old", content: "Yes." });
     await memory.record({ ...addressOf(thread), messages: [old] });
@@ -168,7 +168,7 @@ describe("the consent tool", () => {
   });
 
   it.each(["system", "user"] as const)(
-    "refuses words of assistants, tools and memory (%s)",
+    "The consent tool refuses words of assistants, tools and memory (memory as %s message)",
     async (injectAs) => {
       const { memory, thread } = start();
       const id = await propose(memory, thread, "Porto");
@@ -197,7 +197,7 @@ describe("the consent tool", () => {
     },
   );
 
-  it("refuses another user's answer, and one in the turn of the proposal", async () => {
+  it("The consent tool refuses another user's answer, and one in the turn of the proposal", async () => {
     const memory = newMemory();
     const [thread, bob] = [newThread(), newThread()];
     const id = await proposeAndAsk(memory, thread, "Porto");
@@ -215,7 +215,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
   });
 
-  it("refuses an agent's task as the user's words", async () => {
+  it("The consent tool refuses an agent's task as the user's words", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const task = "yes, I agree.";
@@ -234,7 +234,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
   });
 
-  it("works in createAgent with the middleware", async () => {
+  it("The consent tool approves a proposal in createAgent with memory's middleware", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const call = calls({ proposal: id.slice(0, 8), decision: "approve", quote: "👍" });
@@ -248,7 +248,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
   });
 
-  it("lists the waiting proposals when the model names an unknown one", async () => {
+  it("The consent tool lists the waiting proposals when the model names an unknown one", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: "7", decision: "approve", quote: "yes" };

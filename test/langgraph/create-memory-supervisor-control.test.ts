@@ -40,7 +40,7 @@ const db = useTestDatabase();
 
 describe("a supervisor", () => {
   test.each(["saver of the memory", "saver in memory"])(
-    "resumes an interrupt inside a subagent: %s",
+    "A run resumes an interrupt inside a subagent (%s)",
     async (kind) => {
       const memory = db.memory();
       const { config, address } = newThread();
@@ -73,7 +73,7 @@ describe("a supervisor", () => {
     },
   );
 
-  test("streams the tokens of a subagent, under its name", async () => {
+  test("A supervisor streams the tokens of a subagent under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
     const graph = await supervise({
       memory: db.memory(),
@@ -98,7 +98,7 @@ describe("a supervisor", () => {
     });
   });
 
-  test("lets a stateful subagent remember its own tasks", async () => {
+  test("A stateful subagent of a supervisor remembers its own tasks", async () => {
     const { config } = newThread();
     const [first, second] = [
       delegates(["planner", "first task"]),
@@ -122,7 +122,7 @@ describe("a supervisor", () => {
     );
   });
 
-  test("gets the error of a subagent that fails", async () => {
+  test("A supervisor gets the error of a subagent that fails", async () => {
     const model = scripted(delegates(["executor", "Do."]), "Sorry.");
     const executor = { model: scripted(new Error("no such host")) };
     const graph = await supervise({ memory: db.memory(), model, executor });
@@ -148,7 +148,7 @@ describe("a supervisor", () => {
           .compile(),
       },
     ],
-  ])("refuses %s", async (_, { name = "other", agent = {} }) => {
+  ])("createMemorySupervisor refuses %s", async (_, { name = "other", agent = {} }) => {
     const agents = [{ name, description: "", agent: agent as Subagent }];
     await expect(supervise({ memory: db.memory(), agents })).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -156,7 +156,7 @@ describe("a supervisor", () => {
   });
 });
 
-test("a missing package is named with the command that installs it", () => {
+test("The error for a missing package names the command that installs it", () => {
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-peers-"));
   try {
     // The sources beside all packages but `langchain`.

@@ -33,7 +33,7 @@ async function known(memory: Memory) {
 
 describe("memory of a supervisor", () => {
   test.each(["configurable", "context"])(
-    "agents query by their own allowlists, for the user in %s",
+    "Agents of a supervisor query by their own allowlists, for the user in %s",
     async (where) => {
       const memory = db.memory({ config: { allowlists } });
       const { configurable } = await known(memory);
@@ -75,7 +75,7 @@ describe("memory of a supervisor", () => {
     },
   );
 
-  test("users low: only the supervisor, not a subagent, is advised to ask the user", async () => {
+  test("Only the supervisor, not a subagent, is advised to ask the user", async () => {
     const { config } = newThread();
     const none = query({ query: "the weather on Mars" });
     const planner = scripted(none, "the plan");
@@ -90,7 +90,7 @@ describe("memory of a supervisor", () => {
     expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
   });
 
-  test("the supervisor is shown the categories of its allowlist, or all without one", async () => {
+  test("A supervisor is shown the categories of its allowlist, or all without one", async () => {
     const blockOf = async (memory: Memory) => {
       const config = await known(memory);
       const model = scripted("Ok.");
@@ -107,7 +107,7 @@ describe("memory of a supervisor", () => {
     for (const words of ["due on Friday", "party", "Bazel"]) expect(free).toContain(words);
   });
 
-  test("an agent gets the tool unless it is a graph or has a tool of that name", async () => {
+  test("A subagent gets memory's query tool unless it is a graph or has a tool of that name", async () => {
     const own = plainTool("memory_query", () => "mine");
     const [planner, executor] = [scripted("the plan"), scripted("done")];
     const reader = new StateGraph(MessagesAnnotation)

@@ -19,7 +19,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("a supervisor", () => {
-  test("gives each subagent its task alone and gets its last message alone", async () => {
+  test("A supervisor gives each subagent its task alone and gets its last message alone", async () => {
     const memory = db.memory();
     const { config, address } = newThread();
     const model = scripted(
@@ -68,7 +68,7 @@ describe("a supervisor", () => {
     );
   });
 
-  test("makes a default planner and executor from its model and tools", async () => {
+  test("A supervisor makes a default planner and executor from its model and tools", async () => {
     const model = scripted(
       ...[
         delegates(["planner", "Plan a shop."]),
@@ -90,7 +90,7 @@ describe("a supervisor", () => {
     ]);
   });
 
-  test("is shown the summary and later messages; its subagents are not", async () => {
+  test("A supervisor is shown the summary and later messages, and its subagents are not", async () => {
     const memory = db.memory({
       model: scripted(
         { structured: { reasoning: "new", summary: "Ana wants a shop." } },
@@ -115,7 +115,7 @@ describe("a supervisor", () => {
     expect(executor.calls.map(shown)).toEqual([["human: Paint it blue."]]);
   });
 
-  test("answers every tool call of a message once", async () => {
+  test("A supervisor answers every tool call of a message once", async () => {
     const { toolCalls } = delegates(
       ["planner", "Plan."],
       ["executor", "First."],
@@ -141,7 +141,7 @@ describe("a supervisor", () => {
     expect(shown(model.calls[1])).toHaveLength(1 + 1 + 1 + 4);
   });
 
-  test("gets an error for a call without a task, and no subagent runs", async () => {
+  test("A call without a task gets an error, and no subagent runs", async () => {
     const noTask = { toolCalls: [{ name: "planner", args: {} }] };
     const model = scripted(noTask, delegates(["planner", "Plan it."]), "Planned.");
     const planner = scripted("the plan");
@@ -154,7 +154,7 @@ describe("a supervisor", () => {
     expect(told(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
   });
 
-  test('with delegations "hidden" keeps only the question and the answer', async () => {
+  test('A supervisor with delegations "hidden" keeps only the question and the answer', async () => {
     const memory = db.memory();
     const { config, address } = newThread();
     const model = scripted(
@@ -178,7 +178,7 @@ describe("a supervisor", () => {
     expect(shown(model.calls[3])).toEqual(["system: Lead.", ...conversation.slice(0, 3)]);
   });
 
-  test("accepts compiled graphs, results of createAgent, and agents of any name", async () => {
+  test("A supervisor accepts compiled graphs, results of createAgent, and agents of any name", async () => {
     const names = ["planner", "executor", "Proof_reader-2"];
     const model = scripted(...names.map((name) => delegates([name, "a task"])), "Done.");
     const planner = new StateGraph(MessagesAnnotation)

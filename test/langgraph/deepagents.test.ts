@@ -46,8 +46,8 @@ async function answerOf(agent: AnyGraph, config: object) {
   return messages.at(-1)?.text;
 }
 
-describe("a deep agent with a store of its runs", () => {
-  it("keeps the same path of two users apart, and forgets one without the other", async () => {
+describe("a deep agent with a store of the run's user", () => {
+  it("A store of the run's user keeps equal paths of two users apart, and forgets one without the other", async () => {
     const memory = db.memory();
     const [ana, ben] = [newThread(), newThread()];
     for (const [thread, text] of [
@@ -68,7 +68,7 @@ describe("a deep agent with a store of its runs", () => {
     expect(await read(ben)).toMatch(/not found/);
   });
 
-  it("never mixes up users of one agent whose runs go on at once", async () => {
+  it("A store of the run's user never mixes up users whose runs go on at once", async () => {
     const memory = db.memory();
     const users = Array.from({ length: 10 }, () => newThread());
     const own = (thread: (typeof users)[number]) => `of ${thread.configurable.user_id}`;
@@ -94,7 +94,7 @@ describe("a deep agent with a store of its runs", () => {
     }
   });
 
-  it("gives a subagent the files of the run's user, the memories of its allowlist, and a thread of its own", async () => {
+  it("A subagent gets the run's user's files, the memories of its allowlist and its own thread", async () => {
     const config = { allowlists: { main: ["profile", "preferences"], reader: ["preferences"] } };
     const memory = db.memory({ config, model: new OfflineChatModel() });
     const thread = newThread();
@@ -134,7 +134,7 @@ describe("a deep agent with a store of its runs", () => {
     ]);
   });
 
-  it("has one set of files with memoryFilesTool", async () => {
+  it("A deep agent's store and memoryFilesTool share one set of files", async () => {
     const memory = db.memory();
     const thread = newThread();
     const files = memoryFilesTool(memory);
@@ -152,7 +152,7 @@ describe("a deep agent with a store of its runs", () => {
 });
 
 describe("a store with `scope: fromRun`", () => {
-  it("is refused outside of a run, and in a run that names no user", async () => {
+  it("A store with `scope: fromRun` is refused outside of a run, and in a run that names no user", async () => {
     const store = db.memory().store({ scope: fromRun });
     await expect(store.get(["n"], "k")).rejects.toThrow(
       /SCOPE_REQUIRED|no run does\. Call it in a node or a tool/,
@@ -164,7 +164,7 @@ describe("a store with `scope: fromRun`", () => {
     await expect(say(graph, "x", {})).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("follows the rules of nodes: `context`, an authenticated user, apps, the default scope", async () => {
+  it("A store with `scope: fromRun` finds its scope by the rules that nodes have", async () => {
     const store = db.memory({ defaultScope: { userId: "solo" } }).store({ scope: fromRun });
     const seen = async (config: object) => {
       const key = randomUUID();
@@ -190,7 +190,7 @@ describe("a store with `scope: fromRun`", () => {
     ).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("belongs to the inner run where a run of one user starts a run of another", async () => {
+  it("A store with `scope: fromRun` belongs to the inner run where one user's run starts another's", async () => {
     const memory = db.memory();
     const store = memory.store({ scope: fromRun });
     const [ana, ben] = [newThread(), newThread()];
@@ -211,7 +211,7 @@ describe("a store with `scope: fromRun`", () => {
 
   // LangGraph's queue runs where the graph was started: in a node of another user's run, this would
   // be that user.
-  it("is refused as a graph's own store, also within another user's run; a store for one run is not", async () => {
+  it("A store with `scope: fromRun` is refused as a graph's own store, but accepted as one run's store", async () => {
     const memory = db.memory();
     const scoped = (store: unknown) =>
       deepAgent(memory, [], {

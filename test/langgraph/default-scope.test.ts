@@ -21,7 +21,7 @@ function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID(
 }
 
 it.each(["memory.checkpointer()", "a server's saver"])(
-  "a run without ids has the default scope (%s)",
+  "A run without ids has the default scope (%s)",
   async (saver) => {
     const { memory, defaultScope } = withDefault();
     await memory.memories.add(favouriteDish, { scope: defaultScope });
@@ -41,7 +41,7 @@ it.each(["memory.checkpointer()", "a server's saver"])(
   },
 );
 
-it("the default scope also applies to middleware", async () => {
+it("The default scope also applies to memory's middleware", async () => {
   const { memory, defaultScope } = withDefault();
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = new ScriptedChatModel({ replies: ["hello"] });
@@ -53,7 +53,7 @@ it("the default scope also applies to middleware", async () => {
   expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
 });
 
-it("the default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
+it("The default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
   const { memory, defaultScope } = withDefault({ userId: "owner" });
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = answering();
@@ -73,7 +73,7 @@ it("the default scope does not apply to a run with a user, a tenant or an authen
   expect(model.calls).toHaveLength(1);
 });
 
-it("an invalid default scope is refused, and any beside row-level security", () => {
+it("An invalid default scope is refused, and so is any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });
   for (const defaultScope of [
     {},
@@ -91,7 +91,7 @@ it("an invalid default scope is refused, and any beside row-level security", () 
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });
 
-it("the error of a run without a scope names defaultScope", async () => {
+it("The error of a run without a scope names defaultScope", async () => {
   const graph = withMemory(chatAgent(answering()), database.memory()).compile();
   const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch(
     (error: unknown) => error,

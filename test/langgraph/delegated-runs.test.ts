@@ -65,9 +65,9 @@ async function delegated(thread: ReturnType<typeof newThread>) {
   return rows.map(({ line }) => line);
 }
 
-describe("users H3: an agent in a tool of an agent", () => {
+describe("an agent in a tool of an agent", () => {
   it.each([...ways, "no memory"] as const)(
-    "users H3: recalls, and records no task as the user's (%s)",
+    "An agent in a tool of an agent recalls, and records no task as the user's words (%s)",
     async (way) => {
       const memory = learning();
       const thread = await knownThread(memory);
@@ -110,7 +110,7 @@ describe("users H3: an agent in a tool of an agent", () => {
     },
   );
 
-  it("users H3: does not treat its task as the user's request, with memory's tool and no middleware", async () => {
+  it("memoryManageTool without middleware does not treat a subagent's task as the user's request", async () => {
     const memory = db.memory();
     const thread = newThread();
     const text = "The user is vegan.";
@@ -128,7 +128,7 @@ describe("users H3: an agent in a tool of an agent", () => {
     );
   });
 
-  it("users H3: is deleted with the conversation, and exported with the user", async () => {
+  it("A subagent's record is deleted with the conversation and exported with the user", async () => {
     const memory = learning();
     const thread = newThread();
     const word = randomUUID();
@@ -152,8 +152,8 @@ describe("users H3: an agent in a tool of an agent", () => {
   });
 });
 
-describe("users H3: a graph with memory in another's node", () => {
-  it("users H3: gets a task in a message of that graph", async () => {
+describe("a graph with memory in another's node", () => {
+  it("A message that a node gives an inner graph with memory is recorded as a task", async () => {
     const memory = learning();
     const thread = await knownThread(memory);
     const [worker, model] = [answering(), answering()];
@@ -170,7 +170,7 @@ describe("users H3: a graph with memory in another's node", () => {
     expect(await delegated(thread)).toContain(`other: ${task}`);
   });
 
-  it("users H3: joins the conversation if it shares the user's messages", async () => {
+  it("An inner graph that shares the user's messages joins the outer conversation", async () => {
     const memory = learning();
     const thread = newThread();
     const inner = withMemory(chatAgent(answering()), memory).compile();

@@ -83,7 +83,7 @@ const graphOf = (state: object, memory: Memory, model: ScriptedChatModel, pause 
     .addEdge("chat", "remember");
 
 describe.each(Object.entries(states))("a state of %s", (_, state) => {
-  it("shows memory, records, and gives none of it to streams, outputs or checkpoints", async () => {
+  it("Nodes in a hand-built state show memory, record, and leak none of it to streams or checkpoints", async () => {
     const { memory, thread, model } = await start();
     const saver = new MemorySaver();
     const graph = graphOf(state, memory, model).compile({ checkpointer: saver });
@@ -103,7 +103,7 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
     expect(kept).not.toContain("zanzibar");
   });
 
-  it("resumes after an interrupt without the recalled messages", async () => {
+  it("A hand-built state resumes after an interrupt without the recalled messages", async () => {
     const { memory, thread, model } = await start();
     const graph = graphOf(state, memory, model, true).compile({
       checkpointer: memory.checkpointer(),
@@ -126,22 +126,25 @@ describe("a state without memory's key", () => {
     MessagesZodState,
   };
 
-  it.each(Object.entries(bare))("of %s is refused, with the line to add", async (_, state) => {
-    const model = answering();
-    const graph = graphOf(state, database.memory(), model).compile();
-    const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
-    expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
-    const { message } = failed as Error;
-    for (const line of [
-      "...memoryAnnotation.spec",
-      "...memoryStateFields",
-      "MessagesZodState.extend(memoryFields)",
-    ])
-      expect(message).toContain(line);
-    expect(model.calls).toEqual([]);
-  });
+  it.each(Object.entries(bare))(
+    "A state of %s without memory's key is refused with the line to add",
+    async (_, state) => {
+      const model = answering();
+      const graph = graphOf(state, database.memory(), model).compile();
+      const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
+      expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
+      const { message } = failed as Error;
+      for (const line of [
+        "...memoryAnnotation.spec",
+        "...memoryStateFields",
+        "MessagesZodState.extend(memoryFields)",
+      ])
+        expect(message).toContain(line);
+      expect(model.calls).toEqual([]);
+    },
+  );
 
-  it("does not compile", () => {
+  it("A state without memory's key does not compile", () => {
     const memory = database.memory();
     const recall = () => recallNode(memory);
     const zod = z.object({
@@ -168,7 +171,7 @@ describe("a state without memory's key", () => {
     });
   });
 
-  it("compiles with the key, however the nodes are given", () => {
+  it("A state with memory's key compiles, however the nodes are given", () => {
     const memory = database.memory();
     void (() => {
       new StateGraph(states.Annotation).addNode({
@@ -186,7 +189,7 @@ describe("a state without memory's key", () => {
     });
   });
 
-  it("is accepted when the node is called by hand in a functional workflow", async () => {
+  it("A state without memory's key is accepted when nodes are called in a functional workflow", async () => {
     const { memory, thread, model } = await start();
     const workflow = entrypoint("chat", async (text: string, config) => {
       const messages = [new HumanMessage(text)];
@@ -206,7 +209,7 @@ describe("messages under another key", () => {
     talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
   };
 
-  it("are named to the nodes", async () => {
+  it("The nodes find messages under the key that they are given", async () => {
     const { memory, thread, model } = await start();
     const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
       .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
@@ -224,7 +227,7 @@ describe("messages under another key", () => {
     expect(await transcript(database, thread)).toEqual(["What do I like?", "answer 1"]);
   });
 
-  it("are named to withMemory", async () => {
+  it("withMemory finds messages under the key that it is given", async () => {
     const { memory, thread, model } = await start();
     const agent = new StateGraph(Annotation.Root(talkSpec))
       .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
@@ -245,7 +248,7 @@ describe("messages under another key", () => {
     expect(() => withMemory(agent, memory)).toThrow(/`messages`.*messagesKey.*It has talk/s);
   });
 
-  it("are required by the nodes under the given name", async () => {
+  it("The nodes report where messages are not under the expected key", async () => {
     const memory = database.memory();
     const state = Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec });
     for (const node of [recallNode(memory), rememberNode(memory)]) {

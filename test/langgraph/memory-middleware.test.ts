@@ -32,7 +32,7 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
 }
 
 describe("memoryMiddleware", () => {
-  it("puts its block after the agent's system message, if any, and keeps its parts", async () => {
+  it("memoryMiddleware puts its block after the agent's system message and keeps its parts", async () => {
     const block = expect.stringContaining("# Recent Conversation");
     const cached = {
       type: "text" as const,
@@ -50,7 +50,7 @@ describe("memoryMiddleware", () => {
     }
   });
 
-  it("works beside other middleware, which sees the agent's own messages", async () => {
+  it("Other middleware sees the agent's own messages beside memoryMiddleware", async () => {
     const seen: string[][] = [];
     const watcher = createMiddleware({
       name: "watcher",
@@ -78,12 +78,12 @@ describe("memoryMiddleware", () => {
     ]);
   });
 
-  it("is drawn as two nodes of the agent", async () =>
+  it("memoryMiddleware is drawn as two nodes of the agent", async () =>
     expect(Object.keys((await agentWith().agent.graph.getGraphAsync()).nodes)).toEqual(
       expect.arrayContaining(["memory.before_agent", "model_request", "memory.after_agent"]),
     ));
 
-  it("prompt 6: keeps the JSON schema of the agent's messages", () => {
+  it("memoryMiddleware keeps the JSON schema of the agent's messages", () => {
     const descriptions = [agentWith(), agentWith({ middleware: [] })].map(({ agent }) => {
       const { _inputRuntimeDefinition, _outputRuntimeDefinition } = (
         agent.graph as never as { builder: Record<string, unknown> }
@@ -97,33 +97,38 @@ describe("memoryMiddleware", () => {
     expect(descriptions[0]).toMatchObject(descriptions[1]!);
   });
 
-  it.each(["in many runs", "within one run"])("keeps concurrent threads apart %s", async (how) => {
-    const model = new ScriptedChatModel({
-      replies: (messages) => `you said ${messages.at(-1)!.text}`,
-    });
-    const { agent, memory } = agentWith({ model });
-    const threads = Array.from({ length: 6 }, (_, index) => ({
-      name: `name-${index}`,
-      thread: newThread(),
-    }));
-    await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
-    const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
-    const again = () =>
-      Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
-    if (how === "in many runs") await again();
-    else {
-      const talking = async () => {
-        await again();
-        return {};
-      };
-      const all = oneNode("all", talking);
-      await all.invoke({ messages: [] });
-    }
-    for (const [index, { name }] of threads.entries())
-      expect(
-        lines(
-          model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`)!.messages,
-        ),
-      ).toEqual([expect.stringContaining(before[index]!.summary!.text), `human: again ${name}`]);
-  });
+  it.each(["in many runs", "within one run"])(
+    "memoryMiddleware keeps concurrent threads apart %s",
+    async (how) => {
+      const model = new ScriptedChatModel({
+        replies: (messages) => `you said ${messages.at(-1)!.text}`,
+      });
+      const { agent, memory } = agentWith({ model });
+      const threads = Array.from({ length: 6 }, (_, index) => ({
+        name: `name-${index}`,
+        thread: newThread(),
+      }));
+      await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
+      const before = await Promise.all(
+        threads.map(({ thread }) => memory.recall(addressOf(thread))),
+      );
+      const again = () =>
+        Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
+      if (how === "in many runs") await again();
+      else {
+        const talking = async () => {
+          await again();
+          return {};
+        };
+        const all = oneNode("all", talking);
+        await all.invoke({ messages: [] });
+      }
+      for (const [index, { name }] of threads.entries())
+        expect(
+          lines(
+            model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`)!.messages,
+          ),
+        ).toEqual([expect.stringContaining(before[index]!.summary!.text), `human: again ${name}`]);
+    },
+  );
 });

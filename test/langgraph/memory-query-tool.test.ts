@@ -60,7 +60,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
   memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
 
-it("users names: an agent without an allowlist is logged once, with the nearest name", async () => {
+it("An agent without an allowlist is logged once, with the nearest name", async () => {
   const logger = recordingLogger();
   const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
   const memory = db.memory({ config: { allowlists }, logger });
@@ -82,8 +82,8 @@ it("users names: an agent without an allowlist is logged once, with the nearest 
   expect(warnings()).toHaveLength(2);
 });
 
-describe("memory.query", () => {
-  it("answers within the agent's allowlist, with id, category, similarity and reason", async () => {
+describe("memoryQueryTool", () => {
+  it("A query answers within the agent's allowlist, with id, category, similarity and reason", async () => {
     const hits = JSON.parse(await ask("planner", {}));
     expect(hits[0]).toMatchObject({
       id: expect.any(String),
@@ -95,7 +95,7 @@ describe("memory.query", () => {
     expect(hits.map((hit: { category: string }) => hit.category)).not.toContain("preferences");
   });
 
-  it("refuses a category outside the allowlist with a message for the model, and records an event", async () => {
+  it("A query for a category outside the allowlist is refused with a message, and an event records it", async () => {
     expect(await ask("planner", { categories: ["preferences"] })).toBe(
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
         "instructions, app_notes, procedural, relationship_dynamic.",
@@ -106,7 +106,7 @@ describe("memory.query", () => {
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });
 
-  it("lets an agent without an allowlist read nothing when others have one", async () => {
+  it("An agent without an allowlist reads nothing when others have one", async () => {
     const refused = await ask("stranger", { categories: ["tasks"] });
     expect(refused).toContain("It may read: instructions, app_notes, procedural");
     expect(await ask("stranger", {})).toContain("No memory fits");
@@ -139,13 +139,13 @@ describe("memory.query", () => {
       { scope: { tenantId: "other", userId: "ana" } },
       /`scope` is bound by the run/,
     ],
-  ])("refuses %s instead of ignoring it", async (_, input, reason) => {
+  ])("memoryQueryTool refuses %s instead of ignoring it", async (_, input, reason) => {
     const answer = await ask("planner", input);
     expect(answer).toMatch(/^Refused: /);
     expect(answer).toMatch(reason);
   });
 
-  it("accepts every field of a request, and null for unset ones", async () => {
+  it("memoryQueryTool accepts every field of a request, and null for unset ones", async () => {
     const request = {
       agent: "planner",
       query: "deployment plan context",
@@ -173,14 +173,14 @@ describe("memory.query", () => {
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 
-  it("filters before it takes the top results", async () => {
+  it("A query filters before it takes the top results", async () => {
     const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
     expect(hits).toHaveLength(1);
     expect(hits[0].text).toContain("Phoenix");
     expect(JSON.parse(await ask("planner", { filters: { importance_min: 2 } }))).toHaveLength(1);
   });
 
-  it("returns metadata on request", async () => {
+  it("A query returns metadata on request", async () => {
     const [hit] = JSON.parse(await ask("planner", { return: "full", top_k: 1 }));
     expect(hit).toMatchObject({
       text: "The deployment plan for Phoenix is due on Friday.",
@@ -188,21 +188,21 @@ describe("memory.query", () => {
     });
   });
 
-  it("takes the scope from the run, never from the model, and never another tenant's", async () => {
+  it("memoryQueryTool takes the scope from the run, never from the model, and never another tenant's", async () => {
     expect(await ask("planner", { top_k: 20 })).not.toContain("secret");
     await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(
       /does not say whose memory/,
     );
   });
 
-  it("refuses a tool name that providers refuse", () => {
+  it("memoryQueryTool refuses a tool name that providers refuse", () => {
     expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(
       /cannot be a tool's name/,
     );
     expect(memoryQueryTool(memory).name).toBe("memory_query");
   });
 
-  it("has a JSON schema in which only the query is required", () => {
+  it("memoryQueryTool has a JSON schema in which only the query is required", () => {
     const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
     expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
     expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
@@ -210,7 +210,7 @@ describe("memory.query", () => {
   });
 });
 
-describe("a token budget of", () => {
+describe("token budgets", () => {
   const wide = { tenantId: "acme", userId: "wide" };
   beforeAll(async () => {
     const drafts = ["😀", "a", "語", "word ", '"\\\n'].map((part, index) => ({
@@ -229,18 +229,21 @@ describe("a token budget of", () => {
       [budget, "bullets"] as const,
       [budget, "full"] as const,
     ]),
-  )("%i holds for %s: the first result is cut to fit", async (budget, how) => {
-    const tool = memoryQueryTool(memory, { scope: wide });
-    const answer: string = await tool.invoke(
-      { query: "robots", top_k: 5, return: how, budget_tokens: budget },
-      run,
-    );
-    expect(estimateTokens(answer)).toBeLessThanOrEqual(budget);
-    expect(answer).not.toMatch(/\p{Surrogate}/u);
-    const [first]: { text: string }[] = JSON.parse(answer);
-    expect(first?.text).not.toBe("");
-    if (budget < 64) expect(first?.text).toMatch(/…$/);
-    if (budget >= 100) expect(first).toMatchObject({ id: expect.any(String), category: "tasks" });
-    if (budget >= 1_000 && how === "full") expect(first).toHaveProperty("metadata.kind");
-  });
+  )(
+    "A token budget of %i holds for %s, and the first result is cut to fit",
+    async (budget, how) => {
+      const tool = memoryQueryTool(memory, { scope: wide });
+      const answer: string = await tool.invoke(
+        { query: "robots", top_k: 5, return: how, budget_tokens: budget },
+        run,
+      );
+      expect(estimateTokens(answer)).toBeLessThanOrEqual(budget);
+      expect(answer).not.toMatch(/\p{Surrogate}/u);
+      const [first]: { text: string }[] = JSON.parse(answer);
+      expect(first?.text).not.toBe("");
+      if (budget < 64) expect(first?.text).toMatch(/…$/);
+      if (budget >= 100) expect(first).toMatchObject({ id: expect.any(String), category: "tasks" });
+      if (budget >= 1_000 && how === "full") expect(first).toHaveProperty("metadata.kind");
+    },
+  );
 });

@@ -34,7 +34,7 @@ function calling(name: string, args: Record<string, unknown>) {
   return new ScriptedChatModel({ replies: [{ toolCalls: [{ name, args }] }, "Done."] });
 }
 
-it("an agent whose context names the user compiles and recalls; a wrong key or type in it does not", async () => {
+it("An agent's context may name the user, and a wrong key or type in it does not compile", async () => {
   const memory = database.memory();
   const { userId, thread } = newRun();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
@@ -52,7 +52,7 @@ it("an agent whose context names the user compiles and recalls; a wrong key or t
   );
 });
 
-it("an agent's own context goes beside memory's", async () => {
+it("An agent's own context goes beside memory's", async () => {
   const memory = database.memory();
   const { userId, thread } = newRun();
   const contextSchema = z.object({ office: z.string() });
@@ -67,7 +67,7 @@ it("an agent's own context goes beside memory's", async () => {
   expect(await memory.threads.list({ scope: { userId } })).toHaveLength(1);
 });
 
-it("the tools that the middleware brings are offered to the model and answer it", async () => {
+it("The tools that memoryMiddleware brings are offered to the model and answer it", async () => {
   const memory = database.memory();
   const { userId, thread } = newRun();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
@@ -89,7 +89,7 @@ it("the tools that the middleware brings are offered to the model and answer it"
   );
 });
 
-it("store: true gives tools a store whose items belong to the run's user, and leaves an agent's own alone", async () => {
+it("With `store: true` tools get a store of the run's user, and an agent's own store stays", async () => {
   const memory = database.memory();
   const write = tool(
     async ({ note }, runtime: ToolRuntime) => {
@@ -136,7 +136,7 @@ it("store: true gives tools a store whose items belong to the run's user, and le
   ]);
 });
 
-it("with store: true a failed tool is answered as without it", async () => {
+it("With `store: true` a failed tool is answered as without it", async () => {
   const memory = database.memory();
   const fail = tool(() => Promise.reject(new Error("out of paper")), {
     name: "print",
@@ -155,7 +155,7 @@ it("with store: true a failed tool is answered as without it", async () => {
   expect(outcomes.slice(1)).toEqual([outcomes[0], outcomes[0]]);
 });
 
-it("with store: true a middleware listed before it still tries a failed tool again", async () => {
+it("With `store: true` a middleware that is listed before still retries a failed tool", async () => {
   const memory = database.memory();
   const print = vi.fn(() => Promise.reject(new Error("out of paper")));
   const { userId, thread } = newRun();
@@ -174,9 +174,12 @@ it("with store: true a middleware listed before it still tries a failed tool aga
   ]);
 });
 
-it.each([true, false])(
-  "an answer that another middleware changes after it is recorded is told of: %s",
-  async (isLast) => {
+it.each([
+  ["after", 1],
+  ["before", 0],
+] as const)(
+  "memoryMiddleware listed %s a middleware that changes answers logs %i warnings",
+  async (place, warnings) => {
     const logger = recordingLogger();
     const memory = database.memory({ logger });
     const { userId, thread } = newRun();
@@ -194,18 +197,18 @@ it.each([true, false])(
       },
     });
     const own = memoryMiddleware(memory);
-    const middleware = isLast ? [signed, own] : [own, signed];
+    const middleware = place === "after" ? [signed, own] : [own, signed];
     const model = new ScriptedChatModel({ replies: () => "Hello!" });
     const agent = createAgent({ model, tools: [], middleware, checkpointer: new MemorySaver() });
     for (const text of ["Hello", "Again", "Once more"])
       await agent.invoke(said(text), { ...thread, context: { userId } });
-    const told = logger.lines.filter((line) => line.includes("put memoryMiddleware first"));
-    expect(told).toHaveLength(isLast ? 1 : 0);
+    const warned = logger.lines.filter((line) => line.includes("put memoryMiddleware first"));
+    expect(warned).toHaveLength(warnings);
   },
 );
 
 it.skipIf(onServer())(
-  "works where LangGraph keeps no config of its own, as in builds for browsers (embedded only)",
+  "Memory also works where LangGraph keeps no config, as in builds for browsers (embedded only)",
   async () => {
     const script = start("without-context-store", [dataDirectory("browser")], {
       env: { NODE_OPTIONS: "--conditions=browser" },

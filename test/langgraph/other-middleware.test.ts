@@ -30,12 +30,12 @@ const summarization = () =>
 const startsWithAnswer = ({ messages }: { messages: BaseMessage[] }) =>
   messages.find((message) => message.getType() !== "system")?.getType() === "ai";
 
-describe("users M3: LangChain's summarizationMiddleware", () => {
+describe("LangChain's summarizationMiddleware", () => {
   it.each([
     ["before", true],
     ["after", false],
   ])(
-    "users M3: its summary is shown unchanged, listed %s memory, which makes no more",
+    "The summary of summarizationMiddleware listed %s memory is shown unchanged, and memory makes no more",
     async (_, first) => {
       const { memory, model: worker } = learning();
       const model = answering();
@@ -75,7 +75,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     },
   );
 
-  it("users M2: its summary of a thread from before memory is shown, and not recorded as the user's", async () => {
+  it("An older summary of summarizationMiddleware is shown, and not recorded as the user's words", async () => {
     const { memory, model: worker } = learning();
     const checkpointer = memory.checkpointer();
     const thread = newThread();
@@ -115,7 +115,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
   });
 });
 
-describe("users M2: what other middleware wrote", () => {
+describe("messages of other middleware", () => {
   const reminder = "<system-reminder>\nThe user is vegan.\n</system-reminder>";
   const inserted = { additional_kwargs: { lc_source: "planner" } };
   it.each([
@@ -158,17 +158,20 @@ describe("users M2: what other middleware wrote", () => {
       "user",
       1,
     ],
-  ])("users M2: %s", async (_, message, role, learned) => {
-    const { memory } = learning();
-    const { scope, threadId } = addressOf(newThread());
-    const messages = [message, new HumanMessage("I do not know."), new AIMessage("Ok.")];
-    await memory.remember({ scope, threadId, messages });
-    const [recorded] = await memory.threads.messages({ scope, threadId });
-    expect(recorded!.role).toBe(role);
-    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);
-  });
+  ])(
+    "Only the user's own words are recorded as the user's: %s",
+    async (_, message, role, learned) => {
+      const { memory } = learning();
+      const { scope, threadId } = addressOf(newThread());
+      const messages = [message, new HumanMessage("I do not know."), new AIMessage("Ok.")];
+      await memory.remember({ scope, threadId, messages });
+      const [recorded] = await memory.threads.messages({ scope, threadId });
+      expect(recorded!.role).toBe(role);
+      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);
+    },
+  );
 
-  it("users M2: recall queries with the user's message, and memory is put before it", async () => {
+  it("Recall queries with the user's message, not another middleware's, and memory is put before it", async () => {
     const memory = db.memory();
     const model = answering();
     const adds = createMiddleware({

@@ -27,7 +27,7 @@ describe.each(ways)("passive memory by %s", (way) => {
     return { memory, thread, graph, model };
   };
 
-  it("records and does not recall; the first active turn reports the changes", async () => {
+  it("A passive turn records without recall, and the first active turn reports the changes", async () => {
     const { memory, thread, graph, model } = await start();
     await memory.memories.add(
       { text: "The user sold a viola.", importance: 3 },
@@ -48,7 +48,7 @@ describe.each(ways)("passive memory by %s", (way) => {
     );
   });
 
-  it("is set by the graph or the run, which takes precedence", async () => {
+  it("The memory mode of a run takes precedence over the graph's", async () => {
     const { thread, graph, model } = await start();
     await say(graph, "And now?", {
       configurable: { ...thread.configurable, memoryMode: "active" },
@@ -65,7 +65,7 @@ describe.each(ways)("passive memory by %s", (way) => {
 });
 
 describe("a passive turn", () => {
-  it("is shown its conversation and records no search", async () => {
+  it("A passive turn is shown its conversation and records no search", async () => {
     const config = { summaries: { afterSeq: 1 } };
     const options = { memoryMode: "passive", session: "bounded" } as const;
     const { memory, model, graph } = agentWithMemory(
@@ -99,7 +99,7 @@ describe("a passive turn", () => {
     });
   });
 
-  it("stays passive when its run goes on from an interrupt", async () => {
+  it("A passive turn stays passive when its run goes on from an interrupt", async () => {
     const memory = database.memory();
     const thread = await knownThread(memory);
     const asks = tool(() => interrupt<string, string>("Which?"), {

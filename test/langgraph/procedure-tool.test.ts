@@ -23,7 +23,7 @@ const keeper = (args: Record<string, unknown>) =>
   });
 
 describe("an agent that keeps a procedure", () => {
-  it("stores the steps of its own turn, and finds them only by category", async () => {
+  it("An agent keeps the steps of its own turn as a procedure, which only its category finds", async () => {
     const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
     const { memory, scope, threadId } = openThread(db, { model });
     const agent = createAgent({
@@ -55,7 +55,7 @@ describe("an agent that keeps a procedure", () => {
     );
   });
 
-  it("learns when there is nothing to keep, and when it failed", async () => {
+  it("An agent that keeps a procedure is told when there is nothing to keep, and when it failed", async () => {
     const { scope, threadId } = newAddress();
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
     const invoke = async (memory: ReturnType<typeof db.memory>) =>

@@ -116,7 +116,7 @@ const injections: InjectAs[] = ["system", "user"];
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each([...ways, "copies"] as const)("%s", (kind) => {
     it.each(injections)(
-      "is shown recalled text, also after an interrupt, and keeps none (as %s)",
+      "An agent is shown recalled text, also after an interrupt, and no checkpoint keeps it (as %s)",
       async (injectAs) => {
         const memory = database.memory();
         const thread = await resumedThread(memory);
@@ -148,7 +148,7 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
 });
 
 describe("an agent with memory", () => {
-  it("streams nothing recalled, and can go back to its pause", async () => {
+  it("An agent with memory streams nothing recalled, and can go back to its pause", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = memory.checkpointer();
@@ -181,7 +181,7 @@ describe("an agent with memory", () => {
     expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
   });
 
-  it("keeps its turn and one placeholder, and is shown all of it again after an interrupt", async () => {
+  it("A checkpoint keeps one placeholder for what was recalled, and all is shown again on resume", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const earlier = Array.from(
@@ -219,7 +219,7 @@ describe("an agent with memory", () => {
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });
 
-  it("is not shown what was forgotten during its interrupt", async () => {
+  it("An agent is not shown what was forgotten during its interrupt", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const { agent, model } = toolAgent(twoSteps, [asks]);
@@ -233,7 +233,7 @@ describe("an agent with memory", () => {
     expect(after).toContain(saidEarlier);
   });
 
-  it("keeps nothing recalled in its own saver", async () => {
+  it("An agent with a saver of its own keeps nothing recalled in it", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = new MemorySaver();

@@ -35,7 +35,7 @@ const forged = [
 ];
 
 describe("a mark", () => {
-  it("is recognised after serialisation and under another id, but on no other message", async () => {
+  it("A recalled message is recognised after serialisation and under another id, and no other is", async () => {
     const message = asRecalled(
       new HumanMessage({ id: "1", content: [{ type: "text", text: "figs" }] }),
     );
@@ -56,12 +56,12 @@ describe("a mark", () => {
     ["beginnings", (n: number) => "<memory>\n".repeat(n / 10)],
     ["ends", (n: number) => "\n</memory>".repeat(n / 10)],
     ["blocks", (n: number) => "\n<memory>\n\n</memory>".repeat(n / 20)],
-  ])("attacks S4: is found in linear time: %s", (_, text) => {
+  ])("Memory's mark is looked for in linear time: %s", (_, text) => {
     const messages = [SystemMessage, HumanMessage].map((Message) => new Message(text(1_000_000)));
     expect(processorMs(() => messages.map(saidMessage), 1_000)).toBeLessThan(1_000);
   });
 
-  it.each(forged)("that a client writes has no effect: %j", async (response_metadata) => {
+  it.each(forged)("A mark that a client writes has no effect: %j", async (response_metadata) => {
     const model = taskModel({
       fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
     });
@@ -80,7 +80,7 @@ describe("a mark", () => {
     ).toEqual(["The user likes figs."]);
   });
 
-  it("keeps a returned view out of the transcript, also through JSON", async () => {
+  it("A returned view is kept out of the transcript by its marks, also through JSON", async () => {
     const memory = database.memory();
     const thread = newThread();
     const view = [
@@ -91,7 +91,7 @@ describe("a mark", () => {
     expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toEqual(["dates"]);
   });
 
-  it("keeps earlier instructions, which a view shows, out of the next thread", async () => {
+  it("Earlier instructions, which a view shows, are kept out of the next thread", async () => {
     const memory = database.memory();
     const [first, next] = [newThread(), newThread()];
     const remember = rememberNode(memory, { onError: "throw" });
@@ -108,7 +108,7 @@ describe("a mark", () => {
 });
 
 describe("the memory block", () => {
-  it("in front of a user's text is separated from it, whatever it looks like", async () => {
+  it("A memory block in front of a user's text is separated from it, whatever the text looks like", async () => {
     const nothing = await database.memory().recall(addressOf(newThread()));
     const said = "[Previous context: mine]\n\nI like figs";
     for (const content of [said, [{ type: "text" as const, text: said }]]) {
@@ -123,7 +123,7 @@ describe("the memory block", () => {
     }
   });
 
-  it("of another process is recognised by id and form; a user's message is not", () => {
+  it("A memory block of another process is recognised by id and form, and a user's message is not", () => {
     expect(
       isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
     ).toBe(true);
@@ -133,7 +133,7 @@ describe("the memory block", () => {
     expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
   });
 
-  it("does not replace a user's message with its id", async () => {
+  it("A memory block does not replace a user's message with the same id", async () => {
     const memory = database.memory();
     const thread = newThread();
     const nothing = await memory.recall(addressOf(thread));

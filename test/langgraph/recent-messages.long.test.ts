@@ -34,30 +34,33 @@ const cases: [Way, Partial<Build>][] = [
   ["nodes", { checkpointer: null }],
 ];
 
-describe("“change the second function you just wrote”, once the summary has caught up", () => {
-  it.each(cases)("works: %s %j", async (way, options) => {
-    const memory = database.memory({ model: summarizing() });
-    const model = new ScriptedChatModel({
-      replies: (_messages, index) => (index === 3 ? code : `answer ${index + 1}`),
-    });
-    const graph = await agentIn(way, { memory, model, ...options });
-    const thread = newThread();
-    for (const text of ["question 1", "question 2", "question 3", "write two functions"])
-      await say(graph, text, thread);
-    const { summary: latest, gap } = await memory.recall(addressOf(thread));
-    expect([latest?.endSeq, gap]).toEqual([7, []]);
-    await say(graph, "change the second function you just wrote", thread);
+describe("a request about the last turn, once the summary has caught up", () => {
+  it.each(cases)(
+    "Memory given by %s %j shows the last turns that a new request refers to",
+    async (way, options) => {
+      const memory = database.memory({ model: summarizing() });
+      const model = new ScriptedChatModel({
+        replies: (_messages, index) => (index === 3 ? code : `answer ${index + 1}`),
+      });
+      const graph = await agentIn(way, { memory, model, ...options });
+      const thread = newThread();
+      for (const text of ["question 1", "question 2", "question 3", "write two functions"])
+        await say(graph, text, thread);
+      const { summary: latest, gap } = await memory.recall(addressOf(thread));
+      expect([latest?.endSeq, gap]).toEqual([7, []]);
+      await say(graph, "change the second function you just wrote", thread);
 
-    const talk = model.calls.at(-1)!.messages.filter((message) => message.getType() !== "system");
-    expect(lines(talk).slice(0, -1)).toEqual([
-      ...rounds(2, 3),
-      "human: write two functions",
-      `ai: ${code}`,
-    ]);
-    expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
-  });
+      const talk = model.calls.at(-1)!.messages.filter((message) => message.getType() !== "system");
+      expect(lines(talk).slice(0, -1)).toEqual([
+        ...rounds(2, 3),
+        "human: write two functions",
+        `ai: ${code}`,
+      ]);
+      expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
+    },
+  );
 
-  it("works in plain code: memory.recall and modelView", async () => {
+  it("Plain code shows the last turns that a new request refers to", async () => {
     const memory = database.memory({ model: summarizing() });
     const thread = addressOf(newThread());
     const said = [1, 2, 3, 4].flatMap((round) => [
@@ -93,12 +96,15 @@ describe("recent messages", () => {
     [2, [5]],
     [3, [4, 5]],
     [100, [1, 2, 3, 4, 5]],
-  ])("are %i or more, from the start of a turn", async (keepRecentMessages, shown) => {
-    const { prompt } = await lastPrompt({ summaries: { keepRecentMessages } }, upTo(6));
-    expect(lines(prompt)).toEqual([summary(3), ...rounds(...shown), "human: question 6"]);
-  });
+  ])(
+    "%i or more recent messages are shown, from the start of a turn",
+    async (keepRecentMessages, shown) => {
+      const { prompt } = await lastPrompt({ summaries: { keepRecentMessages } }, upTo(6));
+      expect(lines(prompt)).toEqual([summary(3), ...rounds(...shown), "human: question 6"]);
+    },
+  );
 
-  it("stay in the state of a bounded session, and nothing older", async () => {
+  it("A bounded session's state keeps the recent messages and nothing older", async () => {
     const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
     expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
     expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(
@@ -106,7 +112,7 @@ describe("recent messages", () => {
     );
   });
 
-  it("are as many in a long conversation as in a short one", async () => {
+  it("As many recent messages are shown in a long conversation as in a short one", async () => {
     const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(
       ({ messages }) => messages.length,
     );
@@ -114,7 +120,7 @@ describe("recent messages", () => {
     expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
   });
 
-  it("have the text of an edited state", async () => {
+  it("Recent messages have the text of an edited state", async () => {
     const { graph, thread, model } = await lastPrompt({}, upTo(6));
     const state = (await graph.getState(thread)).values.messages as BaseMessage[];
     await graph.updateState(thread, {
@@ -129,7 +135,7 @@ describe("recent messages", () => {
   });
 
   it.each([{}, { session: "bounded" as const }])(
-    "of another branch are not shown after time travel, nor later: %j",
+    "Recent messages of another branch are not shown after time travel, nor later: %j",
     async (options) => {
       const { graph, thread, model } = await lastPrompt({}, upTo(6), {
         ...options,
@@ -159,7 +165,7 @@ describe("recent messages with tools", () => {
   const calls = (what: string): ScriptedReply =>
     ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
 
-  it("never part a call from its result, and stay within their tokens", async () => {
+  it("Recent messages never part a call from its result, and stay within their tokens", async () => {
     const memory = database.memory({
       model: summarizing(),
       config: { summaries: { keepRecentTokens: 700 } },

@@ -98,7 +98,7 @@ const cases = Object.keys(returns).flatMap((give) =>
 
 describe("a node that returns its view", () => {
   it.each(cases)(
-    "%s (as %s, %s) changes neither conversation nor next prompt",
+    "A returned view (%s, as %s, %s) changes neither the conversation nor the next prompt",
     async (give, injectAs, where) => {
       const memory = database.memory({ model: summarizing(), config });
       const thread = await knownThread(memory);
@@ -130,7 +130,7 @@ describe("a node that returns its view", () => {
     },
   );
 
-  it("and passes it to `remember` has only the conversation recorded", async () => {
+  it("Only the conversation is recorded where a node passes its view to `remember`", async () => {
     for (const injectAs of ["system", "user"] as const) {
       const memory = database.memory();
       const thread = newThread();
@@ -158,7 +158,7 @@ describe("a node that returns its view", () => {
     }
   });
 
-  it("has no memory block summarised, not even one that an assistant repeated", async () => {
+  it("No memory block is summarised, not even one that an assistant repeated", async () => {
     const model = summarizing();
     const memory = database.memory({ model, config: { summaries: { afterSeq: 1 } } });
     const address = addressOf(newThread());

@@ -94,7 +94,7 @@ function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): v
 }
 
 describe("the scope of a run", () => {
-  it("is what all places agree on; two different values of one id are refused", () => {
+  it("The scope of a run is what all places agree on, and two different values of one id are refused", () => {
     fc.assert(
       fc.property(naming, (named) => {
         const config = configOf(named);
@@ -129,7 +129,7 @@ describe("the scope of a run", () => {
     );
   });
 
-  it("is refused with the keys that differ, for every pair of places", () => {
+  it("The error for a contradictory scope names both keys, for every pair of places", () => {
     for (const one of places) {
       for (const other of places.filter(({ id, key }) => id === one.id && key !== one.key)) {
         const named = Object.entries({ ana: one, eve: other }).map(([value, place]) => ({
@@ -144,7 +144,7 @@ describe("the scope of a run", () => {
   });
 
   it.each(places.map((place) => [place.key, place] as const))(
-    "is refused if %s is no id",
+    "A run is refused if %s is no id",
     (_, place) => {
       const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
       const named = user.map((each) => ({ place: each, value: "ana" }));
@@ -153,7 +153,7 @@ describe("the scope of a run", () => {
     },
   );
 
-  it("of an authenticated user has the server's tenant, or none", () => {
+  it("The scope of an authenticated user's run has the server's tenant, or none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
     const asServed = {
       configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" },
@@ -171,7 +171,7 @@ describe("the scope of a run", () => {
     });
   });
 
-  it("does not come from a user that a client calls authenticated", () => {
+  it("A user whom a client calls authenticated does not become the scope of a run", () => {
     const configurable = { user_id: "eve", langgraph_auth_user: { identity: "ana" } };
     expect(refused({ configurable })).toMatch(/ambiguous/);
     const serverInfo = { assistantId: "", graphId: "", user: { identity: "ana" } };
@@ -181,7 +181,7 @@ describe("the scope of a run", () => {
     );
   });
 
-  it("is read from the config of checkpoint savers, and refused without one", () => {
+  it("The scope of a run is read from the config of checkpoint savers, and refused without one", () => {
     const configurable = {
       thread_id: "t",
       checkpoint_ns: "",

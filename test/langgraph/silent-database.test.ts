@@ -76,8 +76,8 @@ async function silence(proxy: SilentProxy, memory: Memory) {
 const back = (memory: Memory) =>
   expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
-describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {
-  it("stalls at most three turns up to their deadlines; later turns go on without memory until it answers", async () => {
+describe.skipIf(!onServer())("a silent database (server only)", () => {
+  it("A silent database stalls at most three turns, and later ones go on without memory until it answers", async () => {
     const { proxy, memory, logger } = await throughProxy();
     const model = answering();
     const compiled = withMemory(chatAgent(model), memory).compile({
@@ -136,7 +136,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
       );
   });
 
-  it("fails turns immediately with onError `throw` or memory's checkpointer", async () => {
+  it("With onError `throw` or memory's checkpointer a silent database fails turns at once", async () => {
     const { proxy, memory } = await throughProxy();
     const throwing = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
     const own = withMemory(chatAgent(answering()), memory).compile({
@@ -156,7 +156,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     expect(await transcript(db, thread)).toEqual(["hello", "answer 1", "hello again", "answer 2"]);
   });
 
-  it("does not hold the checkpointer's statements for longer than their deadlines", async () => {
+  it("The checkpointer's statements end at their deadlines when the database is silent", async () => {
     const { proxy, memory } = await throughProxy();
     const graph = withMemory(chatAgent(answering()), memory).compile({
       checkpointer: memory.checkpointer(),
@@ -171,7 +171,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     });
   });
 
-  it("refuses runs without a user while it is paused, and a stranger's run when it is back", async () => {
+  it("A silent database's memory refuses runs without a user, and a stranger's run when it is back", async () => {
     const { proxy, memory } = await throughProxy();
     const graph = withMemory(chatAgent(answering()), memory).compile({
       checkpointer: new MemorySaver(),

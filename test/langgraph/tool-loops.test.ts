@@ -51,8 +51,8 @@ function reader(
 const tools = (messages: readonly BaseMessage[]) =>
   messages.filter((message) => message.getType() === "tool");
 
-describe("prompt 6: tool loops", () => {
-  it("prompt 6: a run of 20 results of 5,000 tokens ends with a small prompt, and records them whole", async () => {
+describe("tool loops", () => {
+  it("A run of 20 results of 5,000 tokens ends with a small prompt, and all are recorded whole", async () => {
     const memory = database.memory();
     const { model, ask } = reader([memoryMiddleware(memory)], memory);
     const thread = newThread();
@@ -77,7 +77,7 @@ describe("prompt 6: tool loops", () => {
     ["before", 5, { clearToolInputs: true, keep: { messages: 0 } }],
     ["after", 5, { clearToolInputs: true, keep: { messages: 0 } }],
   ] as const)(
-    "prompt 6: contextEditingMiddleware %s memory changes nothing recorded, %i calls at once, %j",
+    "contextEditingMiddleware %s memory changes nothing recorded (%i calls at once, %j)",
     async (order, atOnce, edit) => {
       const memory = database.memory({ config: { context: { toolResultTokens: 1_000_000 } } });
       const edits = [new ClearToolUsesEdit({ trigger: { tokens: 12_000 }, ...edit })];
@@ -101,7 +101,7 @@ describe("prompt 6: tool loops", () => {
     },
   );
 
-  it("prompt 6: replaced results stay replaced, prompts keep their prefix, and results are bounded", () => {
+  it("Replaced tool results stay replaced, prompts keep their prefix, and results are bounded", () => {
     const calls = fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 4 });
     const anyCalls = fc.array(calls, { minLength: 1, maxLength: 30 });
     fc.assert(

@@ -20,7 +20,7 @@ const search = async (memory: Memory, thread: Address, args: object) => {
 };
 
 describe("the transcript search tool", () => {
-  it("finds a message that is in no summary or episode, in a long conversation", async () => {
+  it("The transcript search tool finds a message that no summary or episode of a long conversation has", async () => {
     const memory = db.memory({
       model: taskModel({
         conversation_summary: () => ({
@@ -64,7 +64,7 @@ describe("the transcript search tool", () => {
     }
   });
 
-  it("searches all conversations of the user, or this one alone", async () => {
+  it("The transcript search tool searches all conversations of the user, or this one alone", async () => {
     const memory = db.memory();
     const [here, other] = [newAddress(), newAddress()];
     const there = { ...newAddress(), scope: here.scope };
@@ -102,7 +102,7 @@ describe("the transcript search tool", () => {
     });
   });
 
-  it("keeps to its budget, and cuts long messages", async () => {
+  it("The transcript search tool keeps to its budget, and cuts long messages", async () => {
     const { memory, thread } = openThread(db);
     for (const day of ["Monday", "Tuesday"])
       await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);

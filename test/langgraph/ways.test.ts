@@ -31,7 +31,7 @@ const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
 
 describe.each(ways)("an agent that has memory by %s", (way) => {
   it.each(Object.keys(sessions))(
-    "is shown summary and later messages (%s); the transcript has all",
+    "An agent is shown the summary and later messages (%s), and the transcript keeps all",
     async (session) => {
       const config = { summaries: { keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });
@@ -57,7 +57,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     },
   );
 
-  it('turn 5: leaves one checkpoint a turn with durability: "exit", and resumes after an interrupt', async () => {
+  it('An agent with durability "exit" leaves one checkpoint a turn, and resumes after an interrupt', async () => {
     const thread = { ...newThread(), durability: "exit" };
     const checkpoints = async (): Promise<number> => {
       const query = `select count(*)::int from "${database.schema}".checkpoints where thread_id = $1`;
@@ -89,7 +89,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
   });
 
   it.each(["system", "user"] as const)(
-    "is shown one recall in all calls of a turn (as %s)",
+    "An agent is shown one recall in all model calls of a turn (as %s)",
     async (injectAs) => {
       const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });

@@ -28,7 +28,7 @@ import {
 const database = useTestDatabase();
 
 describe("agents", () => {
-  it("made by createAgent keep the private state of their middleware", async () => {
+  it("Agents made by createAgent keep the private state of their middleware", async () => {
     const counter = createMiddleware({
       name: "counter",
       stateSchema: z.object({ _calls: z.number().default(0) }),
@@ -46,7 +46,7 @@ describe("agents", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("made by createReactAgent are accepted", async () => {
+  it("Agents made by createReactAgent are accepted by withMemory", async () => {
     const build = (llm: ScriptedChatModel) =>
       createReactAgent({ llm, tools: [], prompt: "Be brief." });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
@@ -55,7 +55,7 @@ describe("agents", () => {
     expect(lines(model.calls[1]!.messages)).toEqual(["system: Be brief.", ...earlier]);
   });
 
-  it("may have keys named like the nodes around them", async () => {
+  it("An agent's state may have keys named like the nodes around it", async () => {
     const memory = database.memory();
     const state = Annotation.Root({
       ...MessagesAnnotation.spec,
@@ -76,7 +76,7 @@ describe("agents", () => {
     });
   });
 
-  it("keep the ids of messages, and replace a message by its id", async () => {
+  it("A wrapped agent keeps the ids of messages, and replaces a message by its id", async () => {
     const memory = database.memory();
     const agent = oneNode("edit", ({ messages }) => ({
       messages: [new HumanMessage({ id: messages.at(-1)!.id!, content: "edited" })],
@@ -94,7 +94,7 @@ describe("agents", () => {
     ]);
   });
 
-  it("compiled with a checkpointer of their own share the outer one", async () => {
+  it("An agent compiled with a checkpointer of its own shares the outer one", async () => {
     const build = (model: ScriptedChatModel) =>
       Object.assign(chatAgent(model), { checkpointer: true });
     const { model, graph, thread } = agentWithMemory(database.memory(), { build });
@@ -103,7 +103,7 @@ describe("agents", () => {
   });
 });
 
-describe("withMemory refuses, with the reason,", () => {
+describe("names and agents that withMemory refuses", () => {
   const wrap = (agent: unknown, options = {}) =>
     withMemory(agent as never, database.memory(), options);
   const idle = (state: object) =>
@@ -141,10 +141,12 @@ describe("withMemory refuses, with the reason,", () => {
       () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),
       /an agent without memory/,
     ],
-  ])("%s", (_, agent, message) => expect(() => wrap(agent())).toThrow(refused(message)));
+  ])("withMemory refuses %s, with the reason", (_, agent, message) =>
+    expect(() => wrap(agent())).toThrow(refused(message)),
+  );
 
   it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])(
-    "the node name %j",
+    "withMemory refuses the node name %j",
     (agentNode) => {
       expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(
         refused(/choose another name/),
@@ -152,7 +154,7 @@ describe("withMemory refuses, with the reason,", () => {
     },
   );
 
-  it("no other node name", () =>
+  it("withMemory accepts other node names for the agent", () =>
     expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain(
       "assistant",
     ));

@@ -25,13 +25,13 @@ describe.each(ways)("a run by %s", (way) => {
     ],
     ["without a thread", { user_id: "ana" }, "INVALID_INPUT"],
     ["with a blank thread", { thread_id: " ", user_id: "ana" }, "INVALID_INPUT"],
-  ])("%s is refused before any model call", async (__, configurable, code) => {
+  ])("A run %s is refused before any model call", async (__, configurable, code) => {
     const { model, graph } = await start("thread_id" in configurable ? {} : { checkpointer: null });
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
     expect(model.calls).toHaveLength(0);
   });
 
-  it("is identified by context and configurable together, in either spelling", async () => {
+  it("A run is identified by context and configurable together, in either spelling", async () => {
     const { graph, memory } = await start();
     const [ana, thread] = [randomUUID(), randomUUID()];
     await graph.invoke(
@@ -53,7 +53,7 @@ describe.each(ways)("a run by %s", (way) => {
       "a user it says was authenticated",
       { configurable: { langgraph_auth_user: { identity: "victim" } } },
     ],
-  ])("whose client adds a user by %s is refused before any model call", async (__, added) => {
+  ])("A run whose client adds a user by %s is refused before any model call", async (__, added) => {
     const { model, graph } = await start();
     const { configurable, ...rest } = added as { configurable?: object };
     const config = {
@@ -68,7 +68,7 @@ describe.each(ways)("a run by %s", (way) => {
     expect(model.calls).toHaveLength(0);
   });
 
-  it("is the authenticated user's, as a LangGraph server names it", async () => {
+  it("A run belongs to the authenticated user, as a LangGraph server names it", async () => {
     const { graph, memory } = await start();
     const [ana, thread] = [randomUUID(), randomUUID()];
     const served = {

@@ -45,7 +45,7 @@ describe("an interrupt in the agent", () => {
     return { agent, model, runs };
   }
 
-  it("surfaces, resumes where it stopped, and the turn is recorded once", async () => {
+  it("An interrupt in the agent surfaces and resumes where it stopped, and the turn is recorded once", async () => {
     const memory = database.memory({ model: summarizing() });
     const { agent, model, runs } = asking();
     const graph = checkpointed(agent, memory);
@@ -66,7 +66,7 @@ describe("an interrupt in the agent", () => {
     expect(lines((await memory.recall(addressOf(thread))).gap)).toEqual(lines(done.messages));
   });
 
-  it("resumes in another process, after its messages were summarised", async () => {
+  it("An interrupted turn resumes in another process, after its messages were summarised", async () => {
     const unsummarised = database.memory();
     const thread = newThread();
     const stateless = withMemory(chatAgent(answering()), unsummarised).compile();
@@ -99,7 +99,7 @@ describe("an interrupt in the agent", () => {
   });
 
   it.each(["full", "bounded"] as const)(
-    "leaves a %s session's state like a turn without one",
+    "An interrupt leaves the state of a %s session like a turn without one",
     async (session) => {
       const memory = database.memory({ model: summarizing(), config: summaryAlone });
       const checkpointer = memory.checkpointer();

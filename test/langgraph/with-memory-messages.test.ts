@@ -23,7 +23,7 @@ import {
 const database = useTestDatabase();
 const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
-it("tool messages stay in the outer state, parallel calls and errors too, and are recorded", async () => {
+it("Tool messages stay in the outer state, also of parallel calls and errors, and are recorded", async () => {
   const memory = database.memory();
   const weather = tool(({ city }) => `sun in ${city}`, {
     name: "weather",
@@ -59,7 +59,7 @@ it("tool messages stay in the outer state, parallel calls and errors too, and ar
 });
 
 it.each(["system", "user"] as const)(
-  "recalled messages are not recorded or summarised (as %s)",
+  "Recalled messages are neither recorded nor summarised (as %s)",
   async (injectAs) => {
     const summarizer = summarizing();
     const memory = database.memory({ model: summarizer, config: everyRound });
@@ -75,7 +75,7 @@ it.each(["system", "user"] as const)(
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)(
-    "survive a %s session and come first, once",
+    "System messages survive in a %s session and come first, once",
     async (session) => {
       const memory = database.memory({ model: summarizing(), config: everyRound });
       const { model, graph, thread } = agentWithMemory(memory, { session });
@@ -100,7 +100,7 @@ describe("system messages", () => {
     },
   );
 
-  it("sent with every message by a caller without a checkpointer are shown once", async () => {
+  it("System messages that a stateless caller sends with every message are shown once", async () => {
     const memory = database.memory();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
@@ -127,7 +127,7 @@ it.each([
   ["is 10 kB long", "x".repeat(10_000)],
   ["holds a NUL character", "a\u0000"],
   ["ends in half a character", "a\uD800"],
-])("a message whose id %s is recorded, and so are later ones", async (_, id) => {
+])("A message whose id %s is recorded, and so are later ones", async (_, id) => {
   const { graph, thread } = agentWithMemory(database.memory());
   await (graph as unknown as AnyGraph).invoke(
     { messages: [new HumanMessage({ id, content: "odd" })] },

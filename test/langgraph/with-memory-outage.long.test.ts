@@ -43,8 +43,8 @@ function switching(first: Memory, second: Memory) {
 }
 
 // Each waits for the connection to be tried again and again; they wait together.
-describe.concurrent.each(ways)("when the database is down, %s", (way) => {
-  it("lets the turn go on, logs it, and loses nothing", async () => {
+describe.concurrent.each(ways)("%s without a database", (way) => {
+  it("A turn goes on when the database is down, logs it and loses nothing", async () => {
     const up = database.memory();
     const { memory: down, logger } = await unreachable();
     const { memory, use } = switching(up, down);
@@ -85,7 +85,7 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
 });
 
 describe.concurrent("a failure of memory", () => {
-  it("fails the turn with onError `throw`", async () => {
+  it("A failure of memory fails the turn with onError `throw`", async () => {
     const { memory } = await unreachable();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { onError: "throw" }).compile();
@@ -95,7 +95,7 @@ describe.concurrent("a failure of memory", () => {
     expect(model.calls).toHaveLength(0);
   });
 
-  it("by another database error is recorded as an event", async () => {
+  it("A failure of memory by another database error is recorded as an event", async () => {
     const memory = database.memory();
     const failing: Memory = {
       ...memory,
@@ -119,7 +119,7 @@ describe.concurrent("a failure of memory", () => {
   });
 
   it.each(["SETUP_REQUIRED", "PERMISSION_DENIED", "CLOSED"] as const)(
-    "by a mistake of the program (%s) always fails the turn",
+    "A mistake of the program (%s) always fails the turn",
     async (code) => {
       const failing: Memory = {
         ...database.memory(),
@@ -132,7 +132,7 @@ describe.concurrent("a failure of memory", () => {
     },
   );
 
-  it("never hides an interrupt, which stops the run until it resumes", async () => {
+  it("A failure of memory never hides an interrupt, which stops the run until it resumes", async () => {
     const memory = database.memory();
     let interrupted = false;
     const asking: Memory = {

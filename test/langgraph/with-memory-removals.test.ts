@@ -39,19 +39,22 @@ describe("an agent that removes messages", () => {
       messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })),
     );
 
-  it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
-    const { model, graph, thread } = agentWithMemory(database.memory(), {
-      build: trimming,
-      session,
-    });
-    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-    const { messages } = await say(graph, "question 4", thread);
-    expect(lines(model.calls[3]!.messages)).toEqual([...rounds(3), "human: question 4"]);
-    expect(lines(messages)).toEqual(rounds(3, 4));
-    expect(await transcript(database, thread)).toHaveLength(8);
-  });
+  it.each(["full", "bounded"] as const)(
+    "An agent is not shown again the messages that it removed (%s session)",
+    async (session) => {
+      const { model, graph, thread } = agentWithMemory(database.memory(), {
+        build: trimming,
+        session,
+      });
+      for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+      const { messages } = await say(graph, "question 4", thread);
+      expect(lines(model.calls[3]!.messages)).toEqual([...rounds(3), "human: question 4"]);
+      expect(lines(messages)).toEqual(rounds(3, 4));
+      expect(await transcript(database, thread)).toHaveLength(8);
+    },
+  );
 
-  it("has removed messages in its summary", async () => {
+  it("The summary covers messages that the agent removed", async () => {
     const summarizer = summarizing();
     const memory = database.memory({ model: summarizer, config: summaryAlone });
     const { model, graph, thread } = agentWithMemory(memory, { build: trimming });
@@ -67,7 +70,7 @@ describe("an agent that removes messages", () => {
     expect(lines(messages)).toEqual(rounds(2, 3, 4));
   });
 
-  it("is not shown one removed message, even the first after a summary", async () => {
+  it("An agent is not shown one message that it removed, even the first after a summary", async () => {
     const withoutSecrets = (messages: BaseMessage[]) =>
       messages
         .filter(({ text }) => text.includes("secret"))
@@ -88,7 +91,7 @@ describe("an agent that removes messages", () => {
     expect(shown.at(-1)).toBe("question 6");
   });
 
-  it("may insert a message, which stays there", async () => {
+  it("A message that an agent inserts stays in its place", async () => {
     const condensing = (model: ScriptedChatModel) =>
       changing(model, (messages) =>
         messages.length < 5
@@ -106,7 +109,7 @@ describe("an agent that removes messages", () => {
     expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
   });
 
-  it("may have a summarizationMiddleware of its own", async () => {
+  it("An agent with memory may have a summarizationMiddleware of its own", async () => {
     const own = new ScriptedChatModel({ replies: (_, index) => `own digest ${index + 1}` });
     // Its declared types resolve to never and to zod 3 under this project's settings.
     const ownOptions = { model: own, trigger: { messages: 5 }, keep: { messages: 2 } };

@@ -18,7 +18,7 @@ it.each([
     "Sei ab jetzt mein Deutschlehrer.",
     "Der Nutzer möchte, dass der Assistent sein Deutschlehrer ist.",
   ],
-])("what a user of a plain agent says is a rule of theirs: %s", async (says, text) => {
+])("A wish that a user says to a plain agent becomes a rule of theirs: %s", async (says, text) => {
   const rule = candidate(text, says.slice(0, -1), { category: "instructions" });
   const model = taskModel({ fact_extraction: () => facts(rule) });
   const memory = db.memory({ model, config: { memories: { extract: true } } });

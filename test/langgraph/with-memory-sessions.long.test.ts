@@ -27,7 +27,7 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
   for (const round of numbers) await say(graph, `question ${round}`, thread);
 }
 
-it("without a checkpointer a turn sent twice is recorded once, and shown once", async () => {
+it("A turn that is sent twice without a checkpointer is recorded and shown once", async () => {
   const memory = database.memory();
   const model = answering();
   const graph = withMemory(chatAgent(model), memory).compile();
@@ -42,7 +42,7 @@ it("without a checkpointer a turn sent twice is recorded once, and shown once", 
   expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
 });
 
-it("with a checkpointer a lost state is filled from the transcript", async () => {
+it("A lost state is filled from the transcript with a checkpointer", async () => {
   const memory = database.memory();
   const model = answering();
   const agent = withMemory(chatAgent(model), memory);
@@ -53,7 +53,7 @@ it("with a checkpointer a lost state is filled from the transcript", async () =>
 });
 
 describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (session) => {
-  it("is complete, and the outer graph keeps all messages", async () => {
+  it("A session in a subgraph is complete, and the outer graph keeps all messages", async () => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     const inner = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile();
@@ -95,14 +95,17 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     ["before the first summary", 2, rounds(1, 2)],
     ["between two summaries", 4, [summary(1), ...rounds(4)]],
     ["where a summary ended", 5, [summary(2)]],
-  ])("to %s: shows the branch with its own summary, and nothing abandoned", async (...to) => {
-    const [, round, shown] = to;
-    const { model, graph, at } = await conversation();
-    await say(graph, "another way", at(undefined, round));
-    expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
-  });
+  ])(
+    "Time travel to %s shows the branch with its own summary, and nothing abandoned",
+    async (...to) => {
+      const [, round, shown] = to;
+      const { model, graph, at } = await conversation();
+      await say(graph, "another way", at(undefined, round));
+      expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
+    },
+  );
 
-  it("continues the new branch with its own turns", async () => {
+  it("Time travel continues the new branch with its own turns", async () => {
     const { memory, model, graph, thread, at } = await conversation();
     await say(graph, "another way", at(undefined, 2));
     const { messages } = await say(graph, "and on", thread);
@@ -115,7 +118,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
   });
 
-  it("replays a turn with its own messages", async () => {
+  it("Time travel replays a turn with its own messages", async () => {
     const { model, graph, thread, at } = await conversation();
     await graph.invoke(null, at("agent", 3));
     expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);

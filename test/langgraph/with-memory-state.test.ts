@@ -69,7 +69,7 @@ const counting = (kind: keyof typeof states) =>
 describe.each(Object.keys(states) as (keyof typeof states)[])(
   "the keys of an agent made with %s",
   (kind) => {
-    it("are the same as without memory in every turn", async () => {
+    it("The keys of an agent's state are the same as without memory in every turn", async () => {
       const memory = database.memory();
       const checkpointer = memory.checkpointer();
       const plain = counting(kind) as unknown as AnyGraph;
@@ -125,7 +125,7 @@ describe("an agent with schemas of its own", () => {
   };
 
   it.each(["annotation", "zod"] as const)(
-    "takes its input, gives its output, keeps the rest (%s)",
+    "An agent with schemas of its own takes its input, gives its output and keeps the rest (%s)",
     async (kind) => {
       const memory = database.memory();
       const chat = ({
@@ -158,7 +158,7 @@ describe("an agent with schemas of its own", () => {
     },
   );
 
-  it("has its input validated by its StateSchema", async () => {
+  it("An agent's input is validated by its StateSchema", async () => {
     const memory = database.memory();
     const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
     const agent = agentOf(state, () => ({}));
@@ -166,7 +166,7 @@ describe("an agent with schemas of its own", () => {
     await expect(graph.invoke({ messages: [], age: "old" }, newThread())).rejects.toThrow(/age/);
   });
 
-  it("gets its context, validated by its own schema", async () => {
+  it("An agent gets its context, validated by its own schema", async () => {
     const memory = database.memory();
     const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
     const agent = new StateGraph(MessagesAnnotation, contextSchema)

@@ -20,7 +20,7 @@ import { answering, newThread } from "./conversation.js";
 const database = useTestDatabase();
 const hi = () => [new HumanMessage("hi")];
 
-it("a graph's input and output are the agent's own", async () => {
+it("The types of a graph's input and output are the agent's own", async () => {
   const state = Annotation.Root({ ...MessagesAnnotation.spec, mood: Annotation<"good" | "bad">() });
   const agent = new StateGraph(state, {
     input: MessagesAnnotation,
@@ -46,7 +46,7 @@ it("a graph's input and output are the agent's own", async () => {
   void result.messages;
 });
 
-it("a StateSchema's types stay", async () => {
+it("The types of a StateSchema stay in the graph of withMemory", async () => {
   const schema = new StateSchema({ messages: MessagesValue, count: z.number().default(0) });
   const agent = new StateGraph(schema)
     .addNode("chat", () => ({ count: 1 }))
@@ -58,7 +58,7 @@ it("a StateSchema's types stay", async () => {
   expectTypeOf(result.count).toBeNumber();
 });
 
-it("an agent of createAgent keeps its structured response", async () => {
+it("An agent of createAgent keeps its structured response", async () => {
   const model = new ScriptedChatModel({ replies: [{ structured: { mood: "good" } }] });
   const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
   const graph = withMemory(agent, database.memory()).compile();
@@ -68,7 +68,7 @@ it("an agent of createAgent keeps its structured response", async () => {
   expectTypeOf(result.messages).toExtend<BaseMessage[]>();
 });
 
-it("an agent of createAgent keeps its context", async () => {
+it("An agent of createAgent keeps its context", async () => {
   const contextSchema = z.object({ plan: z.enum(["free", "gold"]) });
   const seen: unknown[] = [];
   const model = new ScriptedChatModel({ replies: () => "hello" });
@@ -87,7 +87,7 @@ it("an agent of createAgent keeps its context", async () => {
   void (() => graph.stream({ messages: hi() }, { context: { plan: "silver" } }));
 });
 
-it("a misspelt option is reported in one line, by TypeScript and at run time", async () => {
+it("A misspelt option is reported in one line, by TypeScript and at run time", async () => {
   const folder = join(import.meta.dirname, "misspelt.generated.ts");
   const source = `import { withMemory, type Memory } from "../../src/index.js";
     import type { CreatedAgent } from "../../src/langgraph/wrap/with-memory.js";
@@ -123,7 +123,7 @@ it("a misspelt option is reported in one line, by TypeScript and at run time", a
   );
 });
 
-it("only an agent can be wrapped", () => {
+it("withMemory accepts only an agent, by its types", () => {
   const builder = new StateGraph(MessagesAnnotation)
     .addNode("chat", () => ({}))
     .addEdge(START, "chat");

@@ -37,7 +37,7 @@ type RecallEvent = Record<"consents" | "unread" | "changes" | "databaseMessages"
 };
 
 describe("the agent inside", () => {
-  it("is drawn with its inner nodes", async () => {
+  it("The agent inside a graph with memory is drawn with its inner nodes", async () => {
     const memory = database.memory();
     const { agent } = toolAgent([], [tool(() => "x", { name: "look", schema: z.object({}) })]);
     const graph = withMemory(agent, memory).compile();
@@ -48,7 +48,7 @@ describe("the agent inside", () => {
     expect(outer).toEqual(["__start__", "memory.recall", "agent", "memory.remember", "__end__"]);
   });
 
-  it("keeps the name it was compiled with", () => {
+  it("The agent inside a graph with memory keeps the name it was compiled with", () => {
     const agent = new StateGraph(MessagesAnnotation)
       .addNode("chat", () => ({}))
       .addEdge(START, "chat")
@@ -67,7 +67,7 @@ describe("streams", () => {
       .filter((text) => text !== "");
 
   it.each(["inline", "background"] as const)(
-    "show the agent's tokens and steps, none of %s jobs",
+    "Streams show the agent's tokens and steps, and none of %s jobs",
     async (jobs) => {
       const secret = "Secretia";
       const model = taskModel({
@@ -106,7 +106,7 @@ describe("streams", () => {
     },
   );
 
-  it("of a graph in the agent need `subgraphs`, as in LangGraph", async () => {
+  it("Streams of a graph in the agent need `subgraphs`, as in LangGraph", async () => {
     const inner = chatAgent(answering());
     const agent = oneNode("inner", inner as never);
     const alone = agent as unknown as AnyGraph;
@@ -126,7 +126,7 @@ describe("streams", () => {
       expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
   });
 
-  it("and states have only the agent's own keys, and nothing recalled", async () => {
+  it("Streams and states have only the agent's own keys, and nothing recalled", async () => {
     const { memory, graph, model } = agentWithMemory(database.memory());
     const thread = await knownThread(memory);
     for (const subgraphs of [false, true]) {
@@ -145,7 +145,7 @@ describe("streams", () => {
     expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
   });
 
-  it("report what memory did", async () => {
+  it("Streams report what memory did", async () => {
     const { memory, graph, thread } = agentWithMemory(
       database.memory({ model: summarizing(), config }),
     );
@@ -194,7 +194,7 @@ describe("streams", () => {
 
   const presets = ["ledger", "every-round"] as const;
   it.each(ways.flatMap((way) => presets.map((preset) => [way, preset] as const)))(
-    "count every line and message of memory that the model is shown: %s, %s",
+    "Streams count every line and message of memory that the model is shown (%s, %s)",
     async (way, preset) => {
       const settings = {
         memories: { extract: true },
@@ -268,7 +268,7 @@ describe("streams", () => {
     },
   );
 
-  it("update the outer state with the new messages only", async () => {
+  it("Streams update the outer state with the new messages only", async () => {
     const { graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const input = { messages: [new HumanMessage("question 2")] };

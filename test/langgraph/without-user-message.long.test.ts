@@ -27,39 +27,42 @@ const cases = ways.flatMap((way) =>
   ),
 );
 
-describe("a run without a user message, after a summary of all", () => {
-  it.each(cases)("by %s, %s, as %s, is shown the last turn", async (way, session, injectAs) => {
-    const memory = database.memory({
-      model: summarizing(),
-      config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
-    });
-    const model = answering();
-    const kept = session === "stateless" ? { checkpointer: null } : { session };
-    const graph = await agentIn(way, { memory, model, injectAs, ...kept });
-    for (const messages of Object.values(brought)) {
-      const thread = newThread();
-      for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
-      expect((await memory.recall(addressOf(thread))).summary).toMatchObject({
-        endSeq: 3,
-        startTurn: 1,
-        endTurn: 2,
+describe("a run without a user message", () => {
+  it.each(cases)(
+    "Memory by %s in a %s session as %s shows the last turn to a run without a user message",
+    async (way, session, injectAs) => {
+      const memory = database.memory({
+        model: summarizing(),
+        config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
       });
+      const model = answering();
+      const kept = session === "stateless" ? { checkpointer: null } : { session };
+      const graph = await agentIn(way, { memory, model, injectAs, ...kept });
+      for (const messages of Object.values(brought)) {
+        const thread = newThread();
+        for (const text of ["question 1", "question 2"]) await say(graph, text, thread);
+        expect((await memory.recall(addressOf(thread))).summary).toMatchObject({
+          endSeq: 3,
+          startTurn: 1,
+          endTurn: 2,
+        });
 
-      // An agent of `createAgent` that is to answer an answer is done.
-      await graph.invoke({ messages }, thread);
-      const last = model.calls.at(-1)!.messages;
-      const shown = lines(last).filter((line) => !line.startsWith("system"));
-      expect(shown.filter((line) => line.startsWith("human")).join()).toMatch(/question 2$/);
-      expect(shown[1]).toMatch(/^ai: answer/);
-      expect(lines(last).join()).toMatch(/summary \d/);
-      expect(lines(last).join()).not.toContain("question 1");
-      expect(shown).toHaveLength(
-        2 + messages.filter((message) => message.getType() === "ai").length,
-      );
-    }
-  });
+        // An agent of `createAgent` that is to answer an answer is done.
+        await graph.invoke({ messages }, thread);
+        const last = model.calls.at(-1)!.messages;
+        const shown = lines(last).filter((line) => !line.startsWith("system"));
+        expect(shown.filter((line) => line.startsWith("human")).join()).toMatch(/question 2$/);
+        expect(shown[1]).toMatch(/^ai: answer/);
+        expect(lines(last).join()).toMatch(/summary \d/);
+        expect(lines(last).join()).not.toContain("question 1");
+        expect(shown).toHaveLength(
+          2 + messages.filter((message) => message.getType() === "ai").length,
+        );
+      }
+    },
+  );
 
-  it("is shown the turn of the tool result that it brings", async () => {
+  it("A run without a user message is shown the turn of the tool result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
       database.memory({
         model: summarizing(),

@@ -63,7 +63,7 @@ async function rowsOf(id: string): Promise<number[]> {
 }
 
 describe("an unused memory", () => {
-  it("is soft-deleted after 60 days if it is minor", async () => {
+  it("An unused memory is soft-deleted after 60 days if it is minor", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(
@@ -90,7 +90,7 @@ describe("an unused memory", () => {
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
   });
 
-  it("counts as used when it is shown in a recorded turn, repeated or changed", async () => {
+  it("A memory counts as used when it is shown in a recorded turn, repeated or changed", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     const [shown, said, changed] = await add(
@@ -115,7 +115,7 @@ describe("an unused memory", () => {
     expect([said]).toHaveLength(1);
   });
 
-  it("is immediately found by no call, and others fill its place", async () => {
+  it("No call finds an aged memory from then on, and others fill its place", async () => {
     const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
@@ -142,7 +142,7 @@ describe("an unused memory", () => {
     expect(again?.id).not.toBe(old);
   });
 
-  it("can be restored until it is purged, 30 days later", async () => {
+  it("An aged memory can be restored until it is purged, 30 days later", async () => {
     const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
@@ -182,7 +182,7 @@ describe("an unused memory", () => {
     );
   });
 
-  it("is soft-deleted once by several processes", async () => {
+  it("An unused memory is soft-deleted once by several processes", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(
@@ -213,7 +213,7 @@ describe("an unused memory", () => {
     expect(rows).toEqual([{ node: "worker", op: "ttl", count: 30 }]);
   });
 
-  it("keeps superseded values, which are the trail", async () => {
+  it("Superseded values are kept as the trail of an aged memory", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     const name = (value: string) => minor(`The dog's name is ${value}.`, { key: "dog", value });
@@ -232,7 +232,7 @@ describe("an unused memory", () => {
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
-  it("is soft-deleted by upkeep without a model", async () => {
+  it("An unused memory is soft-deleted by upkeep without a model", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(memory, user, minor("The user saw a play."));
@@ -241,7 +241,7 @@ describe("an unused memory", () => {
     expect(await statesOf(memory, user)).toEqual({ "The user saw a play.": "soft_deleted" });
   });
 
-  it.skipIf(!onServer())("is found by an index (server only)", async () => {
+  it.skipIf(!onServer())("An unused memory is found by an index (server only)", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const { memory, passed } = ageing({ database: pool });
     const user = newAddress();
@@ -273,7 +273,7 @@ describe("an unused memory", () => {
   });
 });
 
-it("changes are kept for 180 days, older requests get trimmedTo, and the audit trail keeps all", async () => {
+it("Changes are kept for 180 days, older requests get trimmedTo, and the audit trail keeps all", async () => {
   const { memory, passed } = ageing();
   const user = { scope: newAddress().scope };
   const idle = { ...user, threadId: "idle since" };

@@ -92,17 +92,21 @@ function cruise(cases: readonly Case[]): Violation[] {
 }
 
 describe("import direction", () => {
-  describe("against it", () => {
+  describe("imports against it", () => {
     const reported = new Set(cruise(forbidden).map(({ from }) => from));
-    it.each(forbidden)("src/%s may not: %s", (file) => expect(reported).toContain(`src/${file}`));
+    it.each(forbidden)("The file src/%s must not contain: %s", (file) =>
+      expect(reported).toContain(`src/${file}`),
+    );
   });
 
-  describe("along it", () => {
+  describe("imports along it", () => {
     const reported = new Set(cruise(allowed).map(({ from }) => from));
-    it.each(allowed)("src/%s may: %s", (file) => expect(reported).not.toContain(`src/${file}`));
+    it.each(allowed)("The file src/%s may contain: %s", (file) =>
+      expect(reported).not.toContain(`src/${file}`),
+    );
   });
 
-  it("sees circles of types", () => {
+  it("The import rules report circles of types", () => {
     const violations = cruise([
       ["facts/a.ts", `import type { B } from "./b.js"; export type A = B`],
       ["facts/b.ts", `import type { A } from "./a.js"; export type B = A | 1`],

@@ -53,7 +53,7 @@ describe("the rules for statements on Citus", () => {
       "reads-what-it-inserts: t",
       `with b as (select id from "s".t), a as (insert into "s".t (id) select 1) select id from b`,
     ],
-  ])("%s: %s", (rule, text) => {
+  ])("The rule %s reports: %s", (rule, text) => {
     expect(broken(text)).toEqual([rule]);
   });
 
@@ -71,7 +71,7 @@ describe("the rules for statements on Citus", () => {
        select (select count(*) from "s".t m where m.seq <= b.last_seq) from b`,
     `select regexp_split_to_table($1, '\\s+;') word; `,
     `set local mnemograph.tenant_id to 't:a''; drop table t; --'`,
-  ])("none: %s", (text) => {
+  ])("No rule for Citus reports: %s", (text) => {
     expect(broken(text)).toEqual([]);
   });
 });

@@ -112,7 +112,7 @@ async function useOf(client: Client) {
   return added.id as string;
 }
 
-it("counts what an agent is shown as used", async () => {
+it("MCP counts what an agent is shown as used", async () => {
   let now = new Date("2026-01-05T10:00:00Z");
   const used = db.memory({ clock: () => now });
   const scope = { userId: "finn" };
@@ -125,7 +125,7 @@ it("counts what an agent is shown as used", async () => {
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
 });
 
-it("attacks S2: writes no note of an app, and nothing in the place of what an operator vouches for", async () => {
+it("MCP writes no note of an app, and replaces nothing that an operator vouches for", async () => {
   const scope = { userId: "hal", appId: "shop" };
   const phone = { key: "phone", value: "0800 1", text: "Hal's line is 0800 1." };
   const [own] = await memory.memories.add(
@@ -154,7 +154,7 @@ it("attacks S2: writes no note of an app, and nothing in the place of what an op
     });
 });
 
-it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {
+it("MCP keeps an agent to the categories of its allowlist, whatever it calls", async () => {
   const strict = db.memory({ config: { allowlists: { planner: ["projects"] } } });
   const scope = { userId: "gil" };
   const [boat, ill] = await strict.memories.add(
@@ -190,12 +190,12 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   expect(left.toSorted()).toEqual(["Gil has an illness.", "Gil paints."]);
 });
 
-describe("over HTTP", () => {
-  it("serves clients of 2025-11-25", async () => {
+describe("MCP over HTTP", () => {
+  it("MCP over HTTP serves clients of 2025-11-25", async () => {
     await useOf(await connectOld(transportOverHttp("cleo", "", OldHttp)));
   });
 
-  it("has the tools and resources of whom it was authenticated for, and of nobody else", async () => {
+  it("MCP over HTTP has the tools and resources of the authenticated user, and of nobody else", async () => {
     const client = await overHttp("ana");
     const id = await useOf(client);
     expect((await memory.memories.get(id, { scope: { userId: "ana" } }))?.trust).toBe("agent");
@@ -219,7 +219,7 @@ describe("over HTTP", () => {
     );
   });
 
-  it("finds what was said, and has no summary of a thread that was never summarised", async () => {
+  it("MCP finds what was said, and has no summary of a thread that was never summarised", async () => {
     const scope = { userId: "ana" };
     const messages = [{ role: "user", content: "The hives stand in Porto." }];
     await memory.record({ scope, threadId: "a/1", messages });
@@ -240,7 +240,7 @@ describe("over HTTP", () => {
   });
 });
 
-it("operators M6: lists the summaries that there are, page by page", async () => {
+it("MCP lists the existing summaries page by page", async () => {
   const summarized = db.memory({ model: new OfflineChatModel() });
   const scope = { userId: "pia" };
   const messages = Array.from({ length: 20 }, (_, n) => ({
@@ -271,7 +271,7 @@ it("operators M6: lists the summaries that there are, page by page", async () =>
 });
 
 it.skipIf(onServer())(
-  "operators M6: ends at the start, with who has the folder open (embedded only)",
+  "MCP ends at its start, and names the process that has the folder open (embedded only)",
   async () => {
     await cli.withMemory(async (memory) => {
       await memory.energy.level();
@@ -289,7 +289,7 @@ it.skipIf(onServer())(
   },
 );
 
-describe("over standard input and output, for the user that it was started for", () => {
+describe("MCP over standard input and output", () => {
   const started = (user: string) => ({
     command: process.execPath,
     cwd: cli.folder,
@@ -298,12 +298,12 @@ describe("over standard input and output, for the user that it was started for",
     env: { PATH: process.env.PATH ?? "" },
   });
 
-  it("works", async () => {
+  it("MCP over standard input and output serves the user that it was started for", async () => {
     await cli.withMemory(async () => {});
     await useOf(await connect(new StdioClientTransport(started("ana"))));
   });
 
-  it("serves clients of 2025-11-25", async () => {
+  it("MCP over standard input and output serves clients of 2025-11-25", async () => {
     await cli.withMemory(async () => {});
     await useOf(await connectOld(new OldStdio(started("cleo"))));
   });

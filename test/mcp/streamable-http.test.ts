@@ -53,8 +53,8 @@ async function result(method: string, params?: object) {
   return (await response.json()) as { result: Record<string, unknown>; error?: { code: number } };
 }
 
-describe("the protocol over streamable HTTP", () => {
-  it("says the version that was asked for, who it is, and only what it can do", async () => {
+describe("MCP over streamable HTTP", () => {
+  it("The server says the version that was asked for, who it is, and only what it can do", async () => {
     const { result: said } = await result("initialize", initialize);
     expect(said).toMatchObject({
       protocolVersion: "2025-11-25",
@@ -70,7 +70,7 @@ describe("the protocol over streamable HTTP", () => {
     expect((await result("ping")).result).toEqual({});
   });
 
-  it("lists tools with names, words and schemas, and resources with addresses that can be read", async () => {
+  it("The server lists tools with names, words and schemas, and resources with readable addresses", async () => {
     const { tools } = (await result("tools/list")).result as { tools: Record<string, unknown>[] };
     for (const tool of tools) {
       expect(tool).toMatchObject({
@@ -101,7 +101,7 @@ describe("the protocol over streamable HTTP", () => {
     ]);
   });
 
-  it("attacks S7: counts a batch by call for rateLimit, and refuses what is nested too deep", async () => {
+  it("A batch counts by call for rateLimit, and a body that is nested too deep is refused", async () => {
     let calls = 0;
     const rateLimit = () => (++calls > 5 ? { retryAfterMs: 1_000 } : undefined);
     const batch = (many: number) =>
@@ -117,7 +117,7 @@ describe("the protocol over streamable HTTP", () => {
     expect([await counted("[".repeat(2_000_000)), calls]).toEqual([400, 1]);
   });
 
-  it("answers a failure of a tool as its result, and a method or an address that is not there as an error", async () => {
+  it("A tool's failure is answered as its result, and a missing method or address as an error", async () => {
     const failed = await result("tools/call", {
       name: "memory_history",
       arguments: { id: "nothing" },
@@ -132,7 +132,7 @@ describe("the protocol over streamable HTTP", () => {
     );
   });
 
-  it("refuses what is no request of the protocol", async () => {
+  it("The server refuses what is no request of the protocol", async () => {
     expect((await send("ping", {}, { body: "{" })).status).toBe(400);
     expect((await send("ping", {}, { headers: { accept: "text/html" } })).status).toBe(406);
     expect((await send("ping", {}, { headers: { "content-type": "text/plain" } })).status).toBe(
@@ -149,7 +149,7 @@ describe("the protocol over streamable HTTP", () => {
   });
 });
 
-describe("the protocol of 2026-07-28", () => {
+describe("MCP of 2026-07-28", () => {
   const version = "2026-07-28";
   const meta = (key: string) => `io.modelcontextprotocol/${key}`;
   const _meta = {
@@ -161,7 +161,7 @@ describe("the protocol of 2026-07-28", () => {
   const ask = (method: string, params: object = {}, named: Sent["headers"] = {}) =>
     send(method, { ...params, _meta }, { headers: { ...headers, "mcp-method": method, ...named } });
 
-  it("is served without a handshake, with how long an answer holds: no time for what may be forgotten", async () => {
+  it("Version 2026-07-28 is served without a handshake, and nothing that may be forgotten is cached", async () => {
     const held: Record<string, unknown> = {};
     for (const method of [
       "server/discover",
@@ -180,7 +180,7 @@ describe("the protocol of 2026-07-28", () => {
     expect(Object.values(held)).toEqual([hour, hour, hour, 0]);
   });
 
-  it("announces no changes, and opens no stream for them", async () => {
+  it("Version 2026-07-28 announces no changes, and opens no stream for them", async () => {
     const { result } = (await (await ask("server/discover")).json()) as {
       result: Record<string, unknown>;
     };
@@ -195,7 +195,7 @@ describe("the protocol of 2026-07-28", () => {
     expect(await listening.json()).toMatchObject({ error: { code: -32_603 } });
   });
 
-  it("is refused where headers say something else than the body, and in a revision that is not served", async () => {
+  it("A request is refused whose headers contradict its body, or whose revision is not served", async () => {
     expect((await ask("tools/list", {}, { "mcp-method": "ping" })).status).toBe(400);
     expect((await ask("tools/list", {}, { "mcp-protocol-version": "2025-11-25" })).status).toBe(
       400,
@@ -213,7 +213,7 @@ describe("pages in a browser", () => {
   const asks = (asked: Sent) => send("initialize", initialize, asked);
   const evil = "evil.example.com";
 
-  it("are refused under a name that was turned to this machine, and from other sites", async () => {
+  it("A browser's page is refused under a host name of another site, and from other sites", async () => {
     expect((await asks({ host: evil, headers: { origin: `http://${evil}` } })).status).toBe(401);
     expect((await asks({ host: evil })).status).toBe(401);
     expect((await asks({ headers: { origin: `http://${evil}` } })).status).toBe(401);
@@ -221,7 +221,7 @@ describe("pages in a browser", () => {
       expect((await asks({ host: name, headers: { origin: `http://${name}` } })).status).toBe(200);
   });
 
-  it("are refused from other sites where callers are authenticated, unless their origin is named", async () => {
+  it("A browser's page is refused where callers are authenticated, unless its origin is named", async () => {
     const site = "https://chat.example.com";
     const authenticated = true;
     const headers = { origin: site };

@@ -12,7 +12,7 @@ const graphOn = (checkpointer: ReturnType<ReturnType<typeof db.memory>["checkpoi
     .compile({ checkpointer });
 
 describe("memory.checkpointer()", () => {
-  it("is one for each memory, in the memory's schema", async () => {
+  it("A memory has one checkpointer, which writes to the memory's schema", async () => {
     const memory = db.memory();
     expect(memory.checkpointer()).toBe(memory.checkpointer());
     const config = { configurable: { thread_id: "one" } };
@@ -26,7 +26,7 @@ describe("memory.checkpointer()", () => {
     ).toEqual([{ thread_id: "one" }]);
   });
 
-  it("reports database errors as every other call does", async () => {
+  it("The checkpointer reports database errors as MemoryError, like every other call", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };
     await graphOn(saver).invoke({ messages: [new HumanMessage("hi")] }, { configurable });
@@ -41,7 +41,7 @@ describe("memory.checkpointer()", () => {
       );
   });
 
-  it("says what to do when there are no tables", async () => {
+  it("A checkpointer without tables names the schema that was never set up", async () => {
     const invoking = graphOn(db.memory({ schema: "never set up" }).checkpointer()).invoke(
       { messages: [new HumanMessage("hi")] },
       { configurable: { thread_id: "t" } },

@@ -131,7 +131,7 @@ describe("delta channels on memory.checkpointer()", () => {
   // random ids.
   const isOracleRight = "writesSortKey" in langGraphCheckpoint;
   it.runIf(isOracleRight)(
-    "turn 4: equal those of MemorySaver after any runs and prunes",
+    "Delta channels equal those of MemorySaver after any runs and prunes",
     async () => {
       const memory = database.memory();
       const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
@@ -164,7 +164,7 @@ describe("delta channels on memory.checkpointer()", () => {
     },
   );
 
-  it("turn 4: are read in two statements by their user only, and deleted with that user", async () => {
+  it("Delta channels are read in two statements, by their user only, and are deleted with that user", async () => {
     const { pool, statements } = watchedPool(database.pool);
     const memory = database.memory({ database: pool });
     const saver = memory.checkpointer();
@@ -187,7 +187,7 @@ describe("delta channels on memory.checkpointer()", () => {
     expect(await historyFor({})).toEqual(nothing);
   });
 
-  it("turn 4: keep the sources of a branch that counts no versions of them", async () => {
+  it("A prune keeps the sources of a delta channel whose branch counts no versions of it", async () => {
     // As older versions of LangGraph write a channel's first update by hand.
     const memory = database.memory();
     const saver = memory.checkpointer();
@@ -211,7 +211,7 @@ describe("delta channels on memory.checkpointer()", () => {
   });
 
   it.each(["full", "bounded"] as const)(
-    "turn 4: hold the messages of a %s session",
+    "Delta channels hold the messages of a %s session",
     async (session) => {
       const memory = database.memory({
         model: summarizing(),

@@ -13,13 +13,13 @@ async function endsOf(...args: string[]): Promise<string[]> {
   return ends.split(" ");
 }
 
-describe("checkpoints that cannot be written, in each durability and by each call", () => {
-  it("turn 3: fail the runs of users forgotten meanwhile, and nothing else", async () =>
+describe("checkpoint writes that fail, in each durability and by each call", () => {
+  it("A user who is forgotten during a run fails that run's checkpoint writes and nothing else", async () =>
     expect(await endsOf("forgotten", ":memory:")).toEqual(Array(36).fill("THREAD_FORBIDDEN")));
 
   describe.skipIf(!onServer())("(server only)", () => {
     const db = useTestDatabase();
-    it("turn 3: fail the runs under way when the database goes away, and nothing else", async () => {
+    it("A database that goes away fails the checkpoint writes of runs under way and nothing else", async () => {
       const ends = await endsOf("away", inject("databaseUrl") ?? "", db.schema);
       expect(ends).toEqual(
         Array(36).fill(expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/)),

@@ -76,7 +76,7 @@ async function forks({ graph, own, say, endOf, now, past }: Conversation): Promi
 
 describe("a fork from an older checkpoint", () => {
   it.each(["full", "bounded"] as const)(
-    "continues its messages and leaves others unchanged: %s",
+    "A fork continues its own messages and leaves other branches unchanged in a %s session",
     async (session) => {
       const memory = database.memory();
       const build = (checkpointer: BaseCheckpointSaver) =>
@@ -93,7 +93,7 @@ describe("a fork from an older checkpoint", () => {
     },
   );
 
-  it("keeps an edit by hand, also two of the same checkpoint", async () => {
+  it("A fork keeps an edit by hand, even where the same checkpoint is edited twice", async () => {
     const saver = database.memory().checkpointer();
     const { graph, own, say, endOf, now } = conversation(
       echoing().compile({ checkpointer: saver }),
@@ -113,7 +113,7 @@ describe("a fork from an older checkpoint", () => {
     expect(await now(await endOf("q2"))).toEqual(rounds("q0", "q1", "q2"));
   });
 
-  it("is separate from concurrent forks of the same checkpoint", async () => {
+  it("A fork is separate from concurrent forks of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
     const { graph, say, endOf, now } = conversation(
       echoing().compile({ checkpointer: saver }),
@@ -133,7 +133,7 @@ describe("a fork from an older checkpoint", () => {
       expect(await say("on", edit)).toEqual([...rounds("q0"), texts[index], ...rounds("on")]);
   });
 
-  it("works on a thread of LangGraph's checkpointer, which can go on with it again", async () => {
+  it("A thread of LangGraph's checkpointer can be forked, and LangGraph's can go on with it again", async () => {
     const thread = { configurable: { thread_id: randomUUID() } };
     const langGraphs = new PostgresSaver(database.pool, undefined, { schema: database.schema });
     const before = conversation(echoing().compile({ checkpointer: langGraphs }), thread);
@@ -152,7 +152,7 @@ describe("a fork from an older checkpoint", () => {
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
   });
 
-  it("needs the node of an edit where several nodes wrote last", async () => {
+  it("An edit by hand needs the name of its node where several nodes wrote last", async () => {
     const log = Annotation<string[]>({
       reducer: (all, more) => [...all, ...more],
       default: () => [],

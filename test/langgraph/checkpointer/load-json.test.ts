@@ -92,7 +92,7 @@ const state = fc.oneof(
   ),
 );
 
-it("loads the same value as LangGraph's serializer, or leaves it to that", () =>
+it("loadJson gives the same value as LangGraph's serializer, or leaves the text to it", () =>
   fc.assert(
     fc.asyncProperty(state, async (value) => {
       const json = await dumped(value);
@@ -102,7 +102,7 @@ it("loads the same value as LangGraph's serializer, or leaves it to that", () =>
     { numRuns: 400 },
   ));
 
-it("loads a conversation of people, models and tools without the serializer", async () => {
+it("loadJson loads a conversation of people, models and tools without LangGraph's serializer", async () => {
   const messages = [
     new SystemMessage("Be brief."),
     new HumanMessage({ content: [{ type: "text", text: "Hi" }], id: "1" }),

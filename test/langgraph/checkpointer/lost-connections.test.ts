@@ -57,74 +57,71 @@ async function cutAt<Result>(
 
 const hello = { messages: [new HumanMessage("hello")] };
 
-describe.skipIf(!onServer())(
-  "a connection that is lost under the checkpointer (server only)",
-  () => {
-    it("during a checkpoint write and a node, is replaced, and the turn goes on", async () => {
-      const cut = cuttable();
-      const gate = createGate();
-      const graph = new StateGraph(MessagesAnnotation)
-        .addNode("chat", async () => {
-          await gate.wait();
-          return { messages: [new AIMessage("hi")] };
-        })
-        .addEdge(START, "chat")
-        .compile({ checkpointer: cut.saver });
-      const thread = { configurable: { thread_id: randomUUID() } };
-      const turn = { begun: Promise.resolve({ messages: [] as BaseMessage[] }) };
-      await cutAt(cut, { table: "checkpoint_blobs", times: 2 }, async () => {
-        turn.begun = graph.invoke(hello, thread);
-        turn.begun.catch(() => {});
-        await expect.poll(() => gate.waiting).toBe(1);
-      });
-      gate.open();
-      expect((await turn.begun).messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
-      expect((await graph.getState(thread)).values.messages).toHaveLength(2);
-      expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
+describe.skipIf(!onServer())("lost connections of the checkpointer (server only)", () => {
+  it("A connection lost during a checkpoint write is replaced, and the turn goes on", async () => {
+    const cut = cuttable();
+    const gate = createGate();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("chat", async () => {
+        await gate.wait();
+        return { messages: [new AIMessage("hi")] };
+      })
+      .addEdge(START, "chat")
+      .compile({ checkpointer: cut.saver });
+    const thread = { configurable: { thread_id: randomUUID() } };
+    const turn = { begun: Promise.resolve({ messages: [] as BaseMessage[] }) };
+    await cutAt(cut, { table: "checkpoint_blobs", times: 2 }, async () => {
+      turn.begun = graph.invoke(hello, thread);
+      turn.begun.catch(() => {});
+      await expect.poll(() => gate.waiting).toBe(1);
     });
+    gate.open();
+    expect((await turn.begun).messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
+    expect((await graph.getState(thread)).values.messages).toHaveLength(2);
+    expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
+  });
 
-    it("is replaced for every call, and writes are stored once", async () => {
-      const cut = cuttable();
-      const { saver } = cut;
-      const configurable = { thread_id: randomUUID(), checkpoint_ns: "" };
-      const checkpoint = {
-        v: 4,
-        id: "1ef4f797-8335-6428-8001-8a1503f9b875",
-        ts: new Date().toISOString(),
-        channel_values: { said: "hello" },
-        channel_versions: { said: 1 },
-        versions_seen: {},
-      };
-      const metadata = { source: "loop" as const, step: 1, parents: {} };
-      const at = await cutAt(cut, { table: "checkpoints" }, () =>
-        saver.put({ configurable }, checkpoint, metadata, { said: 1 }),
-      );
-      await cutAt(cut, { table: "checkpoint_writes" }, () =>
-        saver.putWrites(at, [["said", "more"]], "task"),
-      );
-      const reading = { table: "checkpoints", reads: true };
-      const found = await cutAt(cut, reading, () => saver.getTuple({ configurable }));
-      expect(found).toMatchObject({
-        checkpoint: { channel_values: { said: "hello" } },
-        pendingWrites: [["task", "said", "more"]],
-      });
-      const listed = await cutAt(cut, reading, async () => {
-        const tuples = [];
-        for await (const tuple of saver.list({ configurable })) tuples.push(tuple);
-        return tuples;
-      });
-      expect(listed).toEqual([found]);
+  it("A lost connection is replaced for every call of the checkpointer, and writes are stored once", async () => {
+    const cut = cuttable();
+    const { saver } = cut;
+    const configurable = { thread_id: randomUUID(), checkpoint_ns: "" };
+    const checkpoint = {
+      v: 4,
+      id: "1ef4f797-8335-6428-8001-8a1503f9b875",
+      ts: new Date().toISOString(),
+      channel_values: { said: "hello" },
+      channel_versions: { said: 1 },
+      versions_seen: {},
+    };
+    const metadata = { source: "loop" as const, step: 1, parents: {} };
+    const at = await cutAt(cut, { table: "checkpoints" }, () =>
+      saver.put({ configurable }, checkpoint, metadata, { said: 1 }),
+    );
+    await cutAt(cut, { table: "checkpoint_writes" }, () =>
+      saver.putWrites(at, [["said", "more"]], "task"),
+    );
+    const reading = { table: "checkpoints", reads: true };
+    const found = await cutAt(cut, reading, () => saver.getTuple({ configurable }));
+    expect(found).toMatchObject({
+      checkpoint: { channel_values: { said: "hello" } },
+      pendingWrites: [["task", "said", "more"]],
     });
+    const listed = await cutAt(cut, reading, async () => {
+      const tuples = [];
+      for await (const tuple of saver.list({ configurable })) tuples.push(tuple);
+      return tuples;
+    });
+    expect(listed).toEqual([found]);
+  });
 
-    it("repeatedly, is reported, and is no outage of a server that answers", async () => {
-      const cut = cuttable();
-      const configurable = { thread_id: randomUUID(), checkpoint_ns: "", checkpoint_id: "none" };
-      const writing = () => cut.saver.putWrites({ configurable }, [["said", "more"]], "task");
-      await expect(cutAt(cut, { table: "checkpoint_writes", times: 6 }, writing)).rejects.toThrow(
-        expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
-      );
-      // Three seconds without an answer are tried by a probe, at once.
-      await expect.poll(() => cut.memory.databaseStatus().state).toBe("up");
-    });
-  },
-);
+  it("Repeatedly lost connections are reported, but do not pause memory while the server answers", async () => {
+    const cut = cuttable();
+    const configurable = { thread_id: randomUUID(), checkpoint_ns: "", checkpoint_id: "none" };
+    const writing = () => cut.saver.putWrites({ configurable }, [["said", "more"]], "task");
+    await expect(cutAt(cut, { table: "checkpoint_writes", times: 6 }, writing)).rejects.toThrow(
+      expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
+    );
+    // Three seconds without an answer are tried by a probe, at once.
+    await expect.poll(() => cut.memory.databaseStatus().state).toBe("up");
+  });
+});

@@ -41,7 +41,7 @@ const everything = async () => {
 };
 
 describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
-  it("a refused run leaves nothing that the owner's next turn reads", async () => {
+  it("A refused run leaves nothing that the owner's next turn reads", async () => {
     const { model, graph, memory } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
@@ -62,7 +62,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
   });
 
   it.each(Object.keys(checkpointers))(
-    "a thread has its owner before its first model call, and nobody takes it over during it (%s)",
+    "A thread has its owner before its first model call, and nobody takes it over meanwhile (%s)",
     async (checkpointer) => {
       const memory = database.memory();
       const thread = randomUUID();
@@ -89,7 +89,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     },
   );
 
-  it("a refused message does not replace the owner's message with its id", async () => {
+  it("A refused message does not replace the owner's message of the same id", async () => {
     const { model, graph } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
@@ -111,7 +111,7 @@ describe("memory.checkpointer()", () => {
       memory,
     ).compile({ checkpointer });
 
-  it("refuses state, history, updates, time travel and resume to everybody but the owner", async () => {
+  it("Only a thread's owner may read its state and history, update it, travel in time or resume it", async () => {
     const graph = pausing(database.memory());
     const thread = randomUUID();
     const ana = ids("ana", thread);
@@ -144,7 +144,7 @@ describe("memory.checkpointer()", () => {
     expect(await everything()).not.toContain(evil);
   });
 
-  it("lets the owner time-travel with a snapshot's config, as LangGraph's own saver does", async () => {
+  it("An owner can travel in time with a snapshot's config, as with LangGraph's own saver", async () => {
     const memory = database.memory();
     const travel = async (saver: BaseCheckpointSaver) => {
       const graph = pausing(memory, saver);
@@ -179,7 +179,7 @@ describe("memory.checkpointer()", () => {
     expect(await travel(memory.checkpointer())).toEqual(await travel(new MemorySaver()));
   });
 
-  it("returns configs that can be run unchanged", async () => {
+  it("The configs that the checkpointer returns can be run unchanged", async () => {
     const graph = pausing(database.memory());
     const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
     await say(graph, "hello", ana);
@@ -189,7 +189,7 @@ describe("memory.checkpointer()", () => {
     expect(lines(messages)).toEqual(["human: hello", "ai: you said yes"]);
   });
 
-  it("keeps tenants apart under equal thread ids", async () => {
+  it("Threads of different tenants with equal ids stay apart", async () => {
     const { memory, model, graph } = await start("withMemory");
     const thread = randomUUID();
     const users = [{ tenant_id: "acme" }, {}, { tenant_id: "globex" }].map((tenant) =>
@@ -214,7 +214,7 @@ describe("memory.checkpointer()", () => {
     expect(rows[0].left).toBeGreaterThan(0);
   });
 
-  it("gives a thread that many claim concurrently to one of them", async () => {
+  it("A thread that many users claim at once goes to one of them", async () => {
     const memory = database.memory();
     const thread = randomUUID();
     const graph = withMemory(chatAgent(answering()), memory).compile({
@@ -234,7 +234,7 @@ describe("memory.checkpointer()", () => {
     expect(values.messages).toHaveLength(2);
   });
 
-  it("starts a new thread for an id that an anonymous run has used", async () => {
+  it("A thread id that an anonymous run has used starts a new thread for a user", async () => {
     const memory = database.memory();
     const thread = randomUUID();
     const plain = chatAgent(answering());
@@ -253,28 +253,31 @@ describe("memory.checkpointer()", () => {
   it.each([
     ["without", {}],
     ["with", { tenant_id: "acme" }],
-  ])("reads what PostgresSaver has written before, %s a tenant", async (_, tenant) => {
-    const memory = database.memory();
-    const before = new PostgresSaver(database.pool, undefined, { schema: database.schema });
-    const agent = chatAgent(answering());
-    const thread = randomUUID();
-    agent.checkpointer = before;
-    await say(agent, "long ago", { configurable: { thread_id: thread } });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const ana = ids("ana", thread, tenant);
-    expect(lines((await graph.getState(ana)).values.messages)[0]).toBe("human: long ago");
-    await say(graph, "now", ana);
-    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual([
-      "human: long ago",
-      "ai: answer 1",
-      "human: now",
-    ]);
-  });
+  ])(
+    "The checkpointer reads what PostgresSaver has written before, %s a tenant",
+    async (_, tenant) => {
+      const memory = database.memory();
+      const before = new PostgresSaver(database.pool, undefined, { schema: database.schema });
+      const agent = chatAgent(answering());
+      const thread = randomUUID();
+      agent.checkpointer = before;
+      await say(agent, "long ago", { configurable: { thread_id: thread } });
+      const model = answering();
+      const graph = withMemory(chatAgent(model), memory).compile({
+        checkpointer: memory.checkpointer(),
+      });
+      const ana = ids("ana", thread, tenant);
+      expect(lines((await graph.getState(ana)).values.messages)[0]).toBe("human: long ago");
+      await say(graph, "now", ana);
+      expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual([
+        "human: long ago",
+        "ai: answer 1",
+        "human: now",
+      ]);
+    },
+  );
 
-  it("does not write for a user who is forgotten during the run", async () => {
+  it("The checkpointer writes nothing for a user who is forgotten during the run", async () => {
     const memory = database.memory();
     const model = new ScriptedChatModel({
       replies: async (messages) => {

@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress, openThread, say } from "../support/thread-facts.js";
+import { watchedPool } from "../support/watched-pool.js";
+import {
+  config,
+  insightEventsOf,
+  insightsOf,
+  insightWorkOf,
+  learns,
+  understands,
+} from "./insight-memory.js";
+
+const db = useTestDatabase();
+const hourMs = 3_600_000;
+
+describe("runs for insights", () => {
+  it("Insights are made at most once a day and after new messages, across restarts and manual runs", async () => {
+    let now = new Date("2026-03-01T09:00:00Z");
+    const model = understands({ summary: "The user is patient.", evidence: [1] });
+    const open = () => db.memory({ model, config, clock: () => now });
+    const calls = () => model.prompts("user_insights").length;
+    const thread = newAddress();
+    const first = open();
+    await say(first, thread, "The user drinks tea.");
+    expect([await first.upkeep(), calls()]).toEqual([1, 1]);
+
+    await say(first, thread, "The user runs.");
+    now = new Date(now.getTime() + 23 * hourMs);
+    const second = open();
+    expect([await second.upkeep(), calls()]).toEqual([0, 1]);
+    expect(await second.graphs().insights.invoke({ scope: thread.scope })).toMatchObject({
+      status: "deferred",
+    });
+    expect([await second.upkeep(), calls()]).toEqual([0, 1]);
+    now = new Date(now.getTime() + hourMs);
+    expect([await second.upkeep(), calls()]).toEqual([1, 2]);
+    const latest = model.prompts("user_insights").at(-1);
+    expect(latest).toContain("The user runs.</memory>");
+    expect(latest).not.toContain("The user drinks tea.</memory>");
+
+    now = new Date(now.getTime() + 48 * hourMs);
+    const third = open();
+    expect([await third.upkeep(), calls()]).toEqual([0, 2]);
+    expect(await third.graphs().insights.invoke({ scope: thread.scope })).toMatchObject({
+      status: "skipped",
+    });
+    expect(calls()).toBe(2);
+    const doneAt = (await insightWorkOf(db, thread))?.done_at;
+    await say(third, thread, "The user swims.");
+    expect([await third.upkeep(), calls()]).toEqual([1, 3]);
+    expect((await insightWorkOf(db, thread))?.done_at).not.toEqual(doneAt);
+    // The same insight again is the same memory.
+    expect(await insightsOf(third, thread)).toMatchObject([{ seenCount: 3 }]);
+  });
+
+  it("A run without insights counts as a run", async () => {
+    const model = understands();
+    const { memory, thread } = openThread(db, { model, config });
+    await say(memory, thread, "The user drinks tea.");
+    await memory.upkeep();
+    await say(memory, thread, "The user runs.");
+    await memory.upkeep();
+    expect(model.prompts("user_insights")).toHaveLength(1);
+    expect([await insightsOf(memory, thread), await insightEventsOf(db, thread)]).toEqual([
+      [],
+      ["classify skipped none"],
+    ]);
+  });
+
+  it("Insights need a user with facts, and can be turned off", async () => {
+    const model = understands({ summary: "The user is calm.", evidence: [1] });
+    const memory = db.memory({ model, config });
+    const scope = { appId: randomUUID() };
+    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "skipped" });
+    expect(
+      await memory.graphs().insights.invoke({ scope: { userId: randomUUID() } }),
+    ).toMatchObject({
+      status: "skipped",
+    });
+    const off = db.memory({ model, config: { ...config, insights: { enabled: false } } });
+    const thread = newAddress();
+    await say(off, thread, "The user drinks tea.");
+    expect([await off.upkeep(), await insightWorkOf(db, thread)]).toEqual([0, undefined]);
+  });
+
+  it("A turn neither makes insights nor waits for them, and takes no more round trips", async () => {
+    const gate = createGate();
+    const model = taskModel({
+      ...learns,
+      user_insights: async () => {
+        await gate.wait();
+        return { structured: { insights: [{ summary: "The user is calm.", evidence: [1] }] } };
+      },
+    });
+    const { pool, statements } = watchedPool(db.pool);
+    const { memory, thread } = openThread(db, {
+      database: pool,
+      model,
+      config: { ...config, jobs: { concurrency: 1 } },
+      jobs: "background",
+    });
+    await say(memory, thread, "The user drinks tea.");
+    await expect
+      .poll(async () => {
+        await memory.upkeep();
+        return gate.waiting;
+      })
+      .toBe(1);
+    statements.length = 0;
+    await say(memory, thread, "The user runs.");
+    await memory.recall({ ...thread, query: "What does the user drink?" });
+    expect(statements).toHaveLength(2);
+    expect(await insightsOf(memory, thread)).toEqual([]);
+    gate.open();
+    await memory.idle();
+    expect(await insightsOf(memory, thread)).toHaveLength(1);
+  });
+
+  it("A failed run is retried for one insight, and given up with the model's output", async () => {
+    const model = taskModel({
+      ...learns,
+      user_insights: () => ({ structured: { nothing: true } }),
+    });
+    const { memory, thread } = openThread(db, { model, config, logger: recordingLogger() });
+    await say(memory, thread, "The user drinks tea.");
+    for (let time = 0; time < 4; time++) await memory.upkeep();
+    expect(model.prompts("user_insights").length).toBeGreaterThanOrEqual(3);
+    const { rows } = await db.pool.query(
+      `select d.kind, d.output from "${db.schema}".work d join "${db.schema}".owner o on o.id = d.owner_ref
+         where o.user_id = $1 and d.given_up_at is not null`,
+      [thread.scope.userId],
+    );
+    expect(rows).toMatchObject([{ kind: "insights", output: expect.stringContaining("nothing") }]);
+    expect(await insightWorkOf(db, thread)).toMatchObject({ attempts: 0, retry_at: null });
+    expect((await insightEventsOf(db, thread)).at(-1)).toBe("create error DEAD_LETTER");
+    const systems = model.calls
+      .filter(({ toolNames }) => toolNames[0] === "user_insights")
+      .map(({ messages }) => messages[0]?.text);
+    expect(systems[0]).toContain("one to 3 insights");
+    expect(systems.at(-1)).toContain("Give one insight,");
+    await say(memory, thread, "The user swims.");
+    expect((await insightWorkOf(db, thread))?.retry_at).not.toBeNull();
+  });
+
+  it("The insights graph shows its steps, keeps no checkpoints, and makes insights by hand", async () => {
+    const model = new OfflineChatModel({
+      structured: {
+        user_insights: () => ({
+          insights: [{ summary: "The user is open.", tags: [], importance: 2, evidence: [1, 2] }],
+        }),
+      },
+    });
+    const memory = db.memory({ model, config });
+    const graph = memory.graphs().insights;
+    const { nodes } = await graph.getGraphAsync();
+    expect(Object.keys(nodes)).toEqual([
+      "__start__",
+      "load",
+      "insights",
+      "validate",
+      "save",
+      "__end__",
+    ]);
+    expect([graph.name, graph.checkpointer]).toEqual(["insights", false]);
+    const thread = newAddress();
+    await say(memory, thread, "I like jazz. I prefer tea.");
+    const { status, outcomes } = await graph.invoke({ scope: thread.scope });
+    expect([status, outcomes]).toMatchObject(["completed", [{ outcome: "created" }]]);
+    await expect(
+      db.memory().graphs().insights.invoke({ scope: thread.scope }),
+    ).rejects.toMatchObject({
+      code: "MODEL_REQUIRED",
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { hasChromium } from "../support/chromium.js";
+import { openInspected } from "../support/inspected.js";
+import { ana } from "../support/inspector-sample.js";
+import { useInspectedPage } from "./inspected-page.js";
+
+describe.skipIf(!hasChromium)("changes in the inspector", () => {
+  const inspected = useInspectedPage();
+  const { act, db, idOf, open, wrong } = inspected;
+  let memory: Memory;
+  let page: Page;
+  beforeEach(() => {
+    ({ memory, page } = inspected);
+  });
+
+  it("An operator edits, pins, removes, restores and reverts a memory under a name and for a reason", async () => {
+    const id = await idOf("Has a sister");
+    await open(`memory?user=ana&id=${id}`);
+    await page.getByText("She said so on the phone.").waitFor();
+    await act("Edit", "a misprint", { Text: "Has a sister called Inês, who visits in July." });
+    await page.getByRole("heading", { name: "in July" }).waitFor();
+    await act("Pin", "it matters");
+    await page.getByRole("button", { name: "Unpin" }).waitFor();
+    await act("Remove", "just a try");
+    await act("Restore", "it was a try");
+    await page.getByRole("button", { name: "Revert to this" }).last().click();
+    await page.getByRole("dialog").getByLabel("Reason").fill("as it was at first");
+    await page.getByRole("dialog").getByRole("button", { name: "Revert" }).click();
+    await page
+      .getByRole("heading", { name: "Has a sister called Inês who visits in June." })
+      .waitFor();
+    const events = await memory.memories.history(id, { scope: ana });
+    const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
+    const reasons = [
+      "as it was at first",
+      "it was a try",
+      "just a try",
+      "it matters",
+      "a misprint",
+    ];
+    expect(told.slice(0, 5)).toEqual(reasons.map((reason) => ["joe", reason]));
+  });
+
+  it("An operator decides several requests for consent at once", async () => {
+    await open("waiting");
+    await page.getByText("preferred name is Anita").waitFor();
+    // What failed comes first.
+    expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
+      ...["Failed work", "Requests for consent", "Quarantine", "Due work", "Running work"],
+    ]);
+    await page.getByText("waits for consent").first().waitFor();
+    await page.getByLabel("Select all 3").check();
+    await act("Approve 3", "they told me");
+    await page.getByText("No request waits").waitFor();
+    const names = await memory.memories.list({ scope: ana, keys: ["preferred_name"] });
+    expect(names.map(({ value }) => value)).toEqual(["Anita"]);
+    expect(
+      await memory.memories.list({ scope: { userId: "miguel" }, keys: ["preferred_name"] }),
+    ).toHaveLength(1);
+    await act("Reject", "an attack");
+    await page.getByText("Nothing reads as instructions").waitFor();
+    expect(await memory.memories.list({ scope: ana, states: ["quarantined"] })).toEqual([]);
+  });
+
+  it("Several memories are removed for one reason, and restored", async () => {
+    const scope = { userId: "tom" };
+    await memory.memories.add(
+      ["bread", "rye", "malt"].map((what) => ({ text: `Bakes ${what}.` })),
+      { scope },
+    );
+    await open("memories?user=tom");
+    await page.getByLabel("Select all 3").check();
+    await act("Remove 3", "he asked for it");
+    await page.getByText("No memory is like that.").waitFor();
+    await page.getByLabel("State").selectOption("soft_deleted");
+    await page.getByLabel("Select: Bakes rye.").check();
+    await act("Restore", "rye stays");
+    await expect.poll(() => page.locator("a.row").count()).toBe(2);
+    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual(["Bakes rye."]);
+  });
+
+  it("A conversation shows its failed work, which can be tried again", async () => {
+    await open("thread?user=miguel&app=coach&thread=half-marathon");
+    await page.getByText(/The model call failed/).waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("1 job is due again.").waitFor();
+  });
+
+  it("Typed text survives an ended token and a stopped server, and the page goes on afterwards", async () => {
+    let accepted = "the-first-token-of-all";
+    const own = db.memory();
+    const other = await openInspected(own, ({ headers }) =>
+      headers.get("authorization") === `Bearer ${accepted}`
+        ? { role: "operator" as const, actor: "joe" }
+        : null,
+    );
+    await page.goto(
+      `${other.origin}/inspector/#/memory?user=ana&id=${await idOf("Sails the green")}`,
+    );
+    const token = page.getByLabel(/Bearer token/);
+    await token.fill("a-foreign-token-here");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("does not take this token").waitFor();
+    await token.fill(accepted);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Edit" }).click();
+    accepted = "the-second-token-of-all";
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Text").fill("Sails the green boat Vento on the Douro.");
+    await dialog.getByLabel("Reason").fill("more exact");
+    await dialog.getByRole("button", { name: "Edit" }).click();
+    await token.fill(accepted);
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("heading", { name: "on the Douro." }).waitFor();
+    await page.getByRole("link", { name: "Memories" }).click();
+    await page.locator("a.row").first().waitFor();
+    await own.close();
+    await page.getByLabel("Search memories").fill("sails");
+    await page.keyboard.press("Enter");
+    await page.getByText("It is asked again every few seconds.").waitFor();
+    expect(await page.getByLabel("Search memories").inputValue()).toBe("sails");
+    await other.close();
+    await page.getByText("The server does not answer.").first().waitFor({ timeout: 15_000 });
+    // The page goes on asking the server that is closed.
+    page.removeAllListeners("console");
+    wrong.length = 0;
+  });
+
+  it("The erase page exports, counts and erases", async () => {
+    const scope = { userId: "eve" };
+    await memory.memories.add([{ text: "Eve paints." }, { text: "Eve knits." }], { scope });
+    await open("erase?user=eve");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    const lines = (await readFile(await (await downloading).path(), "utf8")).trimEnd().split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "header", scope });
+    await page.getByRole("button", { name: "Count what would go" }).click();
+    // The rows name what is kept, not the tables that hold it.
+    await page.getByRole("row", { name: "memories 2" }).waitFor();
+    await page.getByRole("row", { name: "indexes and other records" }).waitFor();
+    await page.getByRole("row", { name: "together" }).waitFor();
+    expect(await memory.memories.list({ scope })).toHaveLength(2);
+    await page.getByRole("button", { name: "Delete…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Type eve").fill("ana");
+    await dialog.getByRole("button", { name: "Delete for good" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Type eve").fill("eve");
+    await dialog.getByRole("button", { name: "Delete for good" }).click();
+    await page.getByText("All of it is gone").waitFor();
+    expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
+  });
+});
