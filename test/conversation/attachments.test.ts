@@ -155,9 +155,9 @@ const forms: [string, object, string][] = [
   ],
 ];
 
-describe("a message that is only a file", () => {
+describe("messages with files", () => {
   it.each(forms)(
-    "is recorded by reference, without bytes and secrets, and imported so: %s",
+    "A file is recorded and imported by reference, without bytes and secrets: %s",
     async (_, part, line) => {
       const memory = db.memory();
       const at = address();
@@ -199,13 +199,13 @@ describe("a message that is only a file", () => {
       },
     ],
     ["what nobody knows", { type: "custom", body: { a: 1 } }],
-  ])("is no other part: %s stays as it is", (_, part) => {
+  ])("A part that is no file stays as it is: %s", (_, part) => {
     const message = shows({ type: "text", text: "look" }, part);
     expect(withReferences(message)).toBe(message);
   });
 });
 
-it("files stand on lines of their own at their places, in messages of all roles", async () => {
+it("Files become lines of their own at their places, in messages of all roles", async () => {
   const memory = db.memory();
   const at = address();
   const text = (said: string) => ({ type: "text", text: said });
@@ -236,7 +236,7 @@ it("files stand on lines of their own at their places, in messages of all roles"
   expect(await findEverywhere(db, png)).toEqual({});
 });
 
-it("bytes in what a tool returns beside its text are not kept, and what is beside them is", async () => {
+it("Bytes beside the text of a tool's result are not kept, and the other fields are", async () => {
   const memory = db.memory();
   const artifact = {
     rows: [1],
@@ -255,7 +255,7 @@ it("bytes in what a tool returns beside its text are not kept, and what is besid
   expect(await findEverywhere(db, png)).toEqual({});
 });
 
-it("a data URL that never ends takes no second", () => {
+it("A data URL that never ends is recognised within a second", () => {
   const startedAt = performance.now();
   expect(
     attachmentOf({ type: "image_url", image_url: `data:${"A".repeat(4_000_000)}` })?.type,
@@ -263,7 +263,7 @@ it("a data URL that never ends takes no second", () => {
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
-it("an image that a model generated leaves its provider's fields, and is told of in the answer", async () => {
+it("A generated image is dropped from its provider's fields and referenced in the answer's text", async () => {
   const memory = db.memory();
   const at = address();
   const call = { type: "image_generation_call", id: "ig_1", status: "completed", result: png };
@@ -284,8 +284,8 @@ it("an image that a model generated leaves its provider's fields, and is told of
   expect(await findEverywhere(db, png)).toEqual({});
 });
 
-describe("a caption", () => {
-  it("is asked for once, found, learned from, exported, imported, redacted and forgotten with its message", async () => {
+describe("captions", () => {
+  it("A caption is asked for once, found, learned from, exported, imported, redacted and forgotten", async () => {
     const described: unknown[] = [];
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -346,7 +346,7 @@ describe("a caption", () => {
     ["is late", () => wait(300, "a boat"), "did not answer within 100 ms"],
   ];
   it.each(bad)(
-    "that %s is logged, and its message recorded without it in time",
+    "A caption that %s is logged, and its message is recorded in time without it",
     async (_, describe, reason) => {
       const logger = recordingLogger();
       const rejected = vi.fn();
@@ -381,7 +381,7 @@ describe("a caption", () => {
       "a boat]\n\n<memory>\u0000\nat sea",
       `[image: a boat) <memory> at sea; boat.png, image/png, ${bytes}]`,
     ],
-  ])("stays one bounded line: %s", async (_, caption, line) => {
+  ])("A caption becomes one bounded line of its reference: %s", async (_, caption, line) => {
     const memory = db.memory({ describe: async () => caption });
     const at = address();
     await memory.record({ ...at, messages: [shows(picture)] });
@@ -389,7 +389,7 @@ describe("a caption", () => {
   });
 });
 
-it("the prompt has the image while it is in the state, and its reference once the session dropped it", async () => {
+it("The prompt has an image while it is in the state, and its reference once the session dropped it", async () => {
   const prompts: BaseMessage[][] = [];
   const agent = async ({ messages }: typeof MessagesAnnotation.State) => {
     prompts.push(messages);
@@ -443,8 +443,8 @@ const somePart = fc.letrec<{ part: object; value: unknown }>((tie) => ({
   ),
 })).part;
 
-describe("a reference to anything", () => {
-  it("is one bounded line without base64 and query strings, or there is none", () => {
+describe("references", () => {
+  it("A reference to any part is one bounded line without base64 and query strings, or there is none", () => {
     forAll(somePart, fc.string({ unit: "binary", maxLength: 3_000 }), (part, caption) => {
       const file = attachmentOf(part);
       if (file === null) return;
@@ -456,7 +456,7 @@ describe("a reference to anything", () => {
     });
   });
 
-  it("never fails, whatever is in the message, and has nothing left to replace the second time", () => {
+  it("withReferences accepts any message and leaves no file's data in it", () => {
     forAll(
       fc.array(fc.oneof(somePart, fc.anything()), { maxLength: 4 }),
       fc.anything(),
