@@ -71,7 +71,7 @@ describe("pairs", () => {
     ["keys that name one thing", { key: "dog_name" }, { key: "name_of_the_dog" }, true],
     ["keys of two things", { key: "dog_name" }, { key: "cat_name" }, false],
     ["one key between them", { key: "dog_name" }, {}, true],
-    ["keys with a word of their own each", { key: "my_dog" }, { key: "dog_name" }, false],
+    ["keys that each have a word of their own", { key: "my_dog" }, { key: "dog_name" }, false],
     [
       "different dates",
       { text: "The user met the dog on Monday." },

@@ -84,7 +84,7 @@ describe("allowlists", () => {
     ],
     [{ planner: ["goals"] }, { custom: [{ name: "constraints", context: "rag" as const }] }, []],
   ])(
-    "resolveConfig warns of agents in %j that cannot read what a user must avoid",
+    "resolveConfig warns only of allowlists that hide what a user must avoid: %j",
     (allowlists, categories, lines) => {
       const warned: string[] = [];
       resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) =>

@@ -14,16 +14,24 @@ const secret = "a".repeat(32);
 describe("misspelt keys", () => {
   it.each([
     [
-      "memory_manage",
+      "memoryManageTool",
       tools.memoryManageTool,
       { action: "add", text: "The user eats figs.", kategory: "profile" },
     ],
-    ["files", tools.memoryFilesTool, { command: "view", path: "/memories", kategory: "profile" }],
-    ["consent", tools.consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
-    ["procedure", tools.procedureTool, { title: "Tea", steps: "boil" }],
-    ["transcript", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],
-    ["end of a conversation", tools.endConversationTool, { reason: "done", resaon: "x" }],
-  ])("The tool %s refuses a misspelt key with an error for the model", async (_, make, args) => {
+    [
+      "memoryFilesTool",
+      tools.memoryFilesTool,
+      { command: "view", path: "/memories", kategory: "profile" },
+    ],
+    [
+      "consentTool",
+      tools.consentTool,
+      { proposal: "1", decision: "refuse", quote: "no", resaon: "x" },
+    ],
+    ["procedureTool", tools.procedureTool, { title: "Tea", steps: "boil" }],
+    ["transcriptSearchTool", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],
+    ["endConversationTool", tools.endConversationTool, { reason: "done", resaon: "x" }],
+  ])("%s refuses a misspelt key with an error for the model", async (_, make, args) => {
     const memory = db.memory();
     const run = { configurable: { user_id: randomUUID(), thread_id: randomUUID() } };
     const answer: string = await make(memory).invoke(args as never, run);

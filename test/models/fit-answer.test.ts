@@ -142,7 +142,7 @@ describe("answers", () => {
     ["nothing", {}],
     ["a text", "tea"],
     ["null", null],
-  ])("An answer is read as null with %s", (_, answer) =>
+  ])("An answer that cannot be fitted is read as null: %s", (_, answer) =>
     expect(fitAnswer(schema, answer)).toBeNull(),
   );
 
