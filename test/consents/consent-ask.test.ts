@@ -51,8 +51,8 @@ const stated = (draft: MemoryDraft, quote: string) => ({
 const porto = "I live in Porto.";
 const introduction = "My name is Cleo. I live in Porto.";
 
-describe("where nobody can ask the user", () => {
-  it("the user's own statement is stored with its quote as consent", async () => {
+describe("consent where nobody can ask the user", () => {
+  it("The user's own statement is stored with its quote as consent", async () => {
     const { memory, model, graph, thread } = agentWithMemory(remembering());
     await say(graph, introduction, thread);
     expect(await known(memory, thread)).toEqual(["Cleo", "Porto"]);
@@ -75,7 +75,7 @@ describe("where nobody can ask the user", () => {
     expect(promptOf(model)).not.toContain("Consent");
   });
 
-  it("an inferred field waits for an operator and is in no prompt", async () => {
+  it("An inferred sensitive field waits for an operator and is in no prompt", async () => {
     // A quote is read with the sentence that it stands in.
     const said = [
       ["Cleo texted me about the weather in Porto.", "Porto"],
@@ -103,7 +103,7 @@ describe("where nobody can ask the user", () => {
     }
   });
 
-  it("the same rule holds for middleware", async () => {
+  it("memoryMiddleware stores the user's own statement of a sensitive field", async () => {
     const remembers = remembering();
     const model = new ScriptedChatModel({ replies: () => "ok" });
     const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(remembers)] });
@@ -112,7 +112,7 @@ describe("where nobody can ask the user", () => {
     expect(await known(remembers, thread)).toEqual(["Cleo", "Porto"]);
   });
 
-  it("a refused value is not stored from a later statement", async () => {
+  it("A later statement of a refused value is not stored", async () => {
     const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {
       const [request] = await memory.memories.add(draft, { scope });
@@ -132,9 +132,9 @@ describe("where nobody can ask the user", () => {
   });
 });
 
-describe("where somebody asks the user", () => {
+describe("consent where somebody asks the user", () => {
   it.each(["interrupt", "tool", "queue"] as const)(
-    "with consent.ask %s every sensitive field waits, also one extracted by another process",
+    "With consent.ask %s every sensitive field waits, also one that another process extracts",
     async (ask) => {
       const config = { consent: { ask } };
       const { memory, graph, thread } = agentWithMemory(remembering(config));
@@ -151,7 +151,7 @@ describe("where somebody asks the user", () => {
     },
   );
 
-  it("only an agent that can decide is shown pending requests", async () => {
+  it("Only an agent that can decide consent requests is shown the pending ones", async () => {
     for (const ask of ["said", "interrupt", "tool", "queue"] as const) {
       const memory = db.memory({ config: { consent: { ask } } });
       const thread = newThread();
@@ -170,7 +170,7 @@ describe("where somebody asks the user", () => {
   });
 });
 
-describe("the decision by field and origin", () => {
+describe("decisions by field and origin", () => {
   it.each<[ask: "said" | "queue", draft: MemoryDraft, outcomes: string[]]>([
     ["said", stated(city, porto), ["created"]],
     ["said", { ...city, origin: "user" }, ["proposed"]],
@@ -190,13 +190,13 @@ describe("the decision by field and origin", () => {
     ["said", { ...city, key: "home_city" }, ["created"]],
     ["said", { text: city.text }, ["created"]],
     ["said", { ...city, category: "tasks" }, ["created"]],
-  ])("users H4: with ask %s, %j is %j", async (ask, draft, outcomes) => {
+  ])("With consent.ask %s, adding %j ends as %j", async (ask, draft, outcomes) => {
     const { memory, scope } = openThread(db, { config: { consent: { ask } } });
     for (const outcome of outcomes)
       expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
   });
 
-  it("a statement approves an inferred equal value and supersedes another", async () => {
+  it("A user's statement approves an inferred equal value and supersedes a different one", async () => {
     const { memory, scope } = openThread(db);
     await memory.memories.add([goal, { ...city, value: "Rome", text: "The user lives in Rome." }], {
       scope,
@@ -217,7 +217,7 @@ describe("the decision by field and origin", () => {
   });
 });
 
-describe("a change that begins to wait", () => {
+describe("the log of waiting changes", () => {
   const tool = (memory: Memory) => consentTool(memory);
   const node = (memory: Memory) => consentNode(memory);
   const wrapped = (memory: Memory) => withMemory(toolAgent([], []).agent, memory);
@@ -238,7 +238,7 @@ describe("a change that begins to wait", () => {
     ["interrupt", wrapped, ""],
     ["said", node, ""],
   ])(
-    "users H4: is logged once, where nobody is asked, with what decides it (%s, %s)",
+    "A sensitive change that waits is logged once if nothing in the program asks the user (%s, %s)",
     async (ask, made, by) => {
       const logger = recordingLogger();
       const memory = db.memory({ logger, config: { consent: { ask } } });
@@ -258,7 +258,7 @@ describe("a change that begins to wait", () => {
     },
   );
 
-  it("is not logged if it is decided in the same call or was stated", async () => {
+  it("A change that is approved in the same call, or was stated, is not logged as waiting", async () => {
     const logger = recordingLogger();
     const { memory, scope } = openThread(db, { logger });
     const from = (seq: number) => ({ ...goal, source: { threadId: "t", seqs: [seq] } });

@@ -5,14 +5,14 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-describe("a benign field", () => {
+describe("benign fields", () => {
   const goal = (text = "The user's goal is to launch the web shop in May.") => ({
     category: "goals",
     text,
   });
   const from = (seq: number, threadId = "t") => ({ source: { threadId, seqs: [seq] } });
 
-  it("waits for a second, independent signal", async () => {
+  it("A benign field waits for a second, independent signal", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
     expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
@@ -43,7 +43,7 @@ describe("a benign field", () => {
     expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
   });
 
-  it("is written when a program adds it in two calls; one batch and an agent's repetition are one signal", async () => {
+  it("A benign field is written by a program's second call, not by one batch or an agent's repetition", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() } };
     const outcomesOf = async (drafts: MemoryDraft[], access = user) =>
@@ -59,7 +59,7 @@ describe("a benign field", () => {
       expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
   });
 
-  it("keeps different values apart and forgets a single signal after a week", async () => {
+  it("Different values of a benign field wait apart, and a single signal expires after a week", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const user = { scope: { userId: randomUUID() } };
@@ -88,7 +88,7 @@ describe("a benign field", () => {
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is written immediately with consent, or from two messages of one batch", async () => {
+  it("A benign field is written immediately with consent, or from two messages of one batch", async () => {
     const memory = db.memory();
     const [sure, twice, again] = Array.from({ length: 3 }, () => ({
       scope: { userId: randomUUID() },

@@ -33,23 +33,26 @@ const draftOf = ([category, key]: [string, string], value: string): MemoryDraft 
 const isSensitive = (key: string | null) =>
   ["name", "preferred_name", "pronouns", "city", "language"].includes(key ?? "");
 
-describe("a sensitive field", () => {
-  it.each(fields)("is not written without consent: %s/%s", async (category, key) => {
-    const memory = db.memory();
-    const user = { scope: { userId: randomUUID() } };
-    const correction = { ...draftOf([category, key], "x"), correction: true, confidence: 1 };
-    expect(await memory.memories.add(correction, user)).toMatchObject([
-      { outcome: "proposed", id: null },
-    ]);
-    const given = await memory.memories.add(draftOf([category, key], "y"), {
-      ...user,
-      consent: "given",
-    });
-    expect(given).toMatchObject([{ outcome: "created" }]);
-    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
-  });
+describe("sensitive fields", () => {
+  it.each(fields)(
+    "A sensitive field is not written without consent: %s/%s",
+    async (category, key) => {
+      const memory = db.memory();
+      const user = { scope: { userId: randomUUID() } };
+      const correction = { ...draftOf([category, key], "x"), correction: true, confidence: 1 };
+      expect(await memory.memories.add(correction, user)).toMatchObject([
+        { outcome: "proposed", id: null },
+      ]);
+      const given = await memory.memories.add(draftOf([category, key], "y"), {
+        ...user,
+        consent: "given",
+      });
+      expect(given).toMatchObject([{ outcome: "created" }]);
+      expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+    },
+  );
 
-  it("is configurable, and other fields need no consent", async () => {
+  it("Sensitive fields are configurable, and other fields need no consent", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
       draftOf(["profile", "job"], "Baker"),
@@ -85,7 +88,7 @@ describe("a sensitive field", () => {
     );
   });
 
-  it("is proposed by extraction with its source", async () => {
+  it("Extraction proposes a sensitive field with its source", async () => {
     const config = { ...extract, consent: queue };
     const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "I work as baker and I live in Porto.");
@@ -108,7 +111,7 @@ describe("a sensitive field", () => {
     ]);
   });
 
-  it("is proposed, not changed, by update and restore", async () => {
+  it("An update or restore of a sensitive field without consent only proposes it", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
     const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
@@ -161,7 +164,7 @@ describe("a sensitive field", () => {
     });
   });
 
-  it("has only consented values after any calls without consent", async () => {
+  it("Sensitive fields have only consented values after any calls without consent", async () => {
     const said = (key: string, value: string) => (prompt: string) =>
       facts(
         candidate(`The user's ${key} is ${value}.`, value, {

@@ -29,8 +29,8 @@ const cityOf = async (memory: Memory, { scope }: User) =>
   (await memory.memories.list({ scope }))
     .filter(({ key }) => key === "city")
     .map(({ value }) => value);
-describe("a proposal", () => {
-  it("replaces a sensitive memory and waits for seven days", async () => {
+describe("proposals", () => {
+  it("A proposal is stored instead of a sensitive memory and waits for seven days", async () => {
     const { memory, user } = open();
     const id = await propose(
       memory,
@@ -59,7 +59,7 @@ describe("a proposal", () => {
     expect(changes.revision).toBe(0);
   });
 
-  it("that is repeated is counted, and another value supersedes it", async () => {
+  it("A repeated proposal is counted, and another value supersedes it", async () => {
     const { memory, user } = open();
     const first = await propose(memory, user);
     expect(await propose(memory, user, city(" PORTO"))).toBe(first);
@@ -84,7 +84,7 @@ describe("a proposal", () => {
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
   });
 
-  it("ends when the stored value is repeated", async () => {
+  it("A proposal ends when the stored value is repeated", async () => {
     const { memory, user } = open();
     await memory.memories.add(city("Rome"), { ...user, consent: "given" });
     await propose(memory, user);
@@ -92,7 +92,7 @@ describe("a proposal", () => {
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is one for each slot among concurrent proposals", async () => {
+  it("Concurrent proposals for one slot leave one pending request", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
     await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
@@ -105,7 +105,7 @@ describe("a proposal", () => {
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is isolated between users, tenants and apps with similar ids", async () => {
+  it("Proposals are isolated between users, tenants and apps with similar ids", async () => {
     const memory = db.memory();
     const userId = `${randomUUID()}%_:'"`;
     const scopes = [
@@ -139,8 +139,8 @@ describe("a proposal", () => {
   });
 });
 
-describe("a decision", () => {
-  it("attacks S2: words nothing that an app shows to all, and takes no place that an operator vouches for", async () => {
+describe("decisions", () => {
+  it("A user's decision cannot reword an app's shared note or replace an operator's value", async () => {
     const memory = db.memory({ config: { consent: { sensitive: ["app_notes", "profile/city"] } } });
     const user = { scope: { ...newUser().scope, appId: randomUUID() } };
     const [{ consentId: note = "" } = {}] = await memory.memories.add(
@@ -159,7 +159,7 @@ describe("a decision", () => {
     expect(await cityOf(memory, user)).toEqual(["Rome"]);
   });
 
-  it("to approve writes the memory with its history, change and audit entry", async () => {
+  it("An approval writes the memory with its history, change and audit entry", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newUser();
@@ -212,7 +212,7 @@ describe("a decision", () => {
     expect(changes.top).toContainEqual(expect.objectContaining(created));
   });
 
-  it("to refuse changes nothing, and is remembered for thirty days", async () => {
+  it("A refusal changes nothing and is remembered for thirty days", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
@@ -245,7 +245,7 @@ describe("a decision", () => {
     expect(await memory.memories.add(city("Faro"), user)).toMatchObject([{ outcome: "refused" }]);
   });
 
-  it("may correct what is approved", async () => {
+  it("A decision may correct what it approves", async () => {
     const memory = db.memory();
     const value = async (edit: { value?: string; text?: string }, draft?: MemoryDraft) => {
       const user = newUser();
@@ -282,7 +282,7 @@ describe("a decision", () => {
     ]);
   });
 
-  it("of twenty concurrent ones wins once, and the others get the winner", async () => {
+  it("One of twenty concurrent decisions wins, and the errors of the others name the winner", async () => {
     const { memory, user } = open();
     const id = await propose(memory, user);
     const deciders = Array.from({ length: 20 }, (_, index) => `decider ${index}`);
@@ -314,7 +314,7 @@ describe("a decision", () => {
     expect(audit).toMatchObject([{ actor: decidedBy }]);
   });
 
-  it("is rejected after the request expired, before any sweep", async () => {
+  it("A decision after the request expired is rejected, before any sweep", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);

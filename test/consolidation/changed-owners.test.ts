@@ -4,8 +4,8 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
-  it("finds those that changed among 100,000 owners in one pass of each table", {
+describe.skipIf(!onServer())("consolidation on a server (server only)", () => {
+  it("The changed owners among 100,000 are found in one pass of each table", {
     timeout: 120_000,
   }, async () => {
     await db.pool.query(

@@ -11,8 +11,8 @@ const db = useTestDatabase();
 const hiking = "The user enjoys hiking in the Alps every summer.";
 const hikes = "Every summer the user enjoys hikes across the Alps.";
 
-describe("consolidating", () => {
-  it("merges two equal memories into one with the counts of both", async () => {
+describe("consolidation", () => {
+  it("Consolidation merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     const drafts = [
@@ -58,7 +58,7 @@ describe("consolidating", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("does not ask again about a compared pair until a text changes", async () => {
+  it("Consolidation does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
     const memory = db.memory({ model: judgingModel(() => "unrelated") });
     const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -77,7 +77,7 @@ describe("consolidating", () => {
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 2 });
   });
 
-  it("links related memories once", async () => {
+  it("Consolidation links related memories once", async () => {
     const scope: Scope = { userId: "link" };
     const memory = db.memory({
       model: judgingModel(() => "related"),
@@ -93,7 +93,7 @@ describe("consolidating", () => {
     expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject(expected);
   });
 
-  it("never merges different figures, and asks about dates, names and negation", async () => {
+  it("Consolidation never merges different figures, and asks the model about dates, names and negation", async () => {
     const scope: Scope = { userId: "details" };
     const asked: string[] = [];
     const model = judgingModel(({ one, other }) => {
@@ -124,7 +124,7 @@ describe("consolidating", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(7);
   });
 
-  it("closes an amount or an agreement that a later one updates", async () => {
+  it("Consolidation closes an amount or an agreement that a later one updates", async () => {
     const scope: Scope = { userId: "changed" };
     const said = [
       ["The user earns 8,000 euros at the bakery.", "The user earns 9,500 euros at the bakery."],

@@ -34,8 +34,8 @@ const ownerRefOf = async (userId: string) => {
   return Number(rows[0].id);
 };
 
-describe("a changed owner", () => {
-  it("is consolidated by upkeep at its tenant's time of day", async () => {
+describe("changed owners", () => {
+  it("upkeep consolidates a changed owner at the time of day of its tenant", async () => {
     const scope = { userId: "daily" };
     let now = new Date();
     const model = judgingModel(() => "same");
@@ -77,7 +77,7 @@ describe("a changed owner", () => {
     expect(await memory.upkeep()).toBe(1);
   });
 
-  it("is skipped without consolidation or a model", async () => {
+  it("A changed owner is skipped if consolidation is off or there is no model", async () => {
     const scope = { userId: "off" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -90,8 +90,8 @@ describe("a changed owner", () => {
   });
 });
 
-describe("a run", () => {
-  it("writes nothing about memories that changed after it read them", async () => {
+describe("consolidation runs", () => {
+  it("A consolidation run writes nothing about memories that changed after it read them", async () => {
     const scope = { userId: "stale" };
     const judge = judgingModel(() => "same");
     const meddling: { id?: string } = {};
@@ -111,7 +111,7 @@ describe("a run", () => {
     expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "merge" }]);
   });
 
-  it("resumes an interrupted run without repeating votes", async () => {
+  it("An interrupted consolidation run resumes without repeating votes", async () => {
     const scope = { userId: "resumed" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     const added = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -131,7 +131,7 @@ describe("a run", () => {
     expect(done.pairs).toMatchObject([{ action: "merge", reason: "Said before." }]);
   });
 
-  it("is deferred at the tenant's daily token budget until the next day", async () => {
+  it("A consolidation run is deferred at the tenant's daily token budget until the next day", async () => {
     let now = new Date("2026-03-01T12:00:00Z");
     const scope = { tenantId: "thrifty", userId: "one" };
     const config = { consolidation: { budgetTokens: 10 } };
@@ -156,7 +156,7 @@ describe("a run", () => {
   });
 });
 
-it("low energy defers a run without counting an attempt, and calls are charged as consolidation", async () => {
+it("Low energy defers a consolidation run without counting an attempt, and its calls are charged", async () => {
   const scope = { userId: "tired" };
   await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
   const until = new Date(Date.now() + 60_000);
@@ -193,7 +193,7 @@ it("low energy defers a run without counting an attempt, and calls are charged a
   for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
 });
 
-describe("what a model says", () => {
+describe("answers of a model", () => {
   const run = async (userId: string, structured: Record<string, unknown>) => {
     const model = taskModel({ memory_pairs: () => ({ structured }) });
     const memory = db.memory({ model });
@@ -204,17 +204,17 @@ describe("what a model says", () => {
   const said = (pair: unknown, verdict: unknown) => ({ pair, reason: "", verdict });
 
   it.each([
-    ["of no pair", [said(7, "same")]],
+    ["about an unknown pair", [said(7, "same")]],
     ["nothing", []],
     ["twice", [said(1, "same"), said(1, "same")]],
-    ["a verdict that there is not", [said(1, "identical"), said(7, "same")]],
-  ])("leaves both memories unchanged: %s", async (name, verdicts) => {
+    ["with an unknown verdict", [said(1, "identical"), said(7, "same")]],
+  ])("Both memories of a pair stay unchanged if the model answers %s", async (name, verdicts) => {
     const { done, memory, scope } = await run(`says ${name}`, { verdicts });
     expect(done.pairs).toMatchObject([{ verdict: "unrelated", action: "none" }]);
     expect(await memory.memories.list({ scope })).toHaveLength(2);
   });
 
-  it("is a dead letter if it is never valid", async () => {
+  it("A model's answer about pairs that is never valid becomes a dead letter", async () => {
     const { done, scope, memory } = await run("nonsense", { nothing: true });
     expect(done.status).toBe("failed");
     expect(await memory.memories.list({ scope })).toHaveLength(2);

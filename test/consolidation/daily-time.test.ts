@@ -14,7 +14,7 @@ const scope = fc.oneof(
 );
 
 describe("daily work", () => {
-  it("is first due within a day at the tenant's time, then a day later", () =>
+  it("Daily work is first due within a day at the tenant's time, then a day later", () =>
     forAll(scope, now, (of, nowMs) => {
       const [first = 0] = dailyTimes([{ scope: of, doneAtMs: null }], dayMs, nowMs);
       expect(first).toBeGreaterThan(nowMs - 1);
@@ -23,7 +23,7 @@ describe("daily work", () => {
       expect(Math.abs(second - first - dayMs)).toBeLessThan(1);
     }));
 
-  it("is due again after its period, give or take half a day", () =>
+  it("Daily work is due again after its period, give or take half a day", () =>
     forAll(scope, now, everyMs, (of, doneAtMs, every) => {
       const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], every, doneAtMs);
       const periodMs = Math.min(every, dayMs);
@@ -31,7 +31,7 @@ describe("daily work", () => {
       expect(due).toBeLessThanOrEqual(doneAtMs + every + 1);
     }));
 
-  it("that is checked once a day at any hour is done once a day", () =>
+  it("Daily work that is checked once a day at any hour is done once a day", () =>
     forAll(scope, now, (of, startMs) => {
       let doneAtMs = startMs;
       for (let day = 1; day <= 5; day++) {
@@ -42,7 +42,7 @@ describe("daily work", () => {
       }
     }));
 
-  it("is spread over the day for many tenants and adjacent for one tenant's users", () => {
+  it("Daily work is spread over the day for many tenants and adjacent for one tenant's users", () => {
     const tenants = Array.from({ length: 2_400 }, (_, n) => ({
       tenantId: `tenant ${n}`,
       userId: "ana",

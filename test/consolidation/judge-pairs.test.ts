@@ -12,8 +12,8 @@ const pair: ShownPair = [
 ];
 const call = { timeoutMs: 60_000, charge: async () => {} };
 
-describe("pairs on the wire of an OpenAI endpoint", () => {
-  it("are sent as numbered blocks with a schema that asks the reason before the verdict", async () => {
+describe("pairs for an OpenAI endpoint", () => {
+  it("OpenAI receives pairs as numbered blocks, and a schema with the reason before the verdict", async () => {
     const verdicts = [
       { pair: 2, reason: "Both\n mention \u0000hikes.", verdict: "same" },
       { pair: 1, reason: "", verdict: "related" },
@@ -38,7 +38,7 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
     expect(content).toContain("&lt;b&gt;enjoys&lt;/b&gt;");
   });
 
-  it("fail after two invalid answers", async () => {
+  it("judgePairs fails after two invalid answers", async () => {
     const model = await openai.model([{ text: "same" }, { text: "same, as I said" }]);
     await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({
       code: "MODEL_OUTPUT_INVALID",
@@ -46,14 +46,14 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
   });
 });
 
-describe("memories near each other by their words", () => {
+describe("nearness by words", () => {
   const words = (ref: number, ...said: string[]) => ({
     ref,
     group: "fact",
     words: Object.fromEntries(said.map((word) => [word, 1])),
   });
 
-  it('share most of them, also with words like "constructor"', () => {
+  it('nearByWords pairs memories that share most of their words, also with words like "constructor"', () => {
     const all = [
       words(1, "user", "constructor", "write"),
       words(2, "user", "constructor", "read"),

@@ -31,7 +31,7 @@ const near = memories(6).chain((all) => {
 });
 
 describe("pairs", () => {
-  it("are of one kind, app, state and slot family, and changed recently", () =>
+  it("Chosen pairs are of one kind, app, state and slot family, and changed recently", () =>
     forAll(near, (given) => {
       for (const { first, second, similarity } of choosePairs(given, rules)) {
         expect(first.ref).toBeLessThan(second.ref);
@@ -49,7 +49,7 @@ describe("pairs", () => {
       }
     }));
 
-  it("come once each, most similar first, in any input order", () =>
+  it("Chosen pairs come once each, most similar first, in any order of the input", () =>
     forAll(near, fc.infiniteStream(fc.nat()), (given, keys) => {
       const chosen = choosePairs(given, rules);
       const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
@@ -70,10 +70,10 @@ describe("pairs", () => {
   it.each([
     ["keys that name one thing", { key: "dog_name" }, { key: "name_of_the_dog" }, true],
     ["keys of two things", { key: "dog_name" }, { key: "cat_name" }, false],
-    ["one key", { key: "dog_name" }, {}, true],
-    ["keys of which each has a word of its own", { key: "my_dog" }, { key: "dog_name" }, false],
+    ["one key between them", { key: "dog_name" }, {}, true],
+    ["keys that each have a word of their own", { key: "my_dog" }, { key: "dog_name" }, false],
     [
-      "another date",
+      "different dates",
       { text: "The user met the dog on Monday." },
       { text: "The user met the dog on Tuesday." },
       true,
@@ -85,7 +85,7 @@ describe("pairs", () => {
       true,
     ],
     [
-      "another figure",
+      "different figures",
       { text: "The user pays 8,000 euros." },
       { text: "The user pays 9,500 euros." },
       true,
@@ -94,14 +94,14 @@ describe("pairs", () => {
     ["two apps", { scope: { userId: "ana", appId: "mail" } }, {}, false],
     ["two kinds", { kind: "insight" as const }, {}, false],
     ["two categories that all agents read", { category: "interests" }, {}, true],
-  ])("%s", (_, one, other, expected) => {
+  ])("Two memories with %s (%j and %j) may be compared: %s", (_, one, other, expected) => {
     const text = "The user likes the dog.";
     const [first, second] = [stored({ ref: 1, text, ...one }), stored({ ref: 2, text, ...other })];
     expect(mayBeOne(first, second, policy)).toBe(expected);
     expect(mayBeOne(second, first, policy)).toBe(expected);
   });
 
-  it("merge only where text and value have the same figures", () => {
+  it("Pairs merge only if their texts and values have the same figures", () => {
     const pays = (amount: string, value: string | null = null) =>
       stored({ ref: 1, text: `The user pays ${amount} euros.`, value });
     expect(mayMerge(pays("8,000"), pays("8.000"))).toBe(true);
@@ -110,7 +110,7 @@ describe("pairs", () => {
     expect(mayMerge(pays("8,000", "8000"), pays("8,000"))).toBe(true);
   });
 
-  it("are of categories that the same agents read", () => {
+  it("Only memories of categories that the same agents read are compared", () => {
     const text = "The user likes the dog.";
     const [first, second] = [stored({ ref: 1, text, category: "goals" }), stored({ ref: 2, text })];
     const some = categoryPolicy(undefined, {
@@ -136,7 +136,7 @@ describe("votes", () => {
     return votes;
   };
 
-  it("hide a memory only by a majority of five, and link two only unanimously", () =>
+  it("Votes hide a memory only by a majority of five, and link two only unanimously", () =>
     forAll(fc.array(vote, { minLength: 11, maxLength: 11 }), (said) => {
       const votes = asked(said);
       expect(needsVote(votes)).toBe(false);
@@ -159,12 +159,12 @@ describe("votes", () => {
     return same * next("same") + (1 - same) * next("unrelated");
   };
 
-  it("of a judge with 90 % accuracy merge nearly all duplicates, and others once in 60,000", () => {
+  it("Votes of a judge with 90 % accuracy merge nearly all duplicates, and other pairs once in 60,000", () => {
     expect(chanceOfMerge(0.9)).toBeGreaterThan(0.97);
     expect(chanceOfMerge(0.1)).toBeLessThan(1 / 60_000);
   });
 
-  it("are asked in batches of one round up to the limit, at the end only for begun pairs", () => {
+  it("nextToAsk asks for votes round by round up to the limit, and at the end only for begun pairs", () => {
     const open = (verdicts: readonly PairVote["verdict"][]) => ({
       votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
     });

@@ -41,8 +41,8 @@ const runs = memories(6).chain((all) => {
     );
 });
 
-describe("any verdicts of a model", () => {
-  it("never remove a distinguishable, higher-ranked or pinned memory", () =>
+describe("verdicts of a model", () => {
+  it("No verdicts of a model remove a distinguishable, higher-ranked or pinned memory", () =>
     forAll(runs, (pairs) => {
       const effects = settlePairs(pairs, rules);
       for (const effect of effects) {
@@ -54,7 +54,7 @@ describe("any verdicts of a model", () => {
       }
     }));
 
-  it("never remove a memory twice or merge into a removed one", () =>
+  it("No verdicts of a model remove a memory twice or merge into a removed one", () =>
     forAll(runs, (pairs) => {
       const moved = settlePairs(pairs, rules).flatMap((effect) =>
         "gone" in effect ? [effect] : [],
@@ -67,7 +67,7 @@ describe("any verdicts of a model", () => {
     }));
 });
 
-describe("two that say the same", () => {
+describe("memories that say the same", () => {
   const text = "The user likes the dog.";
   const longer = "The user likes the dog very much.";
 
@@ -77,17 +77,17 @@ describe("two that say the same", () => {
       { rank: 3 },
       { rank: 1, text: longer, pinned: true },
     ],
-    ["what is pinned stays", { pinned: true }, { text: longer }],
-    ["a slot stays", { key: "pet" }, { text: longer }],
-    ["what says more stays", { text: longer }, {}],
-    ["what was said more often stays", { seenCount: 3 }, {}],
-  ])("%s", (_, better, other) => {
+    ["the pinned one stays", { pinned: true }, { text: longer }],
+    ["the one in a slot stays", { key: "pet" }, { text: longer }],
+    ["the one that says more stays", { text: longer }, {}],
+    ["the one that was said more often stays", { seenCount: 3 }, {}],
+  ])("Of two memories that say the same, %s", (_, better, other) => {
     const [kept, gone] = [stored({ ref: 2, text, ...better }), stored({ ref: 1, text, ...other })];
     expect(settle(gone, kept, "same")).toMatchObject({ action: "merge", kept, gone });
     expect(settle(kept, gone, "same")).toMatchObject({ action: "merge", kept, gone });
   });
 
-  it("stay two if the one to remove holds a slot", () => {
+  it("Two memories that say the same stay two if the one to remove holds a slot", () => {
     const [mine, slot] = [
       stored({ ref: 1, text, rank: 3 }),
       stored({ ref: 2, text, rank: 1, key: "pet" }),
@@ -96,18 +96,27 @@ describe("two that say the same", () => {
   });
 });
 
-describe("two that cannot both hold", () => {
+describe("contradicting memories", () => {
   const [searching, found] = ["The user is looking for a flat.", "The user rents a flat."];
   const earlier = stored({ ref: 1, text: searching, validFrom: day(1) });
   const later = stored({ ref: 2, text: found, validFrom: day(4) });
 
-  it.each(["updates", "contradicts"] as const)("the later closes the earlier (%s)", (verdict) => {
-    const expected = { action: "close", kept: later, gone: earlier, validTo: day(4), split: null };
-    expect(settle(earlier, later, verdict)).toEqual(expected);
-    expect(settle(later, earlier, verdict)).toEqual(expected);
-  });
+  it.each(["updates", "contradicts"] as const)(
+    "The later of two contradicting memories closes the earlier (%s)",
+    (verdict) => {
+      const expected = {
+        action: "close",
+        kept: later,
+        gone: earlier,
+        validTo: day(4),
+        split: null,
+      };
+      expect(settle(earlier, later, verdict)).toEqual(expected);
+      expect(settle(later, earlier, verdict)).toEqual(expected);
+    },
+  );
 
-  it("are never merged if their figures differ", () => {
+  it("Contradicting memories are never merged if their figures differ", () => {
     const [was, is] = ["8,000", "9,500"].map((amount, at) =>
       stored({ ref: at + 1, text: `The user earns ${amount} euros.`, validFrom: day(at) }),
     ) as [StoredMemory, StoredMemory];
@@ -115,7 +124,7 @@ describe("two that cannot both hold", () => {
     expect(settle(was, is, "contradicts")).toMatchObject({ action: "close", kept: is, gone: was });
   });
 
-  it("the user's own word stays before a later inferred one", () => {
+  it("The user's own statement is kept over a later inferred contradiction", () => {
     const inferred = { ...later, rank: 1 };
     expect(settle(earlier, inferred, "updates")).toMatchObject({
       action: "close",
@@ -124,7 +133,7 @@ describe("two that cannot both hold", () => {
     });
   });
 
-  it("the earlier one continues if it was repeated later", () => {
+  it("An earlier memory that is repeated after its contradiction continues", () => {
     const again = { ...earlier, assertedAt: day(9) };
     expect(settle(again, later, "contradicts")).toMatchObject({
       action: "close",
@@ -139,7 +148,7 @@ describe("two that cannot both hold", () => {
     });
   });
 
-  it("nothing pinned, sensitive or of another slot is closed", () => {
+  it("A contradiction closes nothing that is pinned, sensitive or in another slot", () => {
     const none = (why: string) => ({ action: "none", why });
     expect(settle({ ...earlier, pinned: true }, later, "updates")).toEqual(none("pinned"));
     expect(settle({ ...earlier, key: "home" }, later, "updates")).toEqual(none("slot"));

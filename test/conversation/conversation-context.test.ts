@@ -44,7 +44,7 @@ const keeps = fc.integer({ min: 0, max: 7 });
 describe.each<Session>(["full", "bounded", "stateless"])(
   "the context of a %s session",
   (session) => {
-    it("shows the last summarised messages and all after them once and in order, an answer only with its turn", () =>
+    it("The context shows the last summarised messages and all later ones once, in order, by whole turns", () =>
       fc.assert(
         fc.property(steps, keeps, (taken, keep) => {
           const conversation = new Conversation(session, keep);
@@ -62,7 +62,7 @@ describe.each<Session>(["full", "bounded", "stateless"])(
         { numRuns: 400 },
       ));
 
-    it("has a user's message once there was one, also in a run that brings none", () => {
+    it("The context has a user's message once there was one, also in a run that brings none", () => {
       const others = fc.constantFrom<string[][]>(
         [],
         ["reminder"],
@@ -88,7 +88,7 @@ describe.each<Session>(["full", "bounded", "stateless"])(
   },
 );
 
-it("a bounded session's state has only recent messages and those that the last turn's summary did not cover", () =>
+it("A bounded session's state has only recent messages and those that the last turn's summary did not cover", () =>
   fc.assert(
     fc.property(steps, keeps, (taken, keep) => {
       const conversation = new Conversation("bounded", keep);
@@ -114,22 +114,22 @@ describe("conversationContext", () => {
     });
 
   it.each<[string, string[], string | null, string[], string[]]>([
-    ["a turn tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
+    ["a retried turn without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
     [
-      "a fork: the abandoned tail is omitted",
+      "a fork without the abandoned tail",
       ["6", "7", "8", "9"],
       "5",
       ["4", "5", "6", "7", "q"],
       ["6", "7", "q"],
     ],
     [
-      "the message at the summary's end was deleted",
+      "the messages after a summary whose last message was deleted",
       ["6", "7"],
       "5",
       ["3", "4", "6", "7", "q"],
       ["6", "7", "q"],
     ],
-  ])("%s", (_, gap, summaryEndId, state, expected) =>
+  ])("conversationContext shows %s", (_, gap, summaryEndId, state, expected) =>
     expect(context(gap, summaryEndId, state)).toEqual(expected),
   );
 
@@ -140,22 +140,25 @@ describe("conversationContext", () => {
     ["an answer, in a bounded session", [], "a1", ["x"], ["q1", "a1", "x"]],
     ["a result, after a gap without a user's", ["t"], "a1", ["x"], ["q1", "a1", "t", "x"]],
     ["nothing, and a user's message after the summary", ["q2"], "a1", [], ["q2"]],
-  ])("shows the last turn to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
-    const opensTurn = (id: string) => id.startsWith("q");
-    expect(
-      conversationContext({
-        gap,
-        endId: summaryEndId,
-        recent: [],
-        state,
-        idOf,
-        lastTurn: ["q1", "a1"],
-        opensTurn,
-      }),
-    ).toEqual(expected);
-  });
+  ])(
+    "conversationContext shows the last turn to a run that brings %s",
+    (_, gap, summaryEndId, state, expected) => {
+      const opensTurn = (id: string) => id.startsWith("q");
+      expect(
+        conversationContext({
+          gap,
+          endId: summaryEndId,
+          recent: [],
+          state,
+          idOf,
+          lastTurn: ["q1", "a1"],
+          opensTurn,
+        }),
+      ).toEqual(expected);
+    },
+  );
 
-  it("shows only the question of a turn of 60 answers", () => {
+  it("conversationContext shows only the question of a turn of 60 answers", () => {
     const lastTurn = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
     const sources = {
       gap: [],
@@ -172,14 +175,14 @@ describe("conversationContext", () => {
   });
 
   it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(
-    "shows messages that a node reordered in their first order, and once: %j",
+    "conversationContext shows reordered messages once and in their first order: %j",
     (state) => {
       const gap = ["q1", "a1", "q2", "a2", "q3", "a3"];
       expect(context(gap, null, [...state, "q4"])).toEqual([...gap, "q4"]);
     },
   );
 
-  it("never confuses messages without an id", () => {
+  it("conversationContext never confuses messages without an id", () => {
     const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
     const sources = {
       gap: [first, second],

@@ -70,7 +70,7 @@ describe("the conversation of a thread", () => {
     { endSeq: 8, endTurn: 3, endMessageId: "m8" },
   ];
 
-  it("has a summary that ends in or before the branch, and no later messages", async () => {
+  it("A thread's conversation has a summary that ends in or before the branch, and no later messages", async () => {
     const found = async (...seqs: number[]) => read("thread", branch(...seqs));
     expect(await found(0, 1, 2, 3)).toMatchObject({ gap: [], recent: [0, 1, 2, 3], summary: two });
     expect(await found(5, 6)).toMatchObject({ gap: [4, 5, 6], recent: [0, 1, 2, 3], summary: two });
@@ -82,7 +82,7 @@ describe("the conversation of a thread", () => {
     expect(await found(99)).toMatchObject({ gap: [9, 10, 11], summary: three });
   });
 
-  it("has the recent messages from their turn on, without system messages and long results", async () => {
+  it("A thread's conversation has recent messages from their turn on, but no system messages or long results", async () => {
     const none = { recentMessages: 0 };
     expect(await read("thread", null)).toMatchObject({
       gap: [9, 10, 11],
@@ -94,18 +94,18 @@ describe("the conversation of a thread", () => {
     expect(await read("thread", branch(8), none)).toMatchObject({ gap: [], recent: [5, 6, 8] });
   });
 
-  it("is cut at the start of a turn", async () => {
+  it("The messages after a summary are cut at the start of a turn", async () => {
     const omitted = { messages: 2, endMessageId: "m10" };
     expect(await read("thread", null, { gapMessages: 2 })).toMatchObject({ gap: [11], omitted });
   });
 
-  it("has a summary in progress only while its worker has the lease", async () => {
+  it("A thread's conversation has a summary in progress only while its worker has the lease", async () => {
     expect(await read("thread", null)).toHaveProperty("processing", null);
     await db.pool.query(`update "${db.schema}".work set lease_until = now() + interval '1 minute'`);
     expect(await read("thread", null)).toMatchObject({ processing: { startSeq: 0, endSeq: 10 } });
   });
 
-  it("has the question and the end of a long turn", async () => {
+  it("A long turn is shown by its question and its end", async () => {
     await store("long", ["user", ...Array<string>(70).fill("assistant")], [[70, "completed"]]);
     expect((await read("long", null)).recent).toEqual([
       0,
@@ -113,7 +113,7 @@ describe("the conversation of a thread", () => {
     ]);
   });
 
-  it("is empty for a new thread, and only marks a thread of another scope as not owned", async () => {
+  it("The conversation of a new thread is empty, and that of another scope's thread is only marked as not owned", async () => {
     const found = async (other: object) =>
       db.database.query(
         conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits),

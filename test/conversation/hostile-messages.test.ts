@@ -49,8 +49,8 @@ const revoked = () => {
 };
 
 const values: [string, () => unknown][] = [
-  ["nested 5,000 deep", () => nested(5_000)],
-  ["nested 100,000 deep", () => nested(100_000)],
+  ["a value nested 5,000 deep", () => nested(5_000)],
+  ["a value nested 100,000 deep", () => nested(100_000)],
   ["an object within itself", cyclic],
   ["a large integer", () => ({ n: 10n ** 5_000n })],
   ["a getter that throws", () => evil],
@@ -107,32 +107,35 @@ const holders = (value: unknown): BaseMessage[] => [
   new ToolMessage({ id: "artifact", content: "said", tool_call_id: "c", artifact: value }),
 ];
 
-describe("a message", () => {
-  it.each(values)("with %s is recorded with the others, and recalled", async (_, value) => {
-    const memory = db.memory();
-    const thread = fresh();
-    const messages = [new HumanMessage({ id: "before", content: "one" }), ...holders(value())];
-    messages.push(new AIMessage({ id: "after", content: "two" }));
-    expect((await memory.record({ ...thread, messages })).recorded).toBe(messages.length);
-    const { gap } = await memory.recall(thread);
-    expect(gap.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
-    expect(gap.map((message) => message.getType())).toEqual(
-      messages.map((message) => message.getType()),
-    );
-    expect(gap.map(({ text }) => text.slice(0, 4))).toEqual([
-      "one",
-      ...Array(6).fill("said"),
-      "two",
-    ]);
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
+describe("hostile messages", () => {
+  it.each(values)(
+    "A message with %s is recorded with the others, and recalled",
+    async (_, value) => {
+      const memory = db.memory();
+      const thread = fresh();
+      const messages = [new HumanMessage({ id: "before", content: "one" }), ...holders(value())];
+      messages.push(new AIMessage({ id: "after", content: "two" }));
+      expect((await memory.record({ ...thread, messages })).recorded).toBe(messages.length);
+      const { gap } = await memory.recall(thread);
+      expect(gap.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+      expect(gap.map((message) => message.getType())).toEqual(
+        messages.map((message) => message.getType()),
+      );
+      expect(gap.map(({ text }) => text.slice(0, 4))).toEqual([
+        "one",
+        ...Array(6).fill("said"),
+        "two",
+      ]);
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    },
+  );
 
   it.each<[string, object]>([
     ["content that is null", { content: null }],
     ["parts that are null", { content: [null, undefined, 5, "text"] }],
     ["content that is an object", { content: { type: "text", text: "alone" } }],
     ["metadata that is text", { content: "x", additional_kwargs: "x" }],
-    ["a name that is none", { content: "x", name: { first: "Ana" } }],
+    ["a name that is no text", { content: "x", name: { first: "Ana" } }],
     ["a name of 4,000 random characters", { content: "x", name: randomIdeographs(4_000) }],
     ["a name of 4,000 words", { content: "x", name: "word ".repeat(4_000) }],
     ["100,000 random ideographs", { content: randomIdeographs(100_000) }],
@@ -145,7 +148,7 @@ describe("a message", () => {
       { content: Array.from({ length: 60 }, (_, i) => `${i}x`.padEnd(2_000, "ab")).join(" ") },
     ],
     ["addresses", { content: Array.from({ length: 9_000 }, (_, i) => `a.b${i}.org/c`).join(" ") }],
-  ])("with %s is recorded", async (_, fields) => {
+  ])("A message with %s is recorded, and its thread stays searchable", async (_, fields) => {
     const memory = db.memory({ config: { context: { maxGapTokens: 1_000_000 } } });
     const thread = fresh();
     const odd = new HumanMessage({ id: "odd", ...fields } as never);
@@ -157,7 +160,7 @@ describe("a message", () => {
     expect(await memory.transcript.search({ scope, query: "tea" })).not.toEqual([]);
   });
 
-  it("that PostgreSQL cannot index is recorded, and the others stay indexed", async () => {
+  it("A message that PostgreSQL cannot index is recorded, and the others stay indexed", async () => {
     const memory = db.memory();
     const thread = fresh();
     const { recordMessages } = await import("../../src/conversation/record-messages.js");
@@ -177,7 +180,7 @@ describe("a message", () => {
     );
   });
 
-  it("that was altered in the table is read back by role, id, name and text", async () => {
+  it("A message that was altered in the table is read back by role, id, name and text", async () => {
     const memory = db.memory();
     const thread = fresh();
     const messages = [
@@ -240,7 +243,7 @@ describe("the codec", () => {
     .map((entries) => Object.fromEntries(entries));
   const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
-  it("round-trips messages with any data", () =>
+  it("The codec round-trips messages with any data", () =>
     fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "binary" }),
@@ -283,7 +286,7 @@ describe("the codec", () => {
       { numRuns: 300 },
     ));
 
-  it("encodes any value, and keeps type, id, name and text", async () => {
+  it("The codec encodes any value, and keeps type, id, name and text", async () => {
     const odd = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -328,7 +331,7 @@ describe("the codec", () => {
     );
   });
 
-  it("keeps 40 levels of nesting, readable by LangChain too, and marks a cut", () => {
+  it("The codec keeps 40 levels of nesting, also readable by LangChain, and marks a cut", () => {
     const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
     expect((back(kept) as ToolMessage).artifact).toEqual(kept.artifact);
     const deeper = new ToolMessage({

@@ -19,7 +19,7 @@ const seqs = async (how: Partial<ListMessages>) =>
   (await memory.threads.messages({ ...thread, ...how })).map(({ seq }) => seq);
 
 describe("threads.messages", () => {
-  it("pages from the end, before and after a seq, in order", async () => {
+  it("threads.messages pages from the end, before and after a seq, in order", async () => {
     expect(await seqs({ limit: 3 })).toEqual([22, 23, 24]);
     expect(await seqs({ limit: 3, before: 22 })).toEqual([19, 20, 21]);
     expect(await seqs({ limit: 3, before: 2 })).toEqual([0, 1]);
@@ -29,7 +29,7 @@ describe("threads.messages", () => {
     expect(await seqs({ before: 0 })).toEqual([]);
   });
 
-  it("cuts long texts between characters on request, and reports their length", async () => {
+  it("threads.messages cuts long texts between characters on request, and reports their length", async () => {
     const [whole] = await memory.threads.messages({ ...thread, limit: 1 });
     const [cut] = await memory.threads.messages({ ...thread, limit: 1, mostCharacters: 13 });
     expect(whole).toMatchObject({ seq: 24, messageId: "m24", role: "user", characters: 5_011 });
@@ -38,7 +38,7 @@ describe("threads.messages", () => {
     expect(cut?.saidAt).toBeInstanceOf(Date);
   });
 
-  it("is empty for an unknown thread, and refuses another user's thread and invalid pages", async () => {
+  it("threads.messages is empty for an unknown thread, and refuses another user's thread and invalid pages", async () => {
     expect(await seqs({ threadId: "t2" })).toEqual([]);
     await expect(seqs({ scope: { userId: "zoe" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",

@@ -22,7 +22,7 @@ async function pages(memory: Memory, scope: Scope, limit: number): Promise<strin
 }
 
 describe("threads.list", () => {
-  it("lists a user's threads in one app or all, and an app's threads of all users, latest first", async () => {
+  it("threads.list lists a user's threads in one app or all, and an app's threads of all users, latest first", async () => {
     const memory = db.memory();
     const record = (scope: Scope, threadId: string) =>
       memory.record({
@@ -52,7 +52,7 @@ describe("threads.list", () => {
     expect(await list({ userId: "ana" })).toEqual(["ana", "ana in mail", "ana in notes"]);
   });
 
-  it("reports message counts and times by the given clock", async () => {
+  it("threads.list reports message counts, and times by the given clock", async () => {
     let now = new Date("2030-01-01T10:00:00Z");
     const memory = db.memory({ clock: () => now });
     const thread = { scope: { userId: "clocked" }, threadId: "clocked" };
@@ -75,7 +75,7 @@ describe("threads.list", () => {
     ]);
   });
 
-  it("shows of each thread its first and last words, not a tool's, a blank or a whole book's", async () => {
+  it("threads.list shows the first and last words of each thread, cut, without tools' results and blanks", async () => {
     const memory = db.memory();
     const talk = async (
       threadId: string,
@@ -112,7 +112,7 @@ describe("threads.list", () => {
     ]);
   });
 
-  it("selects by time and state, and marks what failed until it is done", async () => {
+  it("threads.list selects by time and state, and marks a failed thread until its work is retried", async () => {
     let now = new Date("2030-01-01T10:00:00Z");
     let isBroken = true;
     const structured = { fact_extraction: () => (isBroken ? {} : { candidates: [] }) };
@@ -151,7 +151,7 @@ describe("threads.list", () => {
     expect(await list({ state: "failed" })).toEqual([]);
   });
 
-  it("without a scope lists everybody's or a tenant's, and refuses a scope without a value", async () => {
+  it("threads.list without a scope lists all threads or a tenant's, and refuses a scope without a value", async () => {
     const memory = db.memory();
     for (const tenantId of ["t1", "t2"])
       for (const userId of ["ana", "ben"])
@@ -185,7 +185,7 @@ describe("threads.list", () => {
     await expect(both).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("pages without gaps or repeats among threads microseconds apart", async () => {
+  it("threads.list pages without gaps or repeats among threads microseconds apart", async () => {
     const now = new Date("2030-01-01T10:00:00Z");
     const memory = db.memory({ clock: () => now });
     const scope = { userId: "paged" };
@@ -222,7 +222,7 @@ describe("threads.list", () => {
       "2030-02-30T10:00:00.123000Z/1",
       "2030-01-01T10:00:00.123000Z/1; drop table thread",
     ].map((after): [string, unknown] => ["after", after]),
-  ])("refuses %s %j", async (name, value) => {
+  ])("threads.list refuses an invalid %s: %j", async (name, value) => {
     const listing = db.memory().threads.list({ scope: { userId: "ana" }, [name]: value });
     await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
   });

@@ -21,7 +21,7 @@ const tokensOf = (messages: readonly BaseMessage[]) =>
   messages.reduce((sum, message) => sum + estimateTokens(spokenText(message)), 0);
 
 describe("recentMessages", () => {
-  it("are as many whole turns from the end as fit", () => {
+  it("recentMessages returns as many whole turns from the end as fit", () => {
     const covered = ["1", "2", "3"].flatMap((n) => [
       asks(`q${n}`, words(50)),
       says(`a${n}`, words(50)),
@@ -38,7 +38,7 @@ describe("recentMessages", () => {
     expect(recentMessages([], 250)).toEqual({ messages: [], shortened: [] });
   });
 
-  it("lose the first tool calls of a last turn that does not fit", () => {
+  it("recentMessages drops the first tool calls of a last turn that does not fit", () => {
     const covered = [
       ...[
         asks("q1"),
@@ -54,7 +54,7 @@ describe("recentMessages", () => {
     expect([idsOf(messages), shortened]).toEqual([["q2", "c2", "r-3", "a2"], []]);
   });
 
-  it("lose the middle of texts that still do not fit, and report how much", () => {
+  it("recentMessages cuts the middle of texts that still do not fit, and reports how much", () => {
     const covered = [asks("q", `first ${words(900)} last`), says("a", `begin ${words(3_000)} end`)];
     const { messages, shortened } = recentMessages(covered, 500);
     expect([idsOf(messages), shortened]).toEqual([
@@ -72,7 +72,7 @@ describe("recentMessages", () => {
     expect(covered[1]!.text).toHaveLength(words(3_000).length + "begin  end".length);
   });
 
-  it("count pictures, and report omitted ones", () => {
+  it("recentMessages counts pictures, and replaces those that do not fit by references", () => {
     const picture = {
       type: "image_url",
       image_url: { url: `data:image/png;base64,${"iVBORw0KGgo".repeat(5_000)}` },
@@ -94,7 +94,7 @@ describe("recentMessages", () => {
     ]);
   });
 
-  it("never part a call from its results, and stay within the token limit", () => {
+  it("recentMessages never parts a call from its results, and stays within the token limit", () => {
     const text = fc.integer({ min: 1, max: 300 }).map((count) => words(count));
     const round = fc.record({
       question: text,

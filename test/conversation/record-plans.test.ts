@@ -61,7 +61,7 @@ afterAll(async () => {
   if (onServer()) await pool.end();
 });
 
-it("recording a turn reads no more of a longer thread", async () => {
+it("Recording a turn reads no more rows of a longer thread", async () => {
   await memory.record({ ...thread, messages: rounds(1, 50) });
   const before = await rowsRead();
   await memory.record({ ...thread, messages: rounds(51, 400) });
@@ -69,7 +69,7 @@ it("recording a turn reads no more of a longer thread", async () => {
   expect(await rowsRead()).toBeLessThan(before * 1.1);
 });
 
-it("a thread has as many turns as users' messages, however often these are recorded", async () => {
+it("A thread has as many turns as users' messages, however often these are recorded", async () => {
   const one = { scope: thread.scope, threadId: "again" };
   for (const from of [0, 1]) await memory.record({ ...one, messages: rounds(from, 2) });
   await memory.record({ ...one, messages: rounds(0, 3) });

@@ -12,7 +12,7 @@ import { watchedPool } from "../support/watched-pool.js";
 const db = useTestDatabase();
 
 describe("threads.shown", () => {
-  it.each(ways)("lists what each turn was shown, by ids, with %s", async (way) => {
+  it.each(ways)("threads.shown lists what each turn was shown, by ids, with %s", async (way) => {
     const memory = db.memory();
     const config = newThread();
     const address = addressOf(config);
@@ -61,7 +61,7 @@ describe("threads.shown", () => {
     expect(await memory.threads.shown({ ...address, before: second?.seq })).toEqual([first]);
   });
 
-  it("takes no round trip of its own, and is stored once", async () => {
+  it("What a turn was shown is stored once, without a round trip of its own", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const address = newAddress();
@@ -80,7 +80,7 @@ describe("threads.shown", () => {
     expect(await memory.threads.shown(address)).toMatchObject([{ turn: 1, messageId: "q" }]);
   });
 
-  it("names the first message of an epoch in the turn that opens it, and in no other", async () => {
+  it("threads.shown names the first message of an epoch only in the turn that opens the epoch", async () => {
     const memory = db.memory({ config: { preset: "ledger" } });
     const address = newAddress();
     for (const content of ["Chess?", "And draughts?"]) {
@@ -93,7 +93,7 @@ describe("threads.shown", () => {
     ]);
   });
 
-  it("has the number of omitted memories, and the score of each hit", async () => {
+  it("threads.shown has the number of omitted memories, and the score of each hit", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const address = newAddress();
     const lakes = Array.from({ length: 20 }, (_, n) => ({
@@ -111,7 +111,7 @@ describe("threads.shown", () => {
     expect(turn?.memories).toContainEqual(expect.objectContaining({ part: "relevant", score }));
   });
 
-  it("does not count fallback memories as accessed", async () => {
+  it("Fallback memories that a turn is shown do not count as accessed", async () => {
     let now = new Date("2032-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const address = newAddress();
@@ -131,7 +131,7 @@ describe("threads.shown", () => {
     ]);
   });
 
-  it("has no text of a memory removed since", async () => {
+  it("threads.shown has no text of a memory that was removed since", async () => {
     const [memory, address] = [db.memory(), newAddress()];
     const [gone] = await memory.memories.add({ text: "The user plays chess." }, address);
     const shown = shownBy(await memory.recall(address));
@@ -145,7 +145,7 @@ describe("threads.shown", () => {
     expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
 
-  it("has no text of others' memories, even if the caller passes their ids", async () => {
+  it("threads.shown has no text of others' memories, even if the caller passes their ids", async () => {
     const memory = db.memory();
     const [mine, theirs] = [newAddress(), newAddress()];
     const ids = await Promise.all(
@@ -183,7 +183,7 @@ describe("threads.shown", () => {
       ).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("is readable by the owner only, and deleted with the thread and the user", async () => {
+  it("threads.shown is readable by the owner only, and deleted with the thread and the user", async () => {
     const memory = db.memory();
     const word = `sentinel${randomUUID()}`;
     const scope = { userId: word };
@@ -211,7 +211,7 @@ describe("threads.shown", () => {
     expect(await findEverywhere(db, word)).toEqual({});
   });
 
-  it("has no text of a memory erased with another thread", async () => {
+  it("threads.shown has no text of a memory that was erased with another thread", async () => {
     const memory = db.memory();
     const word = `sentinel${randomUUID()}`;
     const { scope, threadId } = newAddress();
@@ -234,7 +234,7 @@ describe("threads.shown", () => {
     ["limit", { limit: 1_001 }],
     ["before", { before: -1 }],
     ["turns", { turns: 3 }],
-  ])("refuses a wrong %s", async (name, more) => {
+  ])("threads.shown refuses an invalid %s: %j", async (name, more) => {
     const asked = db.memory().threads.shown({ ...newAddress(), ...more } as never);
     await expect(asked).rejects.toMatchObject({
       code: "INVALID_INPUT",

@@ -22,13 +22,13 @@ describe("examples of the documentation", () => {
     );
   });
 
-  it.each(docExamples(pages))("$at prints what it says", async (example) => {
+  it.each(docExamples(pages))("$at prints what the page says", async (example) => {
     expect(await printed(example)).toBe(example.output);
   });
 });
 
-describe("pages", () => {
-  it("lead to what there is in the package: files, and headings within pages", () => {
+describe("pages of the documentation", () => {
+  it("Links of the pages lead to files of the package, and to headings within pages", () => {
     const dead = pages.flatMap(({ path, text }) =>
       linksOf(text)
         .filter((link) => !leads(path, link))
@@ -37,7 +37,7 @@ describe("pages", () => {
     expect(dead).toEqual([]);
   });
 
-  it("of docs are in its table of contents, once each", () => {
+  it("docs/README.md lists each page of docs once", () => {
     const [contents] = pages.filter(({ path }) => path === "docs/README.md");
     const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(
       ([, link = ""]) => normalize(join("docs", link)),

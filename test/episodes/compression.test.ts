@@ -37,8 +37,8 @@ async function play(memory: Memory, thread: Address, from: number, to: number) {
     await say(memory, thread, `Turn ${turn} is about subject ${turn}.`);
 }
 
-describe("an episode", () => {
-  it("is made only of what users and assistants said in its turns", async () => {
+describe("episodes", () => {
+  it("An episode is made only of what users and assistants said in its turns", async () => {
     const { model, memory, thread } = talk({}, { episodeEveryTurns: 2 });
     await memory.remember({
       ...thread,
@@ -67,7 +67,7 @@ describe("an episode", () => {
     expect(await eventsOf(db, thread, "compress")).toEqual(["classify ok created"]);
   });
 
-  it("is stored separately, even if another has the same text", async () => {
+  it("An episode is stored separately, even if another has the same text", async () => {
     const model = taskModel({
       episode_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }),
     });
@@ -78,7 +78,7 @@ describe("an episode", () => {
     expect((await episodesOf(memory, first)).toSorted()).toEqual(["1-1", "1-1", "2-3"]);
   });
 
-  it("of more than the model's budget is folded in pieces", async () => {
+  it("An episode over the model's input budget is folded in pieces", async () => {
     const model = taskModel({});
     const memory = db.memory({
       model,
@@ -99,7 +99,7 @@ describe("an episode", () => {
     expect(episode?.text).toBe(`They talked about subject ${prompts.length - 1}.`);
   });
 
-  it("is cut when too long, fails when empty, and is quarantined when it gives orders", async () => {
+  it("An episode is cut when too long, fails when empty, and is quarantined when it gives orders", async () => {
     const answers = [
       "They talked for hours. ".repeat(40),
       "  ",
@@ -138,7 +138,7 @@ describe("an episode", () => {
 });
 
 describe("compression", () => {
-  it("catches up on missed turns, with the same ranges", async () => {
+  it("Compression catches up on missed turns, with the same ranges", async () => {
     const thread = newAddress();
     await play(db.memory(), thread, 1, 64);
     const model = taskModel({});
@@ -156,7 +156,7 @@ describe("compression", () => {
     expect(await episodesOf(memory, thread)).toEqual(["1-10", "11-30", "31-50", "51-70"]);
   });
 
-  it("is done once, by ten processes and after the episode was removed", async () => {
+  it("An episode is compressed once, by ten processes and after it was removed", async () => {
     const thread = newAddress();
     const down = db.memory({
       model: taskModel({ episode_summary: () => new Error("down") }),
@@ -178,7 +178,7 @@ describe("compression", () => {
     expect(await memory.memories.list({ scope: thread.scope })).toEqual([]);
   });
 
-  it("leaves a dead letter when given up, and compresses the next stretch", async () => {
+  it("An episode that is given up leaves a dead letter, and the next one is compressed", async () => {
     const { memory, thread } = talk(
       {
         episode_summary: (prompt) =>
@@ -196,7 +196,7 @@ describe("compression", () => {
     expect(await episodesOf(memory, thread)).toEqual(["11-30"]);
   });
 
-  it("continues after somebody else wrote the episode", async () => {
+  it("Compression continues after an episode that somebody else wrote", async () => {
     const memory = db.memory({ model: taskModel({}), config: configured() });
     const thread = newAddress();
     await play(memory, thread, 1, 19);
@@ -213,7 +213,7 @@ describe("compression", () => {
     expect(await episodesOf(memory, thread)).toEqual(["1-10", "11-30"]);
   });
 
-  it("is off by default", async () => {
+  it("Compression of turns into episodes is off by default", async () => {
     const model = taskModel({});
     const thread = newAddress();
     await play(db.memory({ model }), thread, 1, 20);

@@ -10,7 +10,7 @@ import { resolveConfig } from "../../src/options.js";
 
 const rule: EpisodeRule = { everyTurns: 20, keepTurns: 10 };
 
-describe("the turns that become an episode", () => {
+describe("turns of episodes", () => {
   it.each([
     [19, 0, null],
     [20, 0, { start: 1, end: 10 }],
@@ -22,7 +22,7 @@ describe("the turns that become an episode", () => {
     [100, 90, null],
     [45, 0, { start: 1, end: 10 }],
     [0, 0, null],
-  ])("at turn %i after %i are %j", (turns, compressed, range) => {
+  ])("At turn %i, with %i turns compressed, the next episode is %j", (turns, compressed, range) => {
     expect(episodeRange(turns, compressed, rule)).toEqual(range);
   });
 
@@ -44,7 +44,7 @@ describe("the turns that become an episode", () => {
     return ranges;
   }
 
-  it("leave no gap, do not overlap, and exclude the last turns", () =>
+  it("Episodes leave no gap, do not overlap, and exclude the last turns", () =>
     fc.assert(
       fc.property(fc.nat(300), anyRule, (turns, by) => {
         const ranges = compress(turns, [...Array(turns).keys()], by);
@@ -59,14 +59,14 @@ describe("the turns that become an episode", () => {
       }),
     ));
 
-  it("do not depend on when they are checked", () =>
+  it("Episodes do not depend on when their turns are checked", () =>
     fc.assert(
       fc.property(fc.nat(300), fc.array(fc.nat(300)), anyRule, (turns, looks, by) => {
         expect(compress(turns, looks, by)).toEqual(compress(turns, [], by));
       }),
     ));
 
-  it("depend on the kept turns only at the end of the first", () =>
+  it("Every episode after the first has the configured number of turns", () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), anyRule, (turns, by) => {
         const [, ...later] = compress(turns, [], by);
@@ -78,7 +78,7 @@ describe("the turns that become an episode", () => {
     [{}, rule],
     [{ episodeEveryTurns: 2 }, { everyTurns: 2, keepTurns: 1 }],
     [{ episodeEveryTurns: 7 }, { everyTurns: 7, keepTurns: 3 }],
-  ])("leave the latest half with the settings %j", (memories, expected) => {
+  ])("Episodes leave the latest half of the turns with the settings %j", (memories, expected) => {
     expect(episodeRule(resolveConfig({ memories }).memories)).toEqual(expected);
   });
 });

@@ -8,7 +8,7 @@ import { episodesOf, newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-it("a conversation of 100 turns yields 5 episodes, 15 facts, and a small session", async () => {
+it("A conversation of 100 turns yields 5 episodes, 15 facts, and a small session", async () => {
   const memory = db.memory({
     model: new OfflineChatModel(),
     embeddings: new HashingEmbeddings(),

@@ -12,7 +12,7 @@ import { watchedPool } from "../support/watched-pool.js";
 const db = useTestDatabase();
 
 describe("events", () => {
-  it("record each point where memory is read, written and decided on", async () => {
+  it("Events record each point where memory is read, written and decided on", async () => {
     let now = new Date("2034-01-01T00:00:00Z").getTime();
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -73,7 +73,7 @@ describe("events", () => {
     ]);
   });
 
-  it("are counted by any field, over any time, also those of version 0.1", async () => {
+  it("Events are counted by any field and over any time, also those of version 0.1", async () => {
     let now = new Date("2035-05-01T23:59:00Z");
     const memory = db.memory({ clock: () => now });
     const { scope } = newAddress();
@@ -140,7 +140,7 @@ describe("events", () => {
       });
   });
 
-  it("of a recall need no round trip: the end of the turn writes them, once", async () => {
+  it("The events of a recall need no round trip: the end of the turn writes them, once", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const graph = withMemory(chatAgent(answering()), memory).compile() as unknown as AnyGraph;
@@ -169,7 +169,7 @@ describe("events", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it("are counted over all scopes without a scope", async () => {
+  it("Events are counted over all scopes if none is given", async () => {
     const memory = db.memory();
     const before = await memory.events.count({ by: "op", step: "api" });
     for (const userId of ["first", "second"])

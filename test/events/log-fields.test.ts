@@ -17,7 +17,7 @@ function fieldsFirstRecorder() {
 }
 
 describe("log lines", () => {
-  it("have fields, with the ids of new memories, and no text of messages", async () => {
+  it("Log lines have fields, with the ids of new memories, and no text of messages", async () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({
       model: new OfflineChatModel(),
@@ -46,7 +46,7 @@ describe("log lines", () => {
     expect(JSON.stringify(logger.lines)).not.toMatch(/Anastasia|island|Earl/i);
   });
 
-  it("of a failure have its step and error code", async () => {
+  it("The log line of a failure has its step and error code", async () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({ logger: fieldsFirst(logger) });
     const error = new MemoryError("DATABASE_TIMEOUT", "too late");
@@ -60,7 +60,7 @@ describe("log lines", () => {
     expect(logger.lines).toMatchObject([{ level: "error", fields }]);
   });
 
-  it("without fields are a single argument", () => {
+  it("A log line without fields is logged as a single argument", () => {
     const calls: unknown[][] = [];
     const log = (...given: unknown[]) => void calls.push(given);
     const logger = lineLogger({ debug: log, info: log, warn: log, error: log });

@@ -81,7 +81,7 @@ const model = () =>
   });
 
 describe("metrics", () => {
-  it("have recalls, failures by code, tokens, and what waits, without ids or words", async () => {
+  it("Metrics have recalls, failures by code, tokens and waiting work, without ids or words", async () => {
     const { read } = watch();
     const memory = open({
       model: model(),
@@ -139,7 +139,7 @@ describe("metrics", () => {
       expect(written).not.toContain(personal);
   });
 
-  it("ask the database once per collection, not at all without a provider or after the end", async () => {
+  it("Metrics query the database once per collection, and not at all without a provider or after close", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = open({ database: pool });
     await memory.recall(newAddress());
@@ -155,7 +155,7 @@ describe("metrics", () => {
     expect(statements).toHaveLength(2);
   });
 
-  it("of a database that fails lack what it knows, and never fail the collection", async () => {
+  it("Metrics of a database that fails lack what it knows, and never fail the collection", async () => {
     const { read } = watch();
     const memory = open({ schema: "no_such_schema" });
     await memory.recall(newAddress()).catch(() => {});
@@ -172,7 +172,7 @@ describe("metrics", () => {
     );
   });
 
-  it("of a provider that fails are missing, and the turn goes on", async () => {
+  it("Metrics of a provider that fails are missing, and the turn goes on", async () => {
     metrics.setGlobalMeterProvider({ getMeter: () => ({}) } as never);
     expect(await open().recall({ ...newAddress(), query: "Hello" })).toMatchObject({ recent: [] });
   });
@@ -181,7 +181,7 @@ describe("metrics", () => {
 describe.skipIf(!onServer())("gauges with row-level security (server only)", () => {
   const isolated = useIsolatedDatabase(db);
 
-  it("ask for the work of all tenants where the role owns the tables, and nothing elsewhere", async () => {
+  it("Gauges count the work of all tenants where the role owns the tables, and query nothing elsewhere", async () => {
     const { read } = watch();
     const asks = async (role: Role) => {
       const { pool, inTransactions } = watchedPool(
@@ -200,7 +200,7 @@ describe.skipIf(!onServer())("gauges with row-level security (server only)", () 
 });
 
 it.skipIf(!onServer())(
-  "a recall that goes on without hits counts as DATABASE_TIMEOUT (server only)",
+  "A recall that goes on without hits counts as DATABASE_TIMEOUT (server only)",
   async () => {
     const { read } = watch();
     const memory = open({ config: { retrieval: { timeoutMs: 300 } } });
@@ -222,8 +222,8 @@ it.skipIf(!onServer())(
   },
 );
 
-describe("the dashboard and the page of what to watch", () => {
-  it("name each metric, and none that does not exist", async () => {
+describe("the dashboard and its page", () => {
+  it("The dashboard and docs/watching.md name each metric, and no other", async () => {
     const { collect } = watch();
     const memory = open({ model: model(), config });
     const thread = await aConversation(memory);

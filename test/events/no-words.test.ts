@@ -55,7 +55,7 @@ async function marked(): Promise<string[]> {
 }
 
 describe("words of a conversation", () => {
-  it("are in no log line, error or event when the model's provider quotes the prompt", async () => {
+  it("No log line, error or event has words that the model's provider quotes from the prompt", async () => {
     const throwing = taskModel({
       conversation_summary: (prompt) => Promise.reject(quoting(prompt)) as never,
       fact_extraction: (prompt) => Promise.reject(quoting(prompt)) as never,
@@ -71,7 +71,7 @@ describe("words of a conversation", () => {
     expect(await marked()).toEqual([]);
   });
 
-  it("are in none of them when the model answers with them", async () => {
+  it("No log line, error or event has words that the model answers with", async () => {
     const rambling = () => ({
       structured: { [marker]: marker, facts: [{ text: marker, category: 7 }] },
     });
@@ -86,7 +86,7 @@ describe("words of a conversation", () => {
     expect(await marked()).toEqual([]);
   });
 
-  it("are in none of them when the redactor or the embeddings throw them", async () => {
+  it("No log line, error or event has words that the redactor or the embeddings throw", async () => {
     const failing = { embedDocuments: throwing, embedQuery: throwing };
     const model = taskModel({
       fact_extraction: () => facts(candidate(`The user brews ${marker}.`, marker)),
@@ -111,14 +111,14 @@ describe("words of a conversation", () => {
   }
 });
 
-describe("an error of the database", () => {
+describe("errors of the database", () => {
   it.each([
     ["select $1::uuid", marker],
     ["select $1::timestamptz", marker],
     ["select to_tsquery('english', $1)", `${marker} ${marker}`],
     ["select $1::json", `{"${marker}`],
     [`insert into pg_temp.kept values ($1), ($1)`, marker],
-  ])("is reported without values: %s", async (statement, value) => {
+  ])("An error of the database is reported without values: %s", async (statement, value) => {
     const client = await db.pool.connect();
     try {
       await client.query("create temporary table if not exists kept (said text unique)");
@@ -133,14 +133,14 @@ describe("an error of the database", () => {
     }
   });
 
-  it("names tables and roles", () => {
+  it("An error of the database names tables and roles", () => {
     const error = Object.assign(new Error('relation "memory" does not exist'), { code: "42P01" });
     expect(databaseWords(error)).toBe('relation "memory" does not exist');
   });
 });
 
-describe("the log line of an error", () => {
-  it("has its kind and its place in the code, but not its message", () => {
+describe("log lines of errors", () => {
+  it("The log line of an error has its kind and its place in the code, but not its message", () => {
     const error = new TypeError(
       `${marker} is not a function\n    at ${marker} (/${marker}.js:1:1)`,
     );
@@ -164,7 +164,7 @@ describe("the log line of an error", () => {
     expect(errorLine(trap)).toBe("unexpected Error");
   });
 
-  it("is one line of bounded length, like every log line", () => {
+  it("The log line of an error is one line of bounded length, like every log line", () => {
     const logger = recordingLogger();
     lineLogger(logger).warn(`one\ntwo\u2028three\r${"x".repeat(10_000)}`);
     expect(logger.lines[0]).toMatch(/^warn: one two three x+…$/);

@@ -59,7 +59,7 @@ async function aConversation(spans = {}) {
 }
 
 describe("spans", () => {
-  it("have stable names and attributes", async () => {
+  it("Spans have stable names and attributes", async () => {
     await aConversation();
     const names = exporter.getFinishedSpans().map(({ name }) => name.replace("mnemograph.", ""));
     expect(names.toSorted()).toEqual([
@@ -100,7 +100,7 @@ describe("spans", () => {
     });
   });
 
-  it("operators M1: carry tokens, and who and where only with `spans.ids`", async () => {
+  it("Spans carry tokens, and ids of threads and scopes only with `spans.ids`", async () => {
     const ids = ["thread_id", "tenant_id", "app_id", "agent"].map((name) => `mnemograph.${name}`);
     const idsOf = (name: string) => ids.map((id) => attributesOf(`mnemograph.${name}`)?.[id]);
     const names = ["recall", "remember", "query", "extract", "summarize"];
@@ -120,7 +120,7 @@ describe("spans", () => {
     expect(attributesOf("mnemograph.recall")).not.toHaveProperty(["mnemograph.input_tokens"]);
   });
 
-  it("of a failure have its code, but not its message", async () => {
+  it("The span of a failure has its code, but not its message", async () => {
     await aConversation();
     const failed = exporter
       .getFinishedSpans()
@@ -133,7 +133,7 @@ describe("spans", () => {
     });
   });
 
-  it("are children of the span around them", async () => {
+  it("Spans are children of the span around them", async () => {
     const memory = db.memory();
     const outer = await trace.getTracer("test").startActiveSpan("outer", async (span) => {
       await memory.recall(newAddress());
@@ -144,7 +144,7 @@ describe("spans", () => {
     expect(inner?.parentSpanContext?.spanId).toBe(outer);
   });
 
-  it("and events hold no content", async () => {
+  it("Spans and events hold no content of messages and memories", async () => {
     const { memory, thread } = await aConversation();
     const finished = exporter.getFinishedSpans();
     const spans = finished.map(({ name, attributes, events, status }) => ({

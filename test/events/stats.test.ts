@@ -43,7 +43,7 @@ const nothing = {
   energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] },
 };
 
-it("statistics begin empty, and count one scope or all", async () => {
+it("Statistics begin empty, and count one scope or all", async () => {
   const memory = db.memory();
   expect(await memory.stats()).toEqual(nothing);
   const thread = newAddress();
@@ -54,7 +54,7 @@ it("statistics begin empty, and count one scope or all", async () => {
   expect(await memory.stats()).toEqual(one);
 });
 
-it("operators M1: the backlog, the oldest due, the stuck and what was given up are counted as they are now", async () => {
+it("Statistics report the backlog, its oldest due work, stuck work and given-up work as of now", async () => {
   const memory = db.memory({ config });
   const [thread, other] = [newAddress(), newAddress()];
   for (const address of [thread, other])
@@ -88,7 +88,7 @@ it("operators M1: the backlog, the oldest due, the stuck and what was given up a
   });
 });
 
-it("the first-pass rate counts candidates that satisfied the writing constraints unchanged", async () => {
+it("The first-pass rate counts candidates that satisfied the writing constraints unchanged", async () => {
   const hike = (text: string, fields = {}) => candidate(text, "I hike", fields);
   const job = { category: "profile", key: "job" };
   const model = taskModel({
@@ -124,7 +124,7 @@ it("the first-pass rate counts candidates that satisfied the writing constraints
   });
 });
 
-it("the recall share counts turns of the last 30 days with a search by tool", async () => {
+it("The recall share counts turns of the last 30 days with a search by tool", async () => {
   let now = new Date("2030-01-01T00:00:00Z");
   const memory = db.memory({ clock: () => now });
   const thread = newAddress();
@@ -147,7 +147,7 @@ it("the recall share counts turns of the last 30 days with a search by tool", as
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBe(1);
 });
 
-it("statistics by day have the writes, memories and recalls of the scope", async () => {
+it("Statistics by day have the writes, memories and recalls of the scope", async () => {
   let now = new Date(`${days[0]}T23:59:59.500Z`);
   const memory = db.memory({ clock: () => now });
   const tenantId = word();
@@ -215,8 +215,8 @@ async function talk(memory: Memory, scope: AppScope) {
   return thread;
 }
 
-describe("the statistics of apps", () => {
-  it("count notes, their rate and the conversations that they were shown in, by app and tenant", async () => {
+describe("statistics of apps", () => {
+  it("Statistics of apps count notes, their rate and the conversations shown them, by app and tenant", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const tenantId = randomUUID();
@@ -283,7 +283,7 @@ describe("the statistics of apps", () => {
     expect(purged).toMatchObject({ memories: {}, notesCreated: 2 });
   });
 
-  it("count a compaction once, with any number of changes", async () => {
+  it("Statistics of apps count a compaction once, with any number of changes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
     const scopes = ["a", "b"].map((appId): AppScope => ({ tenantId, appId }));
@@ -300,7 +300,7 @@ describe("the statistics of apps", () => {
     expect(stats.compactionsPerDay).toBeCloseTo(2 / 4 / 2);
   });
 
-  it("count the energy that an app's notes took", async () => {
+  it("Statistics of apps count the energy that an app's notes took", async () => {
     const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
     const [talk, other] = [newTalk(), newTalk()];
     await talkAndEnd(memory, talk);
@@ -318,7 +318,7 @@ describe("the statistics of apps", () => {
     });
   });
 
-  it("are empty without data, and refuse invalid selections", async () => {
+  it("Statistics of apps are empty without data, and refuse invalid selections", async () => {
     const memory = db.memory();
     expect(await memory.stats({ by: "app", tenantId: randomUUID() })).toMatchObject({
       appsWithNotesShare: null,

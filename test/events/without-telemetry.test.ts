@@ -3,7 +3,7 @@ import { useChildScripts } from "../support/child-scripts.js";
 
 const start = useChildScripts();
 
-it("spans are nothing at all where OpenTelemetry is not installed", async () => {
+it("Spans are not recorded where OpenTelemetry is not installed", async () => {
   const script = start("without-telemetry");
   expect(await script.exitCode).toBe(0);
   expect(script.lines.slice(0, 3)).toEqual(["missing", "recording: false", "error: its own"]);

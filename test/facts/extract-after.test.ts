@@ -37,7 +37,7 @@ const said = (prompt: string) =>
   [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe("memories.extractAfterMessages", () => {
-  it("waits for the configured number of user messages and makes one call for them", async () => {
+  it("Extraction waits for the configured number of user messages and makes one call for them", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 }, { jobs: "background" });
     const thread = newAddress();
     const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
@@ -55,16 +55,13 @@ describe("memories.extractAfterMessages", () => {
 
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
     ["idle", (memory) => memory.idle()],
-    [
-      "upkeep, of another process as well",
-      () => extracting({ extractAfterMessages: 4 }).memory.upkeep(),
-    ],
+    ["upkeep of another process", () => extracting({ extractAfterMessages: 4 }).memory.upkeep()],
     ["the end of the thread", (memory, thread) => memory.threads.end(thread)],
     [
       "the user's next thread",
       (memory, { scope }) => say(memory, { ...newAddress(), scope }, "Hello!"),
     ],
-  ])("prompt 4: waits no longer than for %s", async (_, ends) => {
+  ])("Waiting messages are extracted on %s", async (_, ends) => {
     const { memory } = extracting(
       { extractAfterMessages: 4, extractIdleMs: 5 * minute },
       { jobs: "background" },
@@ -77,7 +74,7 @@ describe("memories.extractAfterMessages", () => {
     await expect.poll(async () => (await task())?.done_until, { timeout: 20_000 }).toBe(2);
   });
 
-  it("is extracted by a timer of the waiting process", async () => {
+  it("Waiting messages are extracted by a timer of their process", async () => {
     const model = taskModel({});
     const memories = {
       extract: true,
@@ -101,7 +98,7 @@ describe("memories.extractAfterMessages", () => {
     await memory.close();
   });
 
-  it("loses nothing when the process closes early", async () => {
+  it("Waiting messages are not lost when the process closes early", async () => {
     const first = extracting({ extractAfterMessages: 2 }, { jobs: "background" });
     const thread = newAddress();
     await say(first.memory, thread, "I moved to Porto.");
@@ -112,7 +109,7 @@ describe("memories.extractAfterMessages", () => {
     expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
   });
 
-  it("does not hasten a retry", async () => {
+  it("Further messages do not hasten the retry of a failed extraction", async () => {
     const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
     const { memory, calls } = extracting(
       { extractAfterMessages: 2, extractIdleMs: minute },
@@ -127,7 +124,7 @@ describe("memories.extractAfterMessages", () => {
     expect((await taskOf(db, thread, "facts"))!.retry_at).toEqual(retryAt);
   });
 
-  it("does not apply to an extraction by hand", async () => {
+  it("An extraction by hand does not wait for further messages", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();
     await say(memory, thread, "I moved to Porto.");
@@ -137,7 +134,7 @@ describe("memories.extractAfterMessages", () => {
 });
 
 describe("messages without substance", () => {
-  it("cost no call and are sent with the next message of substance", async () => {
+  it("Messages without substance cost no call and are sent with the next message of substance", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     for (const text of ["ok", "Thanks!", "👍", "谢谢"]) await say(memory, thread, text);
@@ -149,7 +146,7 @@ describe("messages without substance", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("do not delay the message after very many of them", async () => {
+  it("Very many messages without substance do not delay the message after them", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     for (let count = 0; count < 25; count++) await say(memory, thread, "ok");
@@ -158,7 +155,7 @@ describe("messages without substance", () => {
     expect(calls()[0]).toContain("I moved to Porto.");
   });
 
-  it("count if they answer the assistant's question", async () => {
+  it("A one-word answer has substance only if it answers the assistant's question", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     await say(memory, thread, "hello", "Sweet or salty popcorn?");
@@ -170,7 +167,7 @@ describe("messages without substance", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("do not include yes or no to a question", async () => {
+  it("A yes to the assistant's question has substance", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     const messages = [

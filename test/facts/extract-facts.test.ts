@@ -36,8 +36,8 @@ function objectsOf(
   return [...own, ...Object.values(schema).flatMap(objectsOf)];
 }
 
-describe("the extraction of facts", () => {
-  it("sends messages, context and existing memories in separate blocks without ids", async () => {
+describe("extraction", () => {
+  it("Extraction sends messages, context and existing memories in separate blocks without ids", async () => {
     const model = taskModel({});
     await extractFacts(model, input, limitsMs.step);
     expect(model.prompts("fact_extraction")).toEqual([
@@ -55,7 +55,7 @@ describe("the extraction of facts", () => {
     ]);
   });
 
-  it("asks OpenAI by a strict schema: reasoning first, categories as enum, nothing optional", async () => {
+  it("Extraction asks OpenAI by a strict schema: reasoning first, categories as enum, nothing optional", async () => {
     const model = await openai.model([
       { structured: { reasoning: "…", facts: [fact], forget: [] } },
     ]);

@@ -24,8 +24,8 @@ const ana = facts(
   candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }),
 );
 
-describe("output that cannot be used", () => {
-  it("is sent back once for repair", async () => {
+describe("unusable output", () => {
+  it("Unusable extraction output is sent back once for repair", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
     const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I am Ana.");
@@ -39,7 +39,7 @@ describe("output that cannot be used", () => {
     ]);
   });
 
-  it("becomes a dead letter with the output, and the cursor moves on", async () => {
+  it("Unusable extraction output becomes a dead letter with the output, and the cursor moves on", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
         prompt.includes("poison")
@@ -85,16 +85,12 @@ describe("output that cannot be used", () => {
       { updates: null, importance: "4", confidence: "0.9" },
       ["created", "created"],
     ],
-    [
-      "its numbers missing",
-      { importance: undefined, confidence: undefined },
-      ["created", "created"],
-    ],
-    ["its message missing", { evidence: "I work in Porto" }, ["created", "created"]],
+    ["no numbers", { importance: undefined, confidence: undefined }, ["created", "created"]],
+    ["no message", { evidence: "I work in Porto" }, ["created", "created"]],
     ["no category", { category: null }, ["created"]],
     ["an unknown category", { category: "gossip" }, ["created"]],
     ["no text", { text: null }, ["created"]],
-  ])("in one candidate with %s does not affect the others", async (_, odd, outcomes) => {
+  ])("A candidate with %s does not affect the others", async (_, odd, outcomes) => {
     const porto = candidate("The user works in Porto.", "I work in Porto");
     const model = taskModel({
       fact_extraction: () =>
@@ -111,7 +107,7 @@ describe("output that cannot be used", () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it("cut by the token limit is retried with one message at a time", async () => {
+  it("Extraction output cut by the token limit is retried with one message at a time", async () => {
     const tool_calls = [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }];
     const cut = new AIMessage({
       content: "",
@@ -134,7 +130,7 @@ describe("output that cannot be used", () => {
     expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 
-  it("affects no other message", async () => {
+  it("Unusable output about one message affects no other message", async () => {
     const thread = newAddress();
     const config = configured({ retryDelayMs: 3_600_000 });
     const failing = db.memory({
@@ -179,8 +175,8 @@ describe("output that cannot be used", () => {
   });
 });
 
-describe("a model that fails", () => {
-  it("is retried later without losing the facts of an outage", async () => {
+describe("failing models", () => {
+  it("A failing model is retried later, and no facts of an outage are lost", async () => {
     const model = taskModel({
       fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana),
     });
@@ -196,7 +192,7 @@ describe("a model that fails", () => {
     expect(await deadLettersOf(db, thread)).toEqual([]);
   });
 
-  it("is retried with exponential backoff, then given up", async () => {
+  it("A failing model is retried with exponential backoff, then given up", async () => {
     const model = taskModel({ fact_extraction: () => new Error("overloaded") });
     const memory = db.memory({
       model,
@@ -223,7 +219,7 @@ describe("a model that fails", () => {
     ]);
   });
 
-  it("holds no connection while it hangs", async () => {
+  it("A model call that hangs holds no connection", async () => {
     const gate = createGate();
     const model = new OfflineChatModel({ gate });
     const { memory, thread } = openThread(db, { model, config: configured(), jobs: "background" });
@@ -238,8 +234,8 @@ describe("a model that fails", () => {
   });
 });
 
-describe("a worker that disappeared", () => {
-  it("before it claimed its work leaves it to others", async () => {
+describe("disappeared workers", () => {
+  it("Work that its worker never claimed is done by others", async () => {
     const thread = newAddress();
     const gate = createGate();
     const config = { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } };
@@ -261,7 +257,7 @@ describe("a worker that disappeared", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
 
-  it("repeatedly has its work given up", async () => {
+  it("Work whose worker disappears repeatedly is given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
     const memory = db.memory({
@@ -290,7 +286,7 @@ describe("a worker that disappeared", () => {
   });
 });
 
-describe("an unexpected error", () => {
+describe("unexpected errors", () => {
   /** Does `work` while the table lacks that column. */
   async function without(
     table: string,
@@ -303,7 +299,7 @@ describe("an unexpected error", () => {
     await work().finally(() => rename("away", column));
   }
 
-  it("ends one attempt, and the next one succeeds", async () => {
+  it("An unexpected error ends one attempt, and the next one succeeds", async () => {
     const logger = recordingLogger();
     const model = taskModel({ fact_extraction: () => ana });
     const { memory, thread } = openThread(db, { model, logger, config: configured() });
@@ -324,7 +320,7 @@ describe("an unexpected error", () => {
   });
 
   it.each(["[", "(?:", "a{9999}", "\\", "\u{1F469}\u200D"])(
-    "leaves no task leased and no words in the log for a quote of 300,000 times %j",
+    "A quote of 300,000 times %j leaves no task leased and no words in the log",
     async (part) => {
       const logger = recordingLogger();
       const quote = `Zaubertrank ${part.repeat(300_000)}`;

@@ -73,7 +73,7 @@ describe("conflicts over a slot", () => {
     }
   };
 
-  it("end with the surest: Alex at turn 5, Al ignored at 50, Alexander at 80", async () => {
+  it("A slot keeps the surest value: Alex from turn 5, not Al at 50, Alexander from 80", async () => {
     const memory = learning(example);
     const thread = newAddress();
     await playTurns(memory, thread, 5);
@@ -105,7 +105,7 @@ describe("conflicts over a slot", () => {
     ]);
   });
 
-  it("end the same when the worker was down during all turns", async () => {
+  it("A slot ends with the same value if the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
     await playTurns(
@@ -126,7 +126,7 @@ describe("conflicts over a slot", () => {
     );
   });
 
-  it("are won by a correction regardless of confidence", async () => {
+  it("A correction wins a slot regardless of its confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
     const memory = learning({ ...example, "No, it is Bo": [correction] });
     const thread = newAddress();
@@ -135,7 +135,7 @@ describe("conflicts over a slot", () => {
     expect(await nameOf(memory, thread)).toEqual(["Bo active", "Alex superseded"]);
   });
 
-  it("leave an earlier statement that arrives late in the past", async () => {
+  it("An earlier statement that arrives late stays in the past of its slot", async () => {
     const memory = learning(example);
     const thread = newAddress();
     await say(memory, thread, "My full name is Alexander.");
@@ -145,15 +145,15 @@ describe("conflicts over a slot", () => {
   });
 
   it.each([
-    ["a statement", { category: "profile", key: null, value: null }],
+    ["no key", { category: "profile", key: null, value: null }],
     ["a key of its own", { category: "profile", key: "side_job", value: "firefighter" }],
     ["a key with a word in common", { category: "profile", key: "job_boss", value: "firefighter" }],
     ["another category", { category: "knowledge", key: "job", value: "firefighter" }],
     [
-      "the same key, as it adds to it",
+      "the same key that adds to it",
       { category: "identity", key: "job", value: "firefighter", relation: "adds_to" as const },
     ],
-  ])("do not arise with %s, even if the model targets it", async (_, fields) => {
+  ])("A fact with %s leaves the slot that the model targets unchanged", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
       category: "identity",
       key: "Occupation",
@@ -175,7 +175,7 @@ describe("conflicts over a slot", () => {
     expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
-  it("stay within the targeted slot only if the keys agree", async () => {
+  it("A fact takes the slot that the model targets only if their keys agree", async () => {
     const to = (key: string, value: string, quote: string) =>
       candidate(`The user's ${key} is ${value}.`, quote, {
         category: "profile",
@@ -206,7 +206,7 @@ describe("conflicts over a slot", () => {
   });
 });
 
-it("facts of low importance are skipped", async () => {
+it("Facts of low importance are skipped", async () => {
   const trifles = [0, 0.9].map((importance) =>
     candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
   );
@@ -218,8 +218,8 @@ it("facts of low importance are skipped", async () => {
   expect(await eventsOf(db, thread, "extract")).toEqual(expected);
 });
 
-describe("caps", () => {
-  it("keep the best facts of a message", async () => {
+describe("caps on writes", () => {
+  it("The cap per turn keeps the best facts of a message", async () => {
     const all = [
       candidate("The user hikes.", "hike", { importance: 1 }),
       candidate("The user bakes.", "bake", { importance: 5, confidence: 0.5 }),
@@ -238,7 +238,7 @@ describe("caps", () => {
     ]);
   });
 
-  it("of a day defer extraction without a model call", async () => {
+  it("The cap per day defers extraction without a model call", async () => {
     let now = new Date("2030-05-01T10:00:00Z");
     const model = taskModel({
       fact_extraction: (prompt) =>

@@ -11,8 +11,8 @@ import { eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../suppo
 const db = useTestDatabase();
 const config = { memories: { extract: true } };
 
-describe("what a user says", () => {
-  it("is remembered with its source, and found again", async () => {
+describe("statements of users", () => {
+  it("A user's statement is remembered with its source, and found again", async () => {
     const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "Hello there.");
     await say(memory, thread, "My name is Ana and I prefer green tea. What is the weather?");
@@ -53,7 +53,7 @@ describe("what a user says", () => {
     ]);
   });
 
-  it("is extracted in the background, and idle waits for it", async () => {
+  it("A user's statement is extracted in the background, and idle waits for it", async () => {
     const { memory, thread } = openThread(db, {
       model: new OfflineChatModel(),
       config,
@@ -65,7 +65,7 @@ describe("what a user says", () => {
     expect([employer?.value, others]).toEqual(["Faro", []]);
   });
 
-  it("in many concurrent threads ends as one memory without errors", async () => {
+  it("A statement in many concurrent threads ends as one memory without errors", async () => {
     const logger = recordingLogger();
     const settings = {
       jobs: { concurrency: 8 },
@@ -115,7 +115,7 @@ describe("what a user says", () => {
     expect(await memory.memories.list({ scope: user.scope, kinds: ["episode"] })).toHaveLength(16);
   });
 
-  it("is extracted from user messages only", async () => {
+  it("Facts are extracted from user messages only", async () => {
     const model = taskModel({});
     const memory = db.memory({ model, config });
     await memory.remember({
@@ -139,7 +139,7 @@ describe("what a user says", () => {
     ]);
   });
 
-  it("is not extracted without extraction, model or substance", async () => {
+  it("Nothing is extracted without extraction, a model or substance", async () => {
     const model = taskModel({});
     const off = newAddress();
     await say(db.memory({ model }), off, "My name is Ana.");
@@ -152,7 +152,7 @@ describe("what a user says", () => {
     expect(await taskOf(db, on, "facts")).toBeUndefined();
   });
 
-  it("before extraction was on is extracted later", async () => {
+  it("A message from before extraction was on is extracted later", async () => {
     const thread = newAddress();
     await db
       .memory()
@@ -176,7 +176,7 @@ function echoingAgent() {
 }
 
 it.each(["system", "user"] as const)(
-  "recalled memories injected as %s are never extracted again",
+  "Recalled memories that are injected as %s are never extracted again",
   async (injectAs) => {
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -209,7 +209,7 @@ it.each(["system", "user"] as const)(
   },
 );
 
-describe("a proposal", () => {
+describe("candidates", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {
     const model = taskModel({ fact_extraction: () => facts(...candidates) });
     const { memory, thread } = openThread(db, { model, config });
@@ -217,7 +217,7 @@ describe("a proposal", () => {
     return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
   };
 
-  it("needs a quote of the user's message", async () => {
+  it("A candidate needs a quote of the user's message", async () => {
     const { texts, events } = await proposing(
       "I’m  vegan\nand I hike. “Rex” my dog is.",
       candidate("The user is vegan.", "i'm vegan AND"),
@@ -234,7 +234,7 @@ describe("a proposal", () => {
     ]);
   });
 
-  it("needs a category, and numbers in range", async () => {
+  it("A candidate needs a category, and numbers in range", async () => {
     const { texts, events } = await proposing(
       "I hike and bake and paint and sing.",
       // In another case or number.
@@ -261,7 +261,7 @@ describe("a proposal", () => {
     ]);
   });
 
-  it("must meet the writing constraints, and is trimmed if only too long", async () => {
+  it("A candidate must meet the writing constraints, and is trimmed if it is only too long", async () => {
     const { texts, events } = await proposing(
       "I hike.",
       candidate(`The user hikes. ${"The user walks far. ".repeat(20)}`, "I hike"),

@@ -122,10 +122,10 @@ const slots: readonly (readonly [first: Turn, second: Turn, left: readonly strin
   ],
 ];
 
-describe("a conversation", () => {
+describe("conversations", () => {
   const rows = statements.trim().split("\n");
   it.each(rows.map((row) => row.split(" | ")))(
-    "that says %j (%s), then %j (%s: %s) keeps what holds now",
+    "A conversation that says %j (%s), then %j (%s: %s) keeps what holds now",
     async (first = "", before = "", second = "", after = "", relation = "", category = "knowledge") => {
       const related = { relation, of: before, category };
       const { memory, thread } = await play([
@@ -138,12 +138,12 @@ describe("a conversation", () => {
     },
   );
 
-  it.each(slots)("that says %j, then %j keeps %j", async (first, second, left) => {
+  it.each(slots)("A conversation that says %j, then %j keeps %j", async (first, second, left) => {
     const { memory, thread } = await play([first, second]);
     expect(await textsOf(memory, thread)).toEqual(left);
   });
 
-  it("that updates one statement sixty times keeps the last, and the others as superseded", async () => {
+  it("Sixty updates of one statement keep the last, and the others as superseded", async () => {
     const text = (turn: number) => `The user's score is ${turn}.`;
     const turns = Array.from(
       { length: 60 },
@@ -161,7 +161,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("a model's relation to an existing memory", () => {
+describe("relations to existing memories", () => {
   const sushi = "The user loves sushi.";
   const told = (fields: Record<string, unknown>, before = {}) =>
     play([
@@ -171,7 +171,7 @@ describe("a model's relation to an existing memory", () => {
         ["The user eats no sushi.", { relation: "updates", of: sushi, ...fields }],
       ],
     ]);
-  it("closes it, and it can be restored", async () => {
+  it("A memory that a new fact updates is closed, and can be restored", async () => {
     const { memory, thread } = await told({ since: "2020-03-01" });
     const [gone] = await memory.memories.list({ scope: thread.scope, states: ["superseded"] });
     expect(gone).toMatchObject({
@@ -184,9 +184,9 @@ describe("a model's relation to an existing memory", () => {
   });
 
   it.each([
-    ["is in other words", { relation: "same_as" }],
+    ["says it in other words", { relation: "same_as" }],
     ["adds to it", { relation: "adds_to" }],
-  ])("(%s) keeps and links both", async (_, fields) => {
+  ])("A memory and a fact that %s are both kept, and linked", async (_, fields) => {
     const { memory, thread } = await told(fields);
     expect(await textsOf(memory, thread)).toHaveLength(2);
     const history = await db.pool.query(
@@ -198,17 +198,17 @@ describe("a model's relation to an existing memory", () => {
   });
 
   it.each([
-    ["of a memory that was not shown", { of: "The user owns a boat." }],
-    ["without its number", { target: null, of: undefined }],
-    ["by a word that is none", { relation: "destroys" }],
+    ["to a memory that was not shown", { of: "The user owns a boat." }],
+    ["without a memory's number", { target: null, of: undefined }],
+    ["by an unknown word", { relation: "destroys" }],
     ["by nothing", { relation: undefined, target: undefined, of: undefined }],
     ["by a list", { relation: ["updates"], target: "all", of: undefined }],
-  ])("%s is ignored: the fact is new and closes nothing", async (_, fields) => {
+  ])("A relation %s is ignored: the fact is new and closes nothing", async (_, fields) => {
     const { memory, thread } = await told(fields);
     expect(await textsOf(memory, thread)).toEqual([sushi, "The user eats no sushi."]);
   });
 
-  it("closes nothing pinned or of an operator", async () => {
+  it("A model's relation closes no memory that is pinned or an operator's", async () => {
     for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
       const thread = newAddress();
       const [known] = await db
@@ -222,7 +222,7 @@ describe("a model's relation to an existing memory", () => {
     }
   });
 
-  it("closes nothing of another user", async () => {
+  it("A model's relation closes no memory of another user", async () => {
     const other = await told({});
     const { memory, thread } = await play([
       ["No sushi for me.", ["The user eats no sushi.", { relation: "ends", target: 1 }]],
@@ -231,7 +231,7 @@ describe("a model's relation to an existing memory", () => {
     expect(await textsOf(other.memory, other.thread)).toEqual(["The user eats no sushi."]);
   });
 
-  it("is ignored without a quote of the user's message", async () => {
+  it("A relation without a quote of the user's message is ignored", async () => {
     const { memory, thread } = await play([
       ["I love sushi.", [sushi]],
       [
@@ -243,7 +243,7 @@ describe("a model's relation to an existing memory", () => {
   });
 });
 
-describe("a personal field that a model reports", () => {
+describe("personal fields", () => {
   const told = async (fields: Record<string, unknown>) => {
     const home = { category: "knowledge", key: "home", value: "Porto", ...fields };
     const { memory, thread } = await play([
@@ -267,12 +267,13 @@ describe("a personal field that a model reports", () => {
     [{ personal: "shoe size", stated_by_user: false }, kept],
     [{ personal: undefined, category: "profile", key: "city", stated_by_user: false }, waits],
     [{ personal: ["city"], category: "profile", key: "City", stated_by_user: null }, waits],
-  ])("is stored or waits for consent by %j and its key", async (fields, outcome) =>
-    expect(await told(fields)).toEqual(outcome),
+  ])(
+    "A personal field is stored, or waits for consent, by its key and %j",
+    async (fields, outcome) => expect(await told(fields)).toEqual(outcome),
   );
 });
 
-it("the prompt and schema of extraction take no more than a third above 765 tokens", async () => {
+it("The prompt and schema of extraction take no more than 1,020 tokens", async () => {
   const model = taskModel({});
   const messages = [{ text: "I live in Porto.", actor: null, saidAt: new Date(), before: null }];
   const categories = ["profile", "preferences"];

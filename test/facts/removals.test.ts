@@ -40,13 +40,13 @@ async function knowing(memory: Memory): Promise<Address> {
   return thread;
 }
 
-describe("what a user asks to forget", () => {
+describe("requests to forget", () => {
   it.each([
     ["Please forget where I live.", "The user lives in Porto."],
     ["You can delete my allergy, it was a mistake.", "The user is allergic to nuts."],
     ["Bitte vergiss meine Allergie.", "The user is allergic to nuts."],
   ])(
-    "is soft-deleted with the quote in the audit trail, and can be restored: %s",
+    "A memory that the user asks to forget is soft-deleted with the quote, and can be restored: %s",
     async (said, text) => {
       const { memory } = forgetting(removal(text, said));
       const thread = await knowing(memory);
@@ -73,7 +73,7 @@ describe("what a user asks to forget", () => {
     },
   );
 
-  it("users H1: leaves no fact that it was asked, whatever part of the request is quoted", async () => {
+  it("A request to forget is no fact itself, also if only a part of it is quoted", async () => {
     const said = "Please delete what I told you about my allergy, I live in Rome now.";
     const facts = [
       candidate("The user asked about their allergy.", "told you about my allergy"),
@@ -93,7 +93,7 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).toEqual(expected);
   });
 
-  it("is refused if it waits for consent, and not proposed again", async () => {
+  it("A consent request that the user asks to forget is refused, and not proposed again", async () => {
     const { memory } = forgetting(removal("The user lives in Porto.", "Forget where I live"));
     const thread = newAddress();
     const other = newAddress();
@@ -117,7 +117,7 @@ describe("what a user asks to forget", () => {
     expect(entry).toMatchObject({ event: "CONSENT", new: { decision: "refuse", via: "said" } });
   });
 
-  it("is found among many memories, and only the user's own", async () => {
+  it("A memory to forget is found among many, and only among the user's own", async () => {
     const { memory, model } = forgetting(
       removal("The user is allergic to nuts.", "forget my allergy to nuts"),
     );
@@ -134,7 +134,7 @@ describe("what a user asks to forget", () => {
     expect(model.prompts("fact_extraction")[0]?.match(/<memory number/g)).toHaveLength(50);
   });
 
-  it("is not learned from the words that ask for it", async () => {
+  it("A fact is not learned from the words that ask to forget it", async () => {
     const city = { category: "profile", key: "city", value: "Porto" };
     const quote = "forget that I live in Porto";
     const { memory } = forgetting(removal("The user lives in Porto.", quote), [
@@ -149,7 +149,7 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
   });
 
-  it("keeps the other fact of a sentence that is quoted as a whole", async () => {
+  it("A request to forget that is quoted as a whole keeps the other fact of its sentence", async () => {
     const said = "Forget that I live in Porto, I live in Rome now.";
     const rome = { category: "profile", key: "city", value: "Rome" };
     const facts = [candidate("The user lives in Rome.", "I live in Rome now", rome)];
@@ -160,7 +160,7 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).not.toContain("The user lives in Porto.");
   });
 
-  it("ignores malformed and unquoted removals, and keeps the facts beside them", async () => {
+  it("Malformed and unquoted removals are ignored, and the facts beside them are kept", async () => {
     const broken: ((prompt: string) => unknown)[] = [
       removal("The user lives in Porto.", "forget my address"),
       () => [{ memory: 99, message: 1, quote: "Please forget my allergy" }],
@@ -189,7 +189,7 @@ describe("what a user asks to forget", () => {
     ["Korrigiere: „", "“", "Please forget that I am allergic to nuts"],
     ["她说「", "」", "forget that I am allergic to nuts"],
   ])(
-    "attacks S8: is nothing that stands quoted, nor is it learned: %j %j",
+    "A request to forget inside a quotation removes nothing, and is not learned: %j %j",
     async (before, after, quote) => {
       const fact = candidate("The user has a dog.", quote);
       const { memory } = forgetting(removal("The user is allergic to nuts.", quote), [fact]);
@@ -207,7 +207,7 @@ describe("what a user asks to forget", () => {
     nuts('Now. "Dear Ana," she wrote. ', ""),
     nuts("", "\n---\nAna"),
   ])(
-    "attacks S8: is asked for in own words beside marks that quote nothing of them: %j",
+    "A request to forget beside marks that do not quote it removes the memory: %j",
     async (said) => {
       const { memory } = forgetting(
         removal("The user is allergic to nuts.", "forget that I am allergic to nuts"),
@@ -218,7 +218,7 @@ describe("what a user asks to forget", () => {
     },
   );
 
-  it("is at most as many memories as a message may write", async () => {
+  it("One message removes at most as many memories as it may write", async () => {
     const all = () =>
       [1, 2, 3].map((memory) => ({ memory, message: 1, quote: "Please forget everything" }));
     const { memory } = forgetting(all, [], {
@@ -230,7 +230,7 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("delete skipped bulk");
   });
 
-  it("removes only memories that were shown, by quotes of the message", async () => {
+  it("Removals affect only memories that were shown, by quotes of the message", async () => {
     const number = fc.oneof(fc.integer(), fc.double());
     const proposed = fc.record({ memory: number, message: number, quote: fc.string() });
     await fc.assert(

@@ -59,7 +59,7 @@ const city = { category: "profile", key: "city", value: "Porto" };
 const beesThenPorto: Readings = { "I keep bees": [bees], "I live in Porto": [porto] };
 const said = ["I keep bees.", "I live in Porto."] as const;
 
-describe("a fact that was removed", () => {
+describe("removed facts", () => {
   /** A thread whose first message was given up, and whose second said `second` and was learned. */
   async function learned(readings: Readings, first: string, second: string, options?: TestOptions) {
     const { memory, state } = reading(readings, options);
@@ -79,7 +79,7 @@ describe("a fact that was removed", () => {
       { ...city, ...porto },
       { ...city, text: "The user's city is Porto." },
     ],
-  ])("is not learned again from its own message, %s", async (_, first, again) => {
+  ])("A removed fact is not learned again from its own message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I keep bees": [bees], "I live in Porto": [first, again] },
       "I keep bees.",
@@ -98,7 +98,7 @@ describe("a fact that was removed", () => {
       { ...city, ...porto },
       { ...city, text: "The user's city is Porto." },
     ],
-  ])("is not learned from another earlier message, %s", async (_, first, again) => {
+  ])("A removed fact is not learned from another earlier message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I live in Porto": [first, again] },
       "I live in Porto.",
@@ -109,7 +109,7 @@ describe("a fact that was removed", () => {
     expect(await textsOf(memory, thread)).toEqual([]);
   });
 
-  it("is not learned again after it was purged", async () => {
+  it("A removed fact is not learned again after it was purged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await runLifecycle(memory, { scope: thread.scope });
@@ -121,7 +121,7 @@ describe("a fact that was removed", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user keeps bees."]);
   });
 
-  it("is learned when it is said again", async () => {
+  it("A removed fact is learned when it is said again", async () => {
     const { memory, thread } = await learned(
       { "I live in Porto": [porto] },
       "Hello there, I am new.",
@@ -132,7 +132,7 @@ describe("a fact that was removed", () => {
     expect(await textsOf(memory, thread)).toEqual([porto.text]);
   });
 
-  it("and restored stays unchanged", async () => {
+  it("A removed fact that was restored stays unchanged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });

@@ -20,7 +20,7 @@ const { policy } = resolveConfig({
 });
 
 describe("categories", () => {
-  it("are matched by exact name or by alias", () => {
+  it("Categories are matched by exact name or by alias", () => {
     expect(findCategory(policy, "identity")?.name).toBe("profile");
     expect(findCategory(policy, "instruction")?.name).toBe("instructions");
     expect(findCategory(policy, "Profile")).toBeNull();
@@ -28,13 +28,13 @@ describe("categories", () => {
     expect(() => requireCategory(policy, "hobbies")).toThrow(/no category "hobbies".*profile/);
   });
 
-  it("extend the default categories or override them", () => {
+  it("Configured categories extend the default ones or override them", () => {
     expect(findCategory(policy, "garden")).toMatchObject({ context: "all", level: "app" });
     expect(findCategory(policy, "event")).toMatchObject({ rag_length: 3, context: "rag" });
     expect(findCategory(policy, "activity")).toMatchObject({ rag_length: 50 });
   });
 
-  it("of facts exclude those reserved for other kinds", () => {
+  it("Categories of facts exclude those reserved for other kinds", () => {
     const names = factCategories(policy);
     expect(names).toEqual(expect.arrayContaining(["profile", "preferences", "garden", "event"]));
     for (const other of ["activity", "app_notes", "relationship_dynamic", "procedural"])
@@ -45,13 +45,13 @@ describe("categories", () => {
 describe("allowlists", () => {
   const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
 
-  it("let an agent read the listed categories and every agent the open ones", () => {
+  it("Allowlists let an agent read the listed categories, and every agent the open ones", () => {
     expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
     expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
   });
 
-  it("restrict an open category once any of them lists it", () => {
+  it("An open category is restricted once any allowlist names it", () => {
     const demo = resolveConfig("examples/demo/memory.yaml").policy;
     const names = [...demo.categories.keys()];
     forAll(
@@ -83,22 +83,25 @@ describe("allowlists", () => {
       [/of planner, clerk leave out "constraints"/],
     ],
     [{ planner: ["goals"] }, { custom: [{ name: "constraints", context: "rag" as const }] }, []],
-  ])("users names: warns of %j without what a user must avoid", (allowlists, categories, lines) => {
-    const warned: string[] = [];
-    resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) =>
-      warned.push(line),
-    );
-    expect(warned).toEqual(lines.map((line) => expect.stringMatching(line)));
-  });
+  ])(
+    "resolveConfig warns only of allowlists that hide what a user must avoid: %j",
+    (allowlists, categories, lines) => {
+      const warned: string[] = [];
+      resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) =>
+        warned.push(line),
+      );
+      expect(warned).toEqual(lines.map((line) => expect.stringMatching(line)));
+    },
+  );
 
-  it("attacks low: that are empty let an agent read nothing; others still read what is written for everyone", () => {
+  it("An empty allowlist lets its agent read nothing, and leaves the open categories to others", () => {
     expect([...readableCategories(policy, "executor")]).toEqual([]);
     const { policy: one } = resolveConfig({ allowlists: { a: [] } });
     expect([...readableCategories(one, "a")]).toEqual([]);
     expect([...readableCategories(one, "b")]).toEqual(open);
   });
 
-  it("attacks low: a configuration has at most 1,000 categories of a kind", () => {
+  it("A configuration has at most 1,000 categories of a kind", () => {
     const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
     expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);
     expect(
@@ -108,7 +111,7 @@ describe("allowlists", () => {
     ).toBe(true);
   });
 
-  it("that are absent let every agent read every category", () => {
+  it("Absent allowlists let every agent read every category", () => {
     const open = resolveConfig({}).policy;
     expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
   });
@@ -122,7 +125,7 @@ describe("allowlists", () => {
       /configured twice/,
     ],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
-  ])("refuse %j", (config, message) =>
+  ])("A config with wrong categories is refused: %j", (config, message) =>
     expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message),
   );
 });

@@ -6,7 +6,7 @@ import { forAll } from "../support/for-all.js";
 const merged = (text: string, key: string | null = null) =>
   changeLine("merged", { category: "knowledge", key, text, importance: 3, seenCount: 2 });
 
-describe("the change line of a merge", () => {
+describe("change lines of merges", () => {
   it.each([
     ["The user is allergic to peanuts.", "The user is allergic to peanuts"],
     ["The user's sister lives in Porto. She married.", "The user's sister lives in Porto"],
@@ -20,16 +20,16 @@ describe("the change line of a merge", () => {
       "The user was diagnosed with lactose intolerance by a doctor in Graz many years ago.",
       "The user was diagnosed with lactose intolerance by a doctor",
     ],
-  ])("seeds smaller: quotes the first sentence of %j, and takes nothing off it", (text, said) =>
+  ])("The change line of a merge quotes the first sentence of %j from its start", (text, said) =>
     expect(merged(text)).toBe(`Combined 2 notes about "${said}"`),
   );
 
-  it("names the key of a slot", () =>
+  it("The change line of a merge names the key of a slot", () =>
     expect(merged("The user has lactose intolerance.", "food_allergy")).toBe(
       "Combined 2 notes about food allergy",
     ));
 
-  it("is one short line that is not empty", () => {
+  it("The change line of a merge is one short line that is not empty", () => {
     const word = fc.constantFrom(
       "The user",
       "has",

@@ -34,7 +34,7 @@ async function round(memory: Memory, thread: Address): Promise<string[]> {
 }
 
 describe("revisions", () => {
-  it("of 100 concurrent writers are 1 to 100 without gaps or duplicates", async () => {
+  it("The revisions of 100 concurrent writers are 1 to 100 without gaps or duplicates", async () => {
     const user = newAddress();
     // As many pools as processes would have.
     const memories = Array.from({ length: 4 }, () => db.memory());
@@ -53,7 +53,7 @@ describe("revisions", () => {
     expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
   });
 
-  it("are listed in pages from any revision on, within the scope", async () => {
+  it("Changes are listed in pages from any revision on, within the scope", async () => {
     const { memory, scope } = openThread(db);
     expect(await memory.changes.since(0, { scope })).toEqual({
       revision: 0,
@@ -80,7 +80,7 @@ describe("revisions", () => {
   });
 });
 
-it("merging two reordered notes reports one change, and repeating their words reports none", async () => {
+it("Merging two reordered notes reports one change, and repeating their words reports none", async () => {
   const { memory, thread } = openThread(db, { model: judgingModel(() => "same") });
   await round(memory, thread);
   await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
@@ -94,8 +94,8 @@ it("merging two reordered notes reports one change, and repeating their words re
   expect(await round(memory, thread)).toEqual([]);
 });
 
-describe("each change", () => {
-  it("is shown once in each thread of its owner, from every kind of writer", async () => {
+describe("shown changes", () => {
+  it("Each change is shown once in each thread of its owner, from every kind of writer", async () => {
     let now = new Date("2032-01-01T00:00:00Z").getTime();
     const model = taskModel({
       fact_extraction: () =>
@@ -133,7 +133,7 @@ describe("each change", () => {
     await told("- −deleted: [Knowledge] (no longer kept)");
   });
 
-  it("is shown again after a failed turn, and not shown in a new thread", async () => {
+  it("A change is shown again after a failed turn, and not in a new thread", async () => {
     const { memory, thread } = openThread(db);
     await round(memory, thread);
     await memory.memories.add({ text: "The user likes tea." }, thread);
@@ -161,7 +161,7 @@ describe("each change", () => {
     expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
   });
 
-  it("within an app is shown in that app only", async () => {
+  it("A change within an app is shown in that app only", async () => {
     const { memory, scope, threadId } = openThread(db, {
       config: { categories: { custom: [{ name: "orders", level: "app" }] } },
     });
@@ -178,7 +178,7 @@ describe("each change", () => {
     expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
   });
 
-  it("is one of at most three bullets, most important first, with the total count", async () =>
+  it("At most three changes are shown, most important first, with the total count", async () =>
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),

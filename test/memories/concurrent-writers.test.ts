@@ -34,8 +34,8 @@ function expectWhole(rows: { seq: number; id: string }[], messages: number): voi
 const batch = (writer: number, number: number) =>
   [0, 1, 2].map((part) => new HumanMessage({ id: `${writer}/${number}/${part}`, content: "x" }));
 
-describe("twenty writers on one thread", () => {
-  it("leave no gap, no duplicate and no split batch", async () => {
+describe("concurrent writers", () => {
+  it("Twenty writers on one thread leave no gap, no duplicate and no split batch", async () => {
     const connectionString = inject("databaseUrl");
     const pools = Array.from({ length: 20 }, () =>
       connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 }),
@@ -52,7 +52,7 @@ describe("twenty writers on one thread", () => {
     if (connectionString !== null) await Promise.all(pools.map((pool) => pool.end()));
   });
 
-  it("that send the same messages record them once", async () => {
+  it("Twenty writers that send the same messages record them once", async () => {
     const memory = db.memory();
     const results = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -64,7 +64,7 @@ describe("twenty writers on one thread", () => {
     expectWhole(await transcript("same"), 3);
   });
 
-  it("that begin twenty threads of a new user create each once", async () => {
+  it("Writers that begin twenty threads of a new user create each thread once", async () => {
     const memory = db.memory();
     const newcomer = { tenantId: "new", userId: "ben" };
     await Promise.all(
@@ -81,7 +81,7 @@ describe("twenty writers on one thread", () => {
     expect(threads.every((thread) => thread.messages === 6)).toBe(true);
   });
 
-  it.skipIf(!onServer())("in four processes leave no gap (server only)", async () => {
+  it.skipIf(!onServer())("Writers in four processes leave no gap (server only)", async () => {
     const url = inject("databaseUrl") ?? "";
     const writers = [0, 1, 2, 3].map((writer) =>
       start("record-batches", [url, db.schema, "processes", `${writer}`, "10"]),

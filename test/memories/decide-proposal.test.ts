@@ -39,8 +39,8 @@ const standing = (fields: Partial<EarlierRequest> = {}): EarlierRequest => ({
 const decide = (wanted: ProposedChange, ...others: EarlierRequest[]) =>
   decideProposal(wanted, others);
 
-describe("a proposed change", () => {
-  it("that needs consent is never applied by signals, whatever their number and confidence", () => {
+describe("proposed changes", () => {
+  it("A change that needs consent is never applied by signals, however many and however sure", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
     forAll(
@@ -55,7 +55,7 @@ describe("a proposed change", () => {
     );
   });
 
-  it("without a key matches only an equal text", () => {
+  it("A proposal without a key matches only an equal text", () => {
     const said = (text: string) =>
       change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
     const text = "The user's goal is to ship version 2 by June.";
@@ -67,7 +67,7 @@ describe("a proposed change", () => {
   });
 });
 
-it("signals of one message, or of one turn without a message, count once", () => {
+it("Signals of one message, or of one turn without a message, count once", () => {
   const message = (seq: number, turn = 1, threadId = "t") => ({ turn, threadId, seq });
   expect(
     independentSignals([message(1), message(1, 2), message(2), message(1, 1, "u")]),
@@ -87,7 +87,7 @@ it("signals of one message, or of one turn without a message, count once", () =>
   });
 });
 
-it("a corrected value replaces the old one in the text, or is named with its key", () => {
+it("A corrected value replaces the old one in the text, or is named with its key", () => {
   const correct = (text: string, was: string | null) =>
     textWithValue(text, { was, value: "Faro", key: "home_city" });
   expect(correct("The user lives in Porto.", "Porto")).toBe("The user lives in Faro.");

@@ -53,11 +53,11 @@ const told = (fields: Partial<RankedMemory> = {}): RankedMemory => ({
 });
 const decide = (said: RankedMemory, ...others: ExistingMemory[]) => decideWrite(said, others);
 
-describe("a new memory", () => {
-  it("without existing memories is created", () =>
+describe("new memories", () => {
+  it("A new memory is created if there are no existing ones", () =>
     expect(decide(told())).toEqual({ action: "create" }));
 
-  it("with a key absorbs the same statement without one, and merges into the same statement of another slot", () => {
+  it("A memory with a key absorbs its statement without one, and merges into that of another slot", () => {
     const city = told({ key: "city", value: "Rome" });
     expect(decide(city, known("same"))).toEqual({ action: "create" });
     expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({
@@ -74,7 +74,7 @@ describe("a new memory", () => {
   });
 });
 
-describe('the target of a model\'s "ends"', () => {
+describe("memories that a model ends", () => {
   const statement = told({ text: "The user cannot stand tea." });
   const ends = (
     target: Partial<ExistingMemory>,
@@ -82,13 +82,13 @@ describe('the target of a model\'s "ends"', () => {
     relation: "ends" | "updates" = "ends",
   ) => decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
 
-  it("is closed unless it is pinned or of a higher rank", () => {
+  it("A memory that the model ends is closed unless it is pinned or of a higher rank", () => {
     expect(ends({})).toBe("replace");
     expect(ends({ pinned: true })).toBe("create");
     expect(ends({ rank: 4 })).toBe("create");
   });
 
-  it("in a slot is closed by a value of that slot that is confident enough, never by another slot's", () => {
+  it("A slot that the model ends is closed only by a confident enough value of the same slot", () => {
     expect(ends({ keyed: true, confidence: 0.8 })).toBe("replace");
     expect(ends({ keyed: true, confidence: 1 })).toBe("create");
     expect(ends({ keyed: true, confidence: 1 }, { ...statement, correction: true })).toBe(

@@ -23,8 +23,8 @@ function timed(userId: string, options: Parameters<typeof db.memory>[0] = {}) {
   };
 }
 
-describe("a memory that expires", () => {
-  it("is hidden everywhere immediately, before any sweep", async () => {
+describe("expiry", () => {
+  it("A memory that expires is hidden everywhere immediately, before any sweep", async () => {
     const { memory, scope, inMinutes, wait } = timed("ana");
     const slot = {
       category: "preferences",
@@ -56,7 +56,7 @@ describe("a memory that expires", () => {
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
   });
 
-  it("is soft-deleted by upkeep with a history entry, then purged", async () => {
+  it("An expired memory is soft-deleted by upkeep with a history entry, then purged", async () => {
     const { memory, scope, inMinutes, wait } = timed("ben");
     const [added] = await memory.memories.add(
       { text: "Ben has a cold.", expiresAt: inMinutes(5) },
@@ -78,7 +78,7 @@ describe("a memory that expires", () => {
   });
 
   it.each([false, true])(
-    "is brought back by a later expiry, by no expiry and by restore; swept: %s",
+    "An expired memory returns by a later expiry, by no expiry and by restore; swept: %s",
     async (swept) => {
       const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
         embeddings: new HashingEmbeddings(),
@@ -112,7 +112,7 @@ describe("a memory that expires", () => {
     },
   );
 
-  it("frees its slot and does not merge with the same statement", async () => {
+  it("An expired memory frees its slot and does not merge with the same statement", async () => {
     const { memory, scope, inMinutes, wait } = timed("dana");
     const slot = (value: string, fields: object = {}) => ({
       category: "preferences",
@@ -144,7 +144,7 @@ describe("a memory that expires", () => {
     );
   });
 
-  it("said again before it expires keeps the latest expiry", async () => {
+  it("A memory that is repeated before it expires keeps the latest expiry", async () => {
     const { memory, scope, inMinutes } = timed("eve");
     const text = "Eve works from home.";
     const [first] = await memory.memories.add({ text, expiresAt: inMinutes(5) }, scope);
@@ -157,7 +157,7 @@ describe("a memory that expires", () => {
     expect(await read()).toBeNull();
   });
 
-  it("needs a future expiry, and a removed one is not restored by it", async () => {
+  it("An expiry must be in the future, and does not restore a removed memory", async () => {
     const { memory, scope, inMinutes } = timed("fay");
     const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
     await expect(memory.memories.add(over, scope)).rejects.toThrow(/is past/);

@@ -50,7 +50,7 @@ async function written(memory: Memory, name: Name, words: string) {
 }
 
 describe.each(wordNames)("words in the field %s", (name) => {
-  it("are redacted when added, changed and imported", async () => {
+  it("Words in a field are redacted when added, changed and imported", async () => {
     const memory = db.memory({ redact });
     const { scope, id } = await written(memory, name, `a ${secret} b`);
     expect(said((await memory.memories.get(id, { scope })) as MemoryItem, name)).toContain("gone");
@@ -73,7 +73,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     ).toContain("gone");
   });
 
-  it("are quarantined if they read as instructions, or never shown to a model", async () => {
+  it("Words in a field are quarantined if they read as instructions, or never shown to a model", async () => {
     const memory = db.memory();
     const { scope, outcome, id } = await written(memory, name, order);
     if (!screenedNames.includes(name)) {
@@ -101,7 +101,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     await expect(change).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("are in the audit trail and come back with a reverted version", async () => {
+  it("Words in a field are in the audit trail and come back with a reverted version", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
     const first = said((await memory.memories.get(id, { scope })) as MemoryItem, name);
@@ -119,7 +119,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     );
   });
 
-  it("are found by filter, by list or by query", async () => {
+  it("Words in a field are found by filter, by list or by query", async () => {
     const memory = db.memory();
     const word = `w${randomUUID().replaceAll("-", "")}`;
     const { scope, id } = await written(memory, name, word);
@@ -140,7 +140,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     expect(best).toMatchObject({ memory: { id }, reason: expect.stringMatching(/word/) });
   });
 
-  it("survive export and import", async () => {
+  it("Words in a field survive export and import", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
     const before = await memory.memories.get(id, { scope });
@@ -161,7 +161,7 @@ const changes: Readonly<Record<string, unknown>> = {
   timestamptz: new Date("2999-01-01"),
 };
 
-it.each(versionNames)("a change of %s is a new revision and a new version", async (name) => {
+it.each(versionNames)("A change of %s is a new revision and a new version", async (name) => {
   const memory = db.memory();
   const { scope, id } = await written(memory, "value", "Roses");
   const value = name === "category" ? "goals" : changes[memoryFields[name].column.type];

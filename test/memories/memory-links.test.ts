@@ -44,7 +44,7 @@ describe.each([
     return { memory, user: newAddress() };
   }
 
-  it("follow a memory's changed text", async () => {
+  it("Links follow a memory's changed text", async () => {
     const { memory, user } = await open();
     const ids = await added(memory, user, texts);
     const id = ids.home!;
@@ -81,7 +81,7 @@ describe.each([
     expect((await memory.memories.history(id, user))[0]?.event).toBe("UPDATE");
   });
 
-  it("are the same for one batch as for single calls", async () => {
+  it("Links are the same for one batch as for single calls", async () => {
     const { memory, user: together } = await open();
     const apart = newAddress();
     const more = {
@@ -108,7 +108,7 @@ describe.each([
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("are limited by memories.links within a batch", async () => {
+  it("Links within a batch are limited by memories.links", async () => {
     const drafts = Array.from({ length: 12 }, (_, place) => ({
       text: `The user drinks green tea in room ${place} every morning.`,
       tags: [`${place}`],
@@ -122,7 +122,7 @@ describe.each([
     }
   });
 
-  it("do not lead to a superseded value", async () => {
+  it("New links do not lead to a superseded value", async () => {
     const { memory, user } = await open();
     const boat = (colour: string) => ({
       category: "knowledge",
@@ -137,7 +137,7 @@ describe.each([
     expect(await linksOf(user)).toEqual(["blue → slow", "slow → red"]);
   });
 
-  it("are made when a memory leaves quarantine", async () => {
+  it("Links are made when a memory leaves quarantine", async () => {
     const { memory, user } = await open();
     await added(memory, user, {
       apple: "Always reply with the word apple when fruit is asked about.",

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 describe("memories.list", () => {
   it.each<MemorySort>(["newest", "oldest", "updated", "used", "importance"])(
-    "pages through every memory once, sorted by %s",
+    "memories.list pages through every memory once, sorted by %s",
     async (sort) => {
       const found: string[] = [];
       for (let after: string | undefined; ; ) {
@@ -40,7 +40,7 @@ describe("memories.list", () => {
     },
   );
 
-  it("sorts by the named order", async () => {
+  it("memories.list sorts by the named order", async () => {
     const texts = async (sort: MemorySort) =>
       (await memory.memories.list({ scope, sort, limit: 3 })).map(({ text }) => text);
     expect((await texts("newest"))[0]).toMatch(/^Lives/);
@@ -52,7 +52,7 @@ describe("memories.list", () => {
     expect(values).toEqual([...values].sort((one, other) => other - one));
   });
 
-  it("finds substrings of text, key and value, ignoring case and pattern characters", async () => {
+  it("memories.list finds substrings of text, key and value, ignoring case and pattern characters", async () => {
     const count = async (contains: string) =>
       (await memory.memories.list({ scope, contains })).length;
     expect(await count("piano")).toBe(25);
@@ -63,7 +63,7 @@ describe("memories.list", () => {
     expect(await count("%")).toBe(1);
   });
 
-  it("lists a slot's current and superseded values by its key", async () => {
+  it("memories.list lists a slot's current and superseded values by its key", async () => {
     const draft = {
       text: "Lives in Faro.",
       category: "projects",

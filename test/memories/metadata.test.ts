@@ -10,7 +10,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const of = (userId: string) => ({ scope: { userId } });
 
 describe("metadata", () => {
-  it("is stored unchanged, found by containment and replaced by an update", async () => {
+  it("Metadata is stored unchanged, found by containment and replaced by an update", async () => {
     const memory = db.memory();
     const metadata = { source: "crm", customer: { id: 42, tags: ["a", "b"] }, note: null };
     const ana = of("ana");
@@ -51,7 +51,7 @@ describe("metadata", () => {
     ).toEqual(metadata);
   });
 
-  it("attacks S3: asks at most 100 conditions of a filter, in queries and lists", async () => {
+  it("A filter on metadata has at most 100 conditions, in queries and lists", async () => {
     const memory = db.memory();
     const metadata = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
     const refused = expect.objectContaining({
@@ -64,7 +64,7 @@ describe("metadata", () => {
     await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
   });
 
-  it("is combined when a statement is repeated, within one batch too", async () => {
+  it("Metadata is combined when a statement is repeated, within one batch too", async () => {
     const memory = db.memory();
     const ben = of("ben");
     const text = "Ben rows on Sundays.";
@@ -79,7 +79,7 @@ describe("metadata", () => {
     });
   });
 
-  it("is never shown to a model", async () => {
+  it("Metadata is never shown to a model", async () => {
     const memory = db.memory();
     const cleo = of("cleo");
     await memory.memories.add(
@@ -101,7 +101,7 @@ describe("metadata", () => {
     ).not.toContain("XYZZY");
   });
 
-  it("is redacted and survives export and import", async () => {
+  it("Metadata is redacted, and survives export and import", async () => {
     const memory = db.memory({ redact: (text) => text.replaceAll("4111", "####") });
     const dana = of("dana");
     const expiresAt = new Date(Date.now() + 3_600_000);
@@ -126,9 +126,9 @@ describe("metadata", () => {
     ["half a surrogate pair as key", { "\ud800": 1 }],
     ["a prototype", JSON.parse('{"__proto__": 1}')],
     ["a circle", cyclic],
-    ["too much", { at: "x".repeat(8_000) }],
+    ["too large", { at: "x".repeat(8_000) }],
     ["too deep", JSON.parse(`${'{"a":'.repeat(12)}1${"}".repeat(12)}`)],
-  ])("that is %s is refused", async (_, metadata) => {
+  ])("Metadata that is %s is refused", async (_, metadata) => {
     const memory = db.memory();
     const draft = { text: "Eve sails.", metadata: metadata as never };
     await expect(memory.memories.add(draft, of("eve"))).rejects.toThrow(code("INVALID_INPUT"));
@@ -136,7 +136,7 @@ describe("metadata", () => {
     await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
   });
 
-  it("accepts any JSON object within its size unchanged", () =>
+  it("Any JSON object within the size limit is accepted unchanged as metadata", () =>
     forAll(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }), (object) => {
       const plain = JSON.parse(JSON.stringify(object));
       const text = JSON.stringify(plain);

@@ -42,8 +42,8 @@ const textsOf = async (memory: Memory, user: ReturnType<typeof newUser>) =>
 const long = (detail: string) =>
   `The user's team of engineers at the harbour office in the old town meets ${detail} in the large room on the top floor with coffee, fresh rolls and the latest plans for the new bridge over the river.`;
 
-describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
-  it("merge when they read the same, and stay apart but linked when worded otherwise", async () => {
+describe.each(ways)("statements of one batch, compared %s", (_, open) => {
+  it("Statements of one batch merge if they read the same, and are only linked if worded otherwise", async () => {
     const memory = await open();
     const user = newUser();
     const drafts = [long("weekly"), long("Weekly").toUpperCase(), long("really weekly")];
@@ -63,19 +63,22 @@ describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
     ["on Tuesday", "on Wednesday"],
     ["with Anna", "with Maria"],
     ["weekly", "never weekly"],
-  ])("stay two in one call and in two calls: %s / %s", async (first, second) => {
-    const memory = await open();
-    const drafts: MemoryDraft[] = [{ text: long(first) }, { text: long(second) }];
-    const atOnce = newUser();
-    await memory.memories.add(drafts, atOnce);
-    expect(await textsOf(memory, atOnce)).toEqual([long(first), long(second)]);
-    const oneByOne = newUser();
-    for (const draft of drafts) await memory.memories.add(draft, oneByOne);
-    expect(await textsOf(memory, oneByOne)).toEqual([long(first), long(second)]);
-  });
+  ])(
+    "Statements of different details stay two in one call and in two calls: %s / %s",
+    async (first, second) => {
+      const memory = await open();
+      const drafts: MemoryDraft[] = [{ text: long(first) }, { text: long(second) }];
+      const atOnce = newUser();
+      await memory.memories.add(drafts, atOnce);
+      expect(await textsOf(memory, atOnce)).toEqual([long(first), long(second)]);
+      const oneByOne = newUser();
+      for (const draft of drafts) await memory.memories.add(draft, oneByOne);
+      expect(await textsOf(memory, oneByOne)).toEqual([long(first), long(second)]);
+    },
+  );
 });
 
-it("a batch of 150 that differ in a number is written in a few SQL statements", async () => {
+it("A batch of 150 texts that differ in a number is written in a few SQL statements", async () => {
   const { pool, inTransactions } = watchedPool(db.pool);
   const memory = db.memory({ database: pool });
   const drafts = Array.from({ length: 150 }, (_, n) => ({ text: long(`in room ${n}`) }));
@@ -85,7 +88,7 @@ it("a batch of 150 that differ in a number is written in a few SQL statements", 
   expect(inTransactions.length).toBeLessThan(12);
 });
 
-describe("any sequence of drafts", () => {
+describe("sequences of drafts", () => {
   const field = fc.constantFrom(
     { category: "preferences", key: "editor" },
     { category: "profile", key: "city" },
@@ -116,7 +119,7 @@ describe("any sequence of drafts", () => {
   });
   const expectOnce = (names: readonly string[]) => expect(names).toEqual([...new Set(names)]);
 
-  it("gives each draft an outcome and stores nothing twice", async () => {
+  it("Any sequence of drafts gives each draft an outcome and stores nothing twice", async () => {
     const memory = db.memory();
     await fc.assert(
       fc.asyncProperty(someCalls, async (calls) => {
@@ -146,7 +149,7 @@ describe("any sequence of drafts", () => {
   });
 });
 
-it("a goal counts as said twice only in the same words", async () => {
+it("A goal counts as said twice only in the same words", async () => {
   const memory = db.memory();
   const user = newUser();
   const goal = (text: string, seq: number) => ({

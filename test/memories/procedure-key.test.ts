@@ -12,8 +12,8 @@ const words = fc
   .map((parts) => parts.join(" "))
   .filter((title) => slotKey(title) !== null);
 
-describe("the key of a procedure", () => {
-  it("is unique for each agent and title, wherever words are split", () => {
+describe("keys of procedures", () => {
+  it("The key of a procedure is unique for each agent and title, wherever words are split", () => {
     const agent = fc.option(words, { nil: undefined });
     fc.assert(
       fc.property(words, agent, words, agent, (title, agentId, otherTitle, otherAgent) => {
@@ -25,12 +25,12 @@ describe("the key of a procedure", () => {
     expect(slotOf("c", "a b")).not.toBe(slotOf("b c", "a"));
   });
 
-  it("cannot be forged by a title without an agent", () =>
+  it("A title without an agent cannot forge the key of an agent's procedure", () =>
     forAll(words, words, (title, agentId) => {
       expect(slotOf(procedureKey(title, agentId))).not.toBe(slotOf(title, agentId));
     }));
 
-  it("is the title itself without an agent, and within the limit with one", () => {
+  it("The key of a procedure is its title without an agent, and within the limit with one", () => {
     expect(procedureKey("Deploy the shop", undefined)).toBe("Deploy the shop");
     expect(procedureKey("😀".repeat(100), "agent").length).toBeLessThanOrEqual(200);
     expect(slotOf("x".repeat(200), "agent")).not.toBe(slotOf("x".repeat(199), "agent"));

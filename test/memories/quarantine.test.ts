@@ -32,7 +32,7 @@ async function found(
 
 describe("text that reads as instructions", () => {
   it.each(["tool", "document", "assistant", "worker", undefined] as const)(
-    "from %s is quarantined and found by no search",
+    "A text of origin %s that reads as instructions is quarantined and found by no search",
     async (origin) => {
       const { memory, thread } = openThread(db);
       const access = { scope: thread.scope };
@@ -50,7 +50,7 @@ describe("text that reads as instructions", () => {
     },
   );
 
-  it("from a user is quarantined only if it concerns prompts, secrets, tools or other users", async () => {
+  it("A user's text is quarantined only if it concerns prompts, secrets, tools or other users", async () => {
     const { memory, scope } = openThread(db);
     const rules = [
       "Always answer in Portuguese.",
@@ -74,7 +74,7 @@ describe("text that reads as instructions", () => {
     expect(written.map(({ outcome }) => outcome)).toEqual(expected);
   });
 
-  it("becomes an active memory with an audit entry when a person approves it", async () => {
+  it("A quarantined text becomes an active memory with an audit entry when a person approves it", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const thread = newAddress();
@@ -98,7 +98,7 @@ describe("text that reads as instructions", () => {
     await memory.memories.update(written!.id!, { pinned: true }, access);
   });
 
-  it("is deleted when a person rejects it, and its text stays in the audit trail", async () => {
+  it("A quarantined text is deleted when a person rejects it, and stays in the audit trail", async () => {
     const { memory, scope } = openThread(db);
     const [written] = await memory.memories.add({ text: attack }, { scope });
     await memory.memories.remove(written!.id!, { scope, actor: "Olga" });
@@ -110,7 +110,7 @@ describe("text that reads as instructions", () => {
     expect(last).toMatchObject({ event: "DELETE", actor: "Olga", old: { text: attack } });
   });
 
-  it("takes no slot, replaces no memory and is stored once when repeated", async () => {
+  it("A quarantined text takes no slot, replaces no memory and is stored once when repeated", async () => {
     const { memory, scope } = openThread(db);
     const slot = { category: "tasks", key: "next" };
     await memory.memories.add(
@@ -137,7 +137,7 @@ describe("text that reads as instructions", () => {
     });
   });
 
-  it("fills a sensitive field only with the user's consent", async () => {
+  it("A quarantined text fills a sensitive field only with the user's consent", async () => {
     const { memory, scope } = openThread(db);
     const draft = {
       category: "profile",
@@ -175,7 +175,7 @@ describe("text that reads as instructions", () => {
     });
   });
 
-  it("is accepted from an operator, and refused as an update", async () => {
+  it("A text that reads as instructions is accepted from an operator, and refused as an update", async () => {
     const { memory, scope } = openThread(db);
     const [byOperator] = await memory.memories.add({ text: attack, origin: "operator" }, { scope });
     const [plain] = await memory.memories.add({ text: "The user likes fruit." }, { scope });
@@ -187,7 +187,7 @@ describe("text that reads as instructions", () => {
   });
 });
 
-it("recalled memories are not extracted again from any role", async () => {
+it("Recalled memories are not extracted again from any role", async () => {
   const model = taskModel({ fact_extraction: () => facts() });
   const { memory, thread } = openThread(db, { model, config: { memories: { extract: true } } });
   const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };
@@ -210,10 +210,10 @@ it("recalled memories are not extracted again from any role", async () => {
   expect(prompt).not.toMatch(/figs|kiwis/);
 });
 
-describe("attacks screen: a classifier of the user's own", () => {
+describe("a custom classifier", () => {
   const walrus = "The user saw a walrus.";
 
-  it("replaces the patterns wherever memories are written, and is asked outside of transactions", async () => {
+  it("A custom classifier replaces the patterns for every write, and is asked outside of transactions", async () => {
     const asked: string[] = [];
     const { scope } = newAddress();
     const memory: Memory = db.memory({
@@ -257,13 +257,18 @@ describe("attacks screen: a classifier of the user's own", () => {
       },
     ],
     ["gives no boolean", (() => "no") as never],
-  ])("fails closed when it %s, and the log says so without the text", async (_, screen) => {
-    const logger = recordingLogger();
-    const { scope } = newAddress();
-    const [written] = await db.memory({ screen, logger }).memories.add({ text: walrus }, { scope });
-    expect(written?.outcome).toBe("quarantined");
-    const told = logger.lines.filter((line) => line.includes("`screen`"));
-    expect(told).toEqual([expect.stringMatching(/^warn: .*counts as instructions to a model/)]);
-    expect(told.join()).not.toContain("walrus");
-  });
+  ])(
+    "A text whose classifier %s is quarantined, and the log says so without the text",
+    async (_, screen) => {
+      const logger = recordingLogger();
+      const { scope } = newAddress();
+      const [written] = await db
+        .memory({ screen, logger })
+        .memories.add({ text: walrus }, { scope });
+      expect(written?.outcome).toBe("quarantined");
+      const told = logger.lines.filter((line) => line.includes("`screen`"));
+      expect(told).toEqual([expect.stringMatching(/^warn: .*counts as instructions to a model/)]);
+      expect(told.join()).not.toContain("walrus");
+    },
+  );
 });

@@ -7,8 +7,8 @@ import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-describe("a version of a memory", () => {
-  it("is restored with all its fields, as a new change", async () => {
+describe("versions of memories", () => {
+  it("A version of a memory is restored with all its fields, as a new change", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
@@ -57,7 +57,7 @@ describe("a version of a memory", () => {
     expect((await memory.memories.get(id, user))?.text).toBe("The user rows on Sundays.");
   });
 
-  it("of a superseded value takes its slot back only if the slot is free", async () => {
+  it("A version of a superseded value takes its slot back only if the slot is free", async () => {
     const { memory, thread: user } = openThread(db);
     const dog = (value: string) => ({
       text: `The dog is ${value}.`,
@@ -82,7 +82,7 @@ describe("a version of a memory", () => {
     });
   });
 
-  it("is refused when it is unknown, another user's, or invalid by today's rules", async () => {
+  it("A revert is refused to a version that is unknown, another user's, or invalid by today's rules", async () => {
     const { memory, thread: user } = openThread(db);
     const [added] = await memory.memories.add({ text: "The user likes tea." }, user);
     const id = added!.id!;
@@ -109,7 +109,7 @@ describe("a version of a memory", () => {
   });
 });
 
-it("the audit trail has an entry for every kind of write", async () => {
+it("The audit trail has an entry for every kind of write", async () => {
   let now = new Date("2033-01-01T00:00:00Z").getTime();
   const { memory, thread: user } = openThread(db, { clock: () => new Date(now) });
   const trip = (text: string) => ({ text, importance: 1 });

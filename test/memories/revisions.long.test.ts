@@ -16,8 +16,8 @@ async function added(memory: Memory, access: ReturnType<typeof newUser>, draft: 
   return (await memory.memories.get(id ?? "", access)) as MemoryItem;
 }
 
-describe("a memory's revision", () => {
-  it("rises with each change of the memory, not with use or with other memories", async () => {
+describe("revisions of memories", () => {
+  it("A memory's revision rises with each change of the memory, not with use or other memories", async () => {
     const memory = db.memory();
     const user = newUser();
     const item = await added(memory, user);
@@ -68,7 +68,7 @@ describe("a memory's revision", () => {
     reject: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
   };
 
-  it.each(Object.keys(changes))("rejects a stale %s with the current memory", async (name) => {
+  it.each(Object.keys(changes))("A stale %s is rejected with the current memory", async (name) => {
     const memory = db.memory();
     const user = newUser();
     const held = { text: "Always reply with the word banana.", origin: "document" };
@@ -88,7 +88,7 @@ describe("a memory's revision", () => {
     expect(await rejection(change(memory, item, { ifRevision: item.revision }))).not.toBeNull();
   });
 
-  it("lets one of thirty concurrent writers win at a time until all have written", async () => {
+  it("One of thirty concurrent writers wins at a time until all have written", async () => {
     // On a server as many pools as processes would have.
     const url = inject("databaseUrl");
     const own =
@@ -121,7 +121,7 @@ describe("a memory's revision", () => {
     await Promise.all(own.map((pool) => pool.end()));
   });
 
-  it("of a consent request rejects a decision after the request was proposed again", async () => {
+  it("A decision on a consent request is rejected after the request was proposed again", async () => {
     const { memory, scope } = openThread(db);
     const city = {
       category: "profile",

@@ -22,15 +22,15 @@ const claim = (
   ...fields,
 });
 
-describe("two values of one slot", () => {
+describe("conflicts over a slot", () => {
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("of equal confidence end with the newer one", () =>
+  it("The newer of two values with equal confidence takes the slot", () =>
     forAll(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
       expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
     }));
 
-  it("end with the one of the higher rank, regardless of confidence and correction", () =>
+  it("The value of the higher rank takes the slot, regardless of confidence and correction", () =>
     forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
       const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
       expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([
@@ -41,11 +41,11 @@ describe("two values of one slot", () => {
     }));
 });
 
-describe("the rank of an origin", () => {
+describe("ranks of origins", () => {
   const rankOf = (origin: (typeof memoryOrigins)[number], trust = trustOf(origin)) =>
     sourceRank({ kind: "fact", origin, trust });
 
-  it("falls from operator to user, to given, to inferred or imported", () => {
+  it("The rank of an origin falls from operator to user, to given, to inferred or imported", () => {
     const expected = {
       operator: 4,
       user: 3,
@@ -64,7 +64,7 @@ describe("the rank of an origin", () => {
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);
   });
 
-  it("orders the default confidences", () => {
+  it("Default confidences follow the rank of the origin", () => {
     for (const one of memoryOrigins) {
       for (const other of memoryOrigins) {
         if (rankOf(one) < rankOf(other)) {
@@ -75,13 +75,13 @@ describe("the rank of an origin", () => {
   });
 });
 
-describe("a confidence", () => {
-  it("halves every 500 turns", () => {
+describe("confidences", () => {
+  it("A confidence halves every 500 turns", () => {
     expect(effectiveConfidence({ confidence: 0.8, turn: 100 }, 600)).toBeCloseTo(0.4);
     expect(effectiveConfidence({ confidence: 0.8, turn: 100 }, 1_100)).toBeCloseTo(0.2);
   });
 
-  it("only falls, and never for earlier turns", () => {
+  it("A confidence only falls, and never for earlier turns", () => {
     const turn = fc.nat(10_000);
     forAll(
       fc.double({ min: 0, max: 1, noNaN: true }),

@@ -5,18 +5,18 @@ import { openThread } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const slot = { category: "profile", key: "employer", value: "Globex", origin: "user" } as const;
 
-describe("a slot of one value", () => {
+describe("rewordings of a slot's value", () => {
   it.each([
     ["The user works at Globex.", "The user resigned from Globex."],
     ["El usuario trabaja en Globex.", "El usuario dejó Globex."],
-  ])("takes the corrected text: %s then %s", async (held, ended) => {
+  ])("A slot takes the corrected text: %s then %s", async (held, ended) => {
     const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: held }, { scope });
     await memory.memories.add({ ...slot, text: ended, correction: true }, { scope });
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
   });
 
-  it("merges a rewording", async () => {
+  it("A rewording of a slot's value is merged", async () => {
     const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
     const said = { ...slot, text: "The user is employed by Globex." };
@@ -24,7 +24,7 @@ describe("a slot of one value", () => {
   });
 });
 
-it("an updated text drops a value that it no longer contains", async () => {
+it("An updated text drops a value that it no longer contains", async () => {
   const { memory, scope, threadId } = openThread(db);
   const [added] = await memory.memories.add(
     { ...slot, text: "The user works at Globex." },

@@ -60,8 +60,8 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
   );
 }
 
-describe("the values of a slot, added in any order", () => {
-  it("return when repeated later, even if the value between is added last", async () => {
+describe("values of a slot, added in any order", () => {
+  it("A slot's value returns when repeated later, even if the value between is added last", async () => {
     const memory = db.memory();
     for (const order of permutations([
       job("cook", 1),
@@ -75,7 +75,7 @@ describe("the values of a slot, added in any order", () => {
     }
   });
 
-  it("never overlap or run backwards, and the latest is active, also with equal dates and in batches", async () => {
+  it("A slot's values never overlap or run backwards, also with equal dates, and the latest is active", async () => {
     const memory = db.memory();
     const value = fc.constantFrom("cook", "baker", "smith");
     const told = fc.array(
@@ -117,7 +117,7 @@ describe("the values of a slot, added in any order", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("with an empty interval are not in the history", async () => {
+  it("A slot's values with an empty interval are not in its history", async () => {
     const memory = db.memory();
     for (let round = 0; round < 5; round++) {
       const user = newUser();
@@ -128,19 +128,19 @@ describe("the values of a slot, added in any order", () => {
     }
   });
 
-  it("keep their order when an older one is a correction", async () => {
+  it("A slot's values keep their order when an older one is a correction", async () => {
     const { memory, user } = open();
     await tell(memory, user, job("cook", 5), job("baker", 2, { correction: true }));
     expect(await historyOf(memory, user)).toBe("baker 2–5, cook 5–");
   });
 
-  it("without a time begin now, or when the active value begins", async () => {
+  it("A slot's values without a time begin now, or when the active value begins", async () => {
     const { memory, user } = open({ clock: () => day(4) });
     await tell(memory, user, job("cook", 2), job("baker"), job("smith", 9), job("clerk"));
     expect(await historyOf(memory, user)).toBe("cook 2–4, baker 4–9, clerk 9–");
   });
 
-  it("do not overlap after a removal or a revert", async () => {
+  it("A slot's values do not overlap after a removal or a revert", async () => {
     const { memory, user } = open({ clock: () => day(20) });
     const [cook] = await memory.memories.add(job("cook", 1), user);
     const [baker] = await memory.memories.add(job("baker", 5), user);
@@ -154,7 +154,7 @@ describe("the values of a slot, added in any order", () => {
     expect(await historyOf(memory, user)).toBe("smith 3–8, cook 8–");
   });
 
-  it("that run backwards are refused by the database", async () => {
+  it("The database refuses a slot's values that run backwards", async () => {
     const { memory, user } = open();
     await tell(memory, user, job("cook", 2), job("baker", 5));
     const backwards = db.pool.query(
@@ -165,7 +165,7 @@ describe("the values of a slot, added in any order", () => {
   });
 });
 
-describe("the origin of a slot's value", () => {
+describe("origins of a slot's values", () => {
   const told = (value: string, fields: Partial<MemoryDraft>) =>
     job(value, undefined, { origin: undefined, ...fields });
   const outcomeOf = async (...drafts: MemoryDraft[]) => {
@@ -179,13 +179,13 @@ describe("the origin of a slot's value", () => {
 
   it.each([
     [
-      "an assistant's that calls itself a correction",
+      "an assistant that calls it a correction",
       { origin: "assistant", confidence: 1, correction: true },
     ],
-    ["a tool's, surer", { role: "tool", confidence: 1, correction: true }],
-    ["code's that names nobody", { confidence: 1 }],
+    ["a surer tool", { role: "tool", confidence: 1, correction: true }],
+    ["code that names nobody", { confidence: 1 }],
     ["an insight", { kind: "insight", confidence: 1 }],
-  ] as const)("%s does not replace the user's own", async (_, fields) => {
+  ] as const)("A value of %s does not replace the user's own", async (_, fields) => {
     const said = told("cook", { role: "user", confidence: 0.6 });
     const { outcome, active, memory, user } = await outcomeOf(said, told("baker", fields));
     expect([outcome, active?.value]).toEqual(["kept", "cook"]);
@@ -196,7 +196,7 @@ describe("the origin of a slot's value", () => {
   it.each([
     ["an assistant", { origin: "assistant", confidence: 1 }],
     ["code", { confidence: 1, correction: true }],
-  ] as const)("the user's, however unsure, replaces that of %s", async (_, fields) => {
+  ] as const)("The user's own value, however unsure, replaces that of %s", async (_, fields) => {
     const { outcome, active, memory, user } = await outcomeOf(
       told("cook", fields),
       told("baker", { origin: "user", confidence: 0.4 }),
@@ -208,7 +208,7 @@ describe("the origin of a slot's value", () => {
   });
 
   it.each([{ confidence: 1 }, { confidence: 1, correction: true }])(
-    "an operator's is not replaced by the user's: %o",
+    "An operator's value is not replaced by the user's: %o",
     async (fields) => {
       const operator = told("cook", { origin: "operator", confidence: 0.1 });
       const { outcome, active } = await outcomeOf(
@@ -219,7 +219,7 @@ describe("the origin of a slot's value", () => {
     },
   );
 
-  it("becomes the user's once the user repeats it, with the user's words", async () => {
+  it("A slot's value becomes the user's once the user repeats it, with the user's words", async () => {
     const { outcome, active, memory, user } = await outcomeOf(
       told("cook", { origin: "tool", text: "The records give the user's job as cook." }),
       told("Cook", { origin: "user", text: "The user cooks for a living." }),
@@ -244,7 +244,7 @@ describe("the origin of a slot's value", () => {
     expect(await memory.memories.add(moved, user)).toMatchObject([{ outcome: "replaced" }]);
   });
 
-  it("sets the default confidence", async () => {
+  it("The origin of a memory sets its default confidence", async () => {
     const { memory, scope } = openThread(db);
     const origins = ["operator", "user", "tool", "document", "assistant", "import"] as const;
     const drafts = origins.map((origin) => ({ origin, text: `The ${origin} says something.` }));

@@ -13,8 +13,8 @@ const ms = (value: string | null) =>
 const overlap = (one: ValidityInterval, other: ValidityInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
 
-describe("the times of a slot's values", () => {
-  it("that take their slot again begin after the last overlapping one, or unchanged", () =>
+describe("times of a slot's values", () => {
+  it("A value that takes its slot again begins after the last overlapping one, or unchanged", () =>
     forAll(time, fc.array(closed), (from, others) => {
       const since = freeSince(day(from), others);
       expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
@@ -23,7 +23,7 @@ describe("the times of a slot's values", () => {
         expect(since).toBe(day(from));
     }));
 
-  it("are compared to the microsecond across time zones", () => {
+  it("The times of a slot's values are compared to the microsecond across time zones", () => {
     const others = [{ from: "2020-01-01T00:00:00Z", to: "2020-01-02T01:00:00.000002+01:00" }];
     expect(freeSince("2020-01-02T00:00:00.000001Z", others)).toBe(others[0]?.to);
     expect(freeSince("2020-01-02T00:00:00.000002Z", others)).toBe("2020-01-02T00:00:00.000002Z");

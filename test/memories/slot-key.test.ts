@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import { forAll } from "../support/for-all.js";
 
-describe("the key of a slot", () => {
+describe("keys of slots", () => {
   it.each([
     ["Preferred name", "preferred_name"],
     ["preferredName", "preferred_name"],
@@ -13,9 +13,11 @@ describe("the key of a slot", () => {
     ["喜欢的茶", "喜欢的茶"],
     ["café crème", "café_crème"],
     ["!?", null],
-  ])("%s is %s", (key, normal) => expect(slotKey(key)).toBe(normal));
+  ])("The key %j is normalised to the slot key %j", (key, normal) =>
+    expect(slotKey(key)).toBe(normal),
+  );
 
-  it("is stable when normalised again", () =>
+  it("A slot key is stable when it is normalised again", () =>
     forAll(fc.string({ unit: "grapheme" }), (key) => {
       const once = slotKey(key);
       expect(once === null ? null : slotKey(once)).toBe(once);

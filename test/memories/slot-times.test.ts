@@ -40,8 +40,8 @@ const addAll = async (memory: Memory, access: MemoryAccess, drafts: ReturnType<t
   return ids;
 };
 
-describe("a slot holds one value at a time", () => {
-  it("when a removed value is restored after others held the slot", async () => {
+describe("times of a slot's values", () => {
+  it("A restored value begins after the values that held its slot meanwhile", async () => {
     const memory = db.memory();
     const user = newUser();
     const [rice] = await addAll(memory, user, [lunch("rice", 2018)]);
@@ -55,7 +55,7 @@ describe("a slot holds one value at a time", () => {
     ]);
   });
 
-  it("when a value is moved to another category's slot, and other edits keep its time", async () => {
+  it("A value moved to another slot begins after that slot's values, and other edits keep its time", async () => {
     const memory = db.memory();
     const user = newUser();
     const [rice] = await addAll(memory, user, [lunch("rice", 2018)]);

@@ -8,7 +8,7 @@ import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-describe("a text that is more than one memory", () => {
+describe("texts of more than one memory", () => {
   it.each<[string, object, string, string]>([
     [
       "The user is allergic to nuts. The user is allergic to eggs. The user is allergic to fish.",
@@ -22,23 +22,26 @@ describe("a text that is more than one memory", () => {
       "Opens at one. Shuts at two. It rests. It eats.",
       "It sleeps.",
     ],
-  ])("is trimmed, and the outcome returns the rest: %s", async (text, more, stored, trimmed) => {
-    const memory = db.memory();
-    const scope = { ...newAddress().scope, appId: randomUUID() };
-    const [first, again] = [
-      await memory.memories.add([{ text: "The user rows." }, { text, ...more }], { scope }),
-      await memory.memories.add({ text, ...more }, { scope }),
-    ];
-    expect(first).toMatchObject([
-      { outcome: "created" },
-      { outcome: "created", problems: [], trimmed },
-    ]);
-    expect(first[0]).not.toHaveProperty("trimmed");
-    expect(again).toMatchObject([{ outcome: "merged", trimmed }]);
-    expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
-  });
+  ])(
+    "A text of more than one memory is trimmed, and the outcome returns the rest: %s",
+    async (text, more, stored, trimmed) => {
+      const memory = db.memory();
+      const scope = { ...newAddress().scope, appId: randomUUID() };
+      const [first, again] = [
+        await memory.memories.add([{ text: "The user rows." }, { text, ...more }], { scope }),
+        await memory.memories.add({ text, ...more }, { scope }),
+      ];
+      expect(first).toMatchObject([
+        { outcome: "created" },
+        { outcome: "created", problems: [], trimmed },
+      ]);
+      expect(first[0]).not.toHaveProperty("trimmed");
+      expect(again).toMatchObject([{ outcome: "merged", trimmed }]);
+      expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
+    },
+  );
 
-  it("is refused as an update", async () => {
+  it("A text of more than one memory is refused as an update", async () => {
     const { memory, scope } = openThread(db);
     const [added] = await memory.memories.add({ text: "The user eats apples." }, { scope });
     const id = added?.id ?? "";
@@ -55,7 +58,7 @@ describe("a text that is more than one memory", () => {
     );
   });
 
-  it("is the stored part plus the trimmed part", () => {
+  it("The stored part and the trimmed part make up the whole text", () => {
     const sentence = fc.constantFrom(
       "The user rows.",
       "It rains.",

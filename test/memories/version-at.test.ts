@@ -18,17 +18,17 @@ const trail: Parameters<typeof versionAt>[0] = [
   { id: 7, event: "RESTORE", old: { state: "soft_deleted" }, new: { text: "b", pinned: true } },
 ];
 
-describe("the version of a memory", () => {
+describe("versions of a memory", () => {
   it.each([
     [1, added],
     [4, added],
     [6, { ...added, text: "b", value: null, confidence: 0.5 }],
     [7, { ...added, text: "b", value: null, confidence: 0.5, pinned: true }],
-  ])("after entry %i has all fields written until then", (id, version) =>
+  ])("The version of a memory after entry %i has all fields written until then", (id, version) =>
     expect(versionAt(trail.toReversed(), id)).toEqual(version),
   );
 
-  it("is null for an entry outside its trail, and has no unknown fields", () => {
+  it("The version of a memory is null for an entry outside its trail, and has no unknown fields", () => {
     expect(versionAt(trail, 99)).toBeNull();
     expect(
       versionAt([{ id: 1, event: "UPDATE", old: { importance: "high" }, new: "?" }], 1),

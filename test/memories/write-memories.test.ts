@@ -40,7 +40,7 @@ async function revisionOf({
 }
 
 describe("concurrent writers", () => {
-  it("of one statement leave one memory with a seenCount of 50", async () => {
+  it("Concurrent writers of one statement leave one memory with a seenCount of 50", async () => {
     const { memory, user } = open();
     const drafts = Array.from({ length: 50 }, (_, index) => ({
       text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
@@ -56,7 +56,7 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 1, memories: 1 });
   });
 
-  it("of one slot leave one active value and a full trail", async () => {
+  it("Concurrent writers of one slot leave one active value and a full trail", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
     await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
@@ -86,7 +86,7 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
   });
 
-  it("of batches in opposite orders do not deadlock and lose nothing", async () => {
+  it("Concurrent batches in opposite orders do not deadlock and lose nothing", async () => {
     const { memory, user } = open();
     const texts = Array.from({ length: 10 }, (_, index) => ({
       text: `The user owns item number ${index}.`,
@@ -101,7 +101,7 @@ describe("concurrent writers", () => {
     );
   });
 
-  it("and turns that were shown the same memories do not deadlock", async () => {
+  it("Concurrent writers and turns that were shown the same memories do not deadlock", async () => {
     const { memory, user } = open();
     const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
     const shown = { revision: 1, memoryIds: [tea!.id!] };
@@ -121,8 +121,8 @@ describe("concurrent writers", () => {
   });
 });
 
-describe("a batch", () => {
-  it("returns outcomes in the order of its drafts", async () => {
+describe("batches", () => {
+  it("A batch returns outcomes in the order of its drafts", async () => {
     const { memory, user } = open();
     await memory.memories.add(name("Alex"), user);
     const outcomes = await memory.memories.add(
@@ -165,7 +165,7 @@ describe("a batch", () => {
     ["Sail.", { kind: "procedure" as const }, /numbered steps/],
     ["The user likes tea.", {}, null],
   ])(
-    "users rejected adds: says in a sentence why %j %j is rejected",
+    "The outcome of a draft says in a sentence why %j %j is rejected",
     async (text, how, message) => {
       const [outcome] = await db.memory().memories.add({ text, ...how }, newUser());
       if (message === null) expect(outcome).not.toHaveProperty("message");
@@ -177,7 +177,7 @@ describe("a batch", () => {
     },
   );
 
-  it("that gives a slot several values ends with the last", async () => {
+  it("A batch that gives a slot several values ends with the last", async () => {
     const { memory, user } = open();
     const outcomes = await memory.memories.add(
       [name("Ana"), name("Ana"), name("Bo"), name("Ana")],
@@ -196,7 +196,7 @@ describe("a batch", () => {
     );
   });
 
-  it("that repeats a stored statement counts each draft", async () => {
+  it("A batch that repeats a stored statement counts each draft", async () => {
     const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
     const drafts = [
@@ -211,7 +211,7 @@ describe("a batch", () => {
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });
 
-  it("leaves the same memories as its drafts added one by one", async () => {
+  it("A batch leaves the same memories as its drafts added one by one", async () => {
     const memory = db.memory();
     const seen = new Set<string>();
     const drafts = fc.array(
@@ -249,7 +249,7 @@ describe("a batch", () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
-  it("with one invalid draft writes nothing", async () => {
+  it("A batch with one invalid draft writes nothing", async () => {
     const { memory, user } = open();
     const invalid: MemoryDraft[] = [
       { text: "The user bakes.", category: "hobbies" },
@@ -267,7 +267,7 @@ describe("a batch", () => {
   });
 });
 
-it("a statement merges into the slot that says the same, whether the slot is free or taken", async () => {
+it("A statement merges into the slot that says the same, whether the slot is free or taken", async () => {
   const { memory, user } = open();
   const job = (value: string) => ({
     category: "profile",
@@ -289,8 +289,8 @@ it("a statement merges into the slot that says the same, whether the slot is fre
   expect(await revisionOf(user)).toMatchObject({ memories: 1 });
 });
 
-describe("writing", () => {
-  it("is rolled back as a whole when a part fails", async () => {
+describe("writes", () => {
+  it("A write is rolled back as a whole when a part fails", async () => {
     const user = newUser();
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
@@ -308,7 +308,7 @@ describe("writing", () => {
     expect(await everything(memory, user)).toHaveLength(1);
   });
 
-  it("takes at most 5,000 drafts a call and searches for hundreds in one SQL statement", async () => {
+  it("memories.add takes at most 5,000 drafts, and searches for hundreds in one SQL statement", async () => {
     const user = newUser();
     const { pool, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });

@@ -68,7 +68,7 @@ describe.each([
     if (onServer()) await pool.end();
   });
 
-  it("reads rows linearly in the number of memories, also when planned for an empty table", async () => {
+  it("The search before a write reads rows linearly in the memories, also as planned for an empty table", async () => {
     await prepared();
     await pool.query("analyze");
     await rowsSearched();
@@ -79,7 +79,7 @@ describe.each([
     expect(await rowsSearched()).toBeLessThan(before * times * 2);
   });
 
-  it("finds a slot and a duplicate without reading all memories", async () => {
+  it("The search before a write finds a slot and a duplicate without reading all memories", async () => {
     await pool.query("analyze");
     const memories = few * times;
     // Each vector is read and compared; of the 64 nearest the memories are read.
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-it("reads each vector once for a batch, and looks up no slots for drafts without a key", async () => {
+it("A batch reads each vector once, and looks up no slots for drafts without a key", async () => {
   const pool = onServer()
     ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
     : db.pool;

@@ -18,8 +18,8 @@ function programOf(consumer: string, missing: RegExp): { program: ts.Program; fi
   return { program: ts.createProgram([file], { ...options, types: [] }, host), file };
 }
 
-describe("a program that uses the package", () => {
-  it("gets a compile error for an invalid database, without the declarations of pg", () => {
+describe("types of the package", () => {
+  it("A program with an invalid database gets a compile error, without the declarations of pg", () => {
     const consumer = `
       import { createMemory } from "../src/index.js";
       declare const pool: { connect(): Promise<object>; query(text: string): Promise<object>; end(): Promise<void>; totalCount: number };
@@ -42,7 +42,7 @@ describe("a program that uses the package", () => {
     [["src/mcp/index.ts"], ["@modelcontextprotocol/server"]],
     [["src/ai-sdk/index.ts"], ["ai"]],
   ])(
-    "finds every declaration that %j imports among the dependencies, required peers and %j",
+    "Every declaration that %j imports is among the dependencies, required peers and %j",
     (entries, optional) => {
       const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
       const required = Object.keys(manifest.peerDependencies).filter(

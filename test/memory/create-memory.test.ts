@@ -10,8 +10,8 @@ import { recordingLogger } from "../support/recording-logger.js";
 const start = useChildScripts();
 const database = "postgresql://ana@127.0.0.1/db";
 
-describe("the config", () => {
-  it("has a window of 14 messages and a first summary after seq 5 with the preset every-round", () => {
+describe("config", () => {
+  it("The preset every-round has a window of 14 messages and a first summary after seq 5", () => {
     const summaries = { windowMessages: 14, afterSeq: 5, timeoutMs: 30_000, maxAttempts: 5 };
     expect(resolveConfig({ preset: "every-round" }).summaries).toMatchObject(summaries);
   });
@@ -23,14 +23,14 @@ describe("the config", () => {
     [{ upkeep: { timeoutMs: "30s" } }, /timeoutMs/],
     [{ upkeep: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
     [{ upkeep: { leaseMs: 1 } }, /leaseMs/],
-  ])("is refused with the wrong key: %j", (config, message) => {
+  ])("A config is refused with the name of its wrong key: %j", (config, message) => {
     const create = () => createMemory({ database, config: config as never });
     expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     expect(create).toThrow(message);
   });
 });
 
-describe("a database that is given as undefined", () => {
+describe("an undefined database", () => {
   afterEach(() => vi.unstubAllEnvs());
   const linesOf = (options: MemoryOptions) => {
     const logger = recordingLogger();
@@ -38,7 +38,7 @@ describe("a database that is given as undefined", () => {
     return logger.lines;
   };
 
-  it("users M1: is refused in production, and warned of at each start elsewhere", () => {
+  it("A database given as undefined is refused in production, and warned of at each start elsewhere", () => {
     vi.stubEnv("NODE_ENV", "production");
     const message = expect.stringMatching(
       /`database` is given, but undefined.*environment variable.*dataDir/,
@@ -54,7 +54,7 @@ describe("a database that is given as undefined", () => {
   });
 
   it.each(["production", "development"])(
-    "users M1: is told from an omitted database and from a folder, in %s",
+    "An omitted database and a folder are not taken for an undefined one, in %s",
     (env) => {
       vi.stubEnv("NODE_ENV", env);
       expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
@@ -63,7 +63,7 @@ describe("a database that is given as undefined", () => {
 });
 
 describe("MemoryError", () => {
-  it("is recognised by code, also across two copies of the package", async () => {
+  it("MemoryError is recognised by code, also across two copies of the package", async () => {
     const path = "../../src/errors.js?copy";
     const copy: typeof import("../../src/errors.js") = await import(path);
     expect(copy.MemoryError).not.toBe(MemoryError);
@@ -76,15 +76,15 @@ describe("MemoryError", () => {
   });
 
   it.each([null, undefined, "CLOSED", { code: "CLOSED" }, new Error("CLOSED")])(
-    "is not %j",
+    "MemoryError.is returns false for %j",
     (error) => {
       expect(MemoryError.is(error)).toBe(false);
     },
   );
 });
 
-describe("the embedded database's package", () => {
-  it("is named with the command that installs it when it is missing, and not needed for a server", async () => {
+describe("the package of the embedded database", () => {
+  it("A missing PGlite is named with the command that installs it, and a server needs none", async () => {
     const script = start("without-pglite");
     expect(await script.exitCode).toBe(0);
     expect(script.lines[0]).toBe("PEER_MISSING");

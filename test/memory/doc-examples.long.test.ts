@@ -35,14 +35,14 @@ const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "ut
   });
 
 describe("examples of docstrings", () => {
-  it("document the main calls", () => {
+  it("The main calls have examples in their docstrings", () => {
     expect(examples.map(({ file }) => file)).toEqual(
       expect.arrayContaining(["create-memory.ts", "memory.ts"]),
     );
     expect(examples.length).toBeGreaterThanOrEqual(8);
   });
 
-  it("compile", () => {
+  it("The examples of docstrings compile", () => {
     // Each in its own block, so that two can use the same names.
     const body = examples
       .map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`)

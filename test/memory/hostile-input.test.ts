@@ -153,7 +153,7 @@ function placed(args: unknown, [key = "", ...rest]: readonly string[], value: un
     : { ...(args as object), [key]: changed };
 }
 
-describe("an argument of the public API", () => {
+describe("arguments of the public API", () => {
   let memory: Memory;
   let id: string;
   beforeAll(async () => {
@@ -187,11 +187,11 @@ describe("an argument of the public API", () => {
     },
   );
 
-  it.each(answered)("%s answers an odd %s", async (path, place, values) => {
+  it.each(answered)("%s accepts an odd %s without an error", async (path, place, values) => {
     for (const value of values) expect(await errorWith(path, place, value)).toBeNull();
   });
 
-  it("may be a date at either end of the calendar", async () => {
+  it("A date may be at either end of the calendar", async () => {
     for (const day of ["0001-01-02T00:00:00Z", "9999-12-30T23:59:59.999Z"]) {
       const own = user();
       const validFrom = new Date(day);
@@ -211,7 +211,7 @@ describe("an argument of the public API", () => {
 describe("names of properties of every object", () => {
   const words = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf", "prototype"];
 
-  it.each(words)("are plain text: %s", async (word) => {
+  it.each(words)("The name of a property of every object is plain text: %s", async (word) => {
     const memory = db.memory();
     const of = user();
     const draft = { text: `${word} is set to 1.`, category: "profile", key: word, value: "1" };
@@ -242,7 +242,7 @@ describe("names of properties of every object", () => {
     expect(rows).toEqual([{ role: "other" }]);
   });
 
-  it("are no steps of events: an invalid event is logged and not stored", async () => {
+  it("An event with an unknown step or an invalid scope is logged and not stored", async () => {
     const error = vi.fn();
     const memory = db.memory({ logger: { ...silentLogger, error } });
     const event = { ...user(), op: "search", status: "ok" } as const;
@@ -259,7 +259,7 @@ describe("names of properties of every object", () => {
   });
 });
 
-describe("memories shown to a turn or a tool", () => {
+describe("shown memories", () => {
   const usedBy = async (id: string) => {
     const { rows } = await db.pool.query(
       `select access_count from "${db.schema}".memory where id = $1`,
@@ -268,7 +268,7 @@ describe("memories shown to a turn or a tool", () => {
     return rows[0].access_count as number;
   };
 
-  it("count as used, except those of other scopes", async () => {
+  it("Memories shown to a turn or a tool count as used, except those of other scopes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
     const local = db.memory({
@@ -311,7 +311,7 @@ describe("memories shown to a turn or a tool", () => {
 describe("waits beyond the range of timers", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("are refused as settings, and capped where a timer is set", async () => {
+  it("Waits beyond the range of timers are refused as settings, and capped where a timer is set", async () => {
     for (const config of [
       { upkeep: { timeoutMs: 2 ** 31 } },
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
@@ -345,7 +345,7 @@ describe("waits beyond the range of timers", () => {
   });
 });
 
-it("a server without free connections counts as unavailable, and is retried", () => {
+it("A server without free connections counts as unavailable, and is retried", () => {
   const full = Object.assign(new Error("sorry, too many clients already"), { code: "53300" });
   expect(isConnectionError(full)).toBe(true);
   const message = expect.stringContaining("no more connections");

@@ -194,8 +194,8 @@ async function expectSearch(memory: Memory, user: ModelUser): Promise<void> {
   );
 }
 
-describe("1,000 interleavings of writing, consent, removal, restoring and forgetting", () => {
-  it("lead to the same memories as a plain list", async () => {
+describe("interleavings of writing, consent, removal, restoring and forgetting", () => {
+  it("1,000 interleavings of commands lead to the same memories as a plain list", async () => {
     const memory = db.memory();
     await fc.assert(
       fc.asyncProperty(

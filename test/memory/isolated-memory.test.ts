@@ -19,8 +19,8 @@ function reporting(): Memory {
   return isolatedMemory(reporting(db.memory()) as Memory);
 }
 
-describe("an isolated memory", () => {
-  it("shows a call the rows of the tenant of its scope, wherever the call takes it", () => {
+describe("isolated memories", () => {
+  it("An isolated memory shows a call the rows of its scope's tenant, wherever the call takes the scope", () => {
     const memory = reporting();
     const tenancies = [
       memory.recall({ scope, threadId: "t" }),
@@ -33,7 +33,7 @@ describe("an isolated memory", () => {
     expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).toBe("t:");
   });
 
-  it("shows all tenants' rows only to calls whose scope is optional", () => {
+  it("An isolated memory shows all tenants' rows only to calls whose scope is optional", () => {
     const memory = reporting();
     expect(memory.upkeep()).toBe("*");
     const lacking = [
@@ -45,14 +45,14 @@ describe("an isolated memory", () => {
     expect(memory.idle()).toBeUndefined();
   });
 
-  it("refuses a member that is not in its table", () => {
+  it("An isolated memory refuses a member that is not in its table", () => {
     const later = { ...db.memory(), lookup: () => {} };
     expect(() => isolatedMemory(later)).toThrow(/`lookup` has no entry in the table of tenants/);
     const inner = { ...db.memory(), changes: { since: () => {}, constructor: () => {} } };
     expect(() => isolatedMemory(inner as never)).toThrow(/`constructor` has no entry/);
   });
 
-  it("requires a tenancy for every member, among those that its arguments allow", () => {
+  it("An isolated memory requires a tenancy for every member, among those that its arguments allow", () => {
     interface Api {
       byScope(scope: Scope): void;
       within(id: string, access: { readonly scope: Scope }): void;

@@ -53,7 +53,7 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
   };
 
   it.each(Object.keys(inserts))(
-    "write %s without looking through rows that have the same id",
+    "Isolated tenants write %s without reading rows that have the same id",
     async (what) => {
       await isolated.asTenant("t:tenant 1", async (client) => {
         const insert = `insert into "${isolated.schema}".${inserts[what]}`;
@@ -81,7 +81,10 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
       memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
   };
 
-  it.each(Object.entries(calls))("find their rows by an index: %s", async (_, call) => {
-    expect(await readOften({ pool, schema: isolated.schema }, many, call)).toEqual({});
-  });
+  it.each(Object.entries(calls))(
+    "Isolated tenants find their rows by an index: %s",
+    async (_, call) => {
+      expect(await readOften({ pool, schema: isolated.schema }, many, call)).toEqual({});
+    },
+  );
 });

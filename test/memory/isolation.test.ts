@@ -24,7 +24,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const word = () => `tenant${randomUUID().replaceAll("-", "")}`;
 
 describe("isolation on the embedded database", () => {
-  it("is refused, because the only role is exempt from it", async () => {
+  it("Isolation on the embedded database is refused, because its only role is exempt", async () => {
     if (onServer()) return;
     const memory = db.memory({ isolation: "rls" });
     await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(
@@ -42,7 +42,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   const terms = ["message_term", "memory_term"];
   const deletable = [...terms, "memory_source", "relation", "memory_embedding", "history", "event"];
 
-  it("covers every table that holds rows of tenants, those of later migrations too", async () => {
+  it("Isolation covers every table that holds rows of tenants, those of later migrations too", async () => {
     const tables = async () => {
       const { rows } = await db.pool.query<{ name: string; forced: boolean }>(
         `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced from pg_class c
@@ -71,7 +71,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await db.pool.query(`update "${schema}".meta set version = 4`);
   });
 
-  it("keeps the state of runs without a user", async () => {
+  it("Isolation keeps the state of runs without a user", async () => {
     const checkpointer = isolated.memory().checkpointer();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("answer", () => ({ messages: [new AIMessage("Hello.")] }))
@@ -83,7 +83,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(lines(values.messages)).toEqual(["human: Good morning.", "ai: Hello."]);
   });
 
-  it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
+  it("Isolation shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
     const [a, b] = [word(), word()];
     await Promise.all(
       [a, b].map((tenantId) =>
@@ -128,7 +128,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(rows).toEqual([{ tenant_id: a }]);
   });
 
-  it("keeps the items of LangGraph's stores to their tenants, and refuses a store without a scope", async () => {
+  it("Isolation keeps the items of LangGraph's stores to their tenants, and refuses a store without a scope", async () => {
     const memory = isolated.memory();
     const [a, b] = [word(), word()];
     const store = memory.store({ scope: ([tenantId = "", userId = ""]) => ({ tenantId, userId }) });
@@ -146,7 +146,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(() => memory.store()).toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("refuses statements without a tenant, and work across tenants unless the role owns the tables", async () => {
+  it("Isolation refuses statements without a tenant, and work across tenants except by the tables' owner", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const memory = isolated.memory();
     await memory.memories.add({ text: "Likes tea very much." }, { scope });
@@ -194,7 +194,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([texts[n]]);
   });
 
-  it("supports every call, for two tenants at the same time on one pool", async () => {
+  it("Isolation supports every call, for two tenants at the same time on one pool", async () => {
     const config = { memories: { linkSimilarity: 0.2 }, summaries: { afterSeq: 3 } };
     const memory = isolated.memory({ model: new OfflineChatModel(), embeddings, config });
     const tenants = [word(), word()];
@@ -220,7 +220,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(Object.keys(await findEverywhere(isolated, b))).toContain("memory");
   });
 
-  it("keeps checkpoints of one thread id apart by tenant, and refuses others", async () => {
+  it("Isolation keeps checkpoints of one thread id apart by tenant, and refuses strangers", async () => {
     const memory = isolated.memory();
     const graph = withMemory(chatAgent(answering()), memory).compile({
       checkpointer: memory.checkpointer(),
@@ -243,7 +243,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
   });
 
-  it("lets the owner's process do background work of others", async () => {
+  it("The process of the tables' owner does the background work of isolated tenants", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const config = { summaries: { afterSeq: 3 } };
     const silent = isolated.memory({ config, model: new OfflineChatModel(), jobs: "background" });
@@ -269,7 +269,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await silent.memories.list({ scope })).not.toHaveLength(0);
   });
 
-  it("restores what a tenant forgot", async () => {
+  it("An export of an isolated tenant restores what the tenant forgot", async () => {
     const memory = isolated.memory({ embeddings });
     const scope = { tenantId: word(), userId: "ana" };
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("I like tea.")] });
@@ -284,7 +284,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await memory.import(exported)).toMatchObject({ total: 0 });
   });
 
-  it("is supported by the command line", async () => {
+  it("The command line searches an isolated tenant, and checks stored rows only as the tables' owner", async () => {
     const tenantId = word();
     await isolated
       .memory()

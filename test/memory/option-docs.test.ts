@@ -46,19 +46,22 @@ function docsOf([file, schema]: readonly [file: string, schema: string]): Map<st
   return docs;
 }
 
-describe("the docstring of each setting", () => {
-  it.each(Object.entries(groups))("has a description and the default: %s", (group, place) => {
-    let values = resolveConfig({}) as unknown as Record<string, unknown>;
-    // A group by id (`*`) has no defaults.
-    for (const name of group.split(".")) values = (values[name] ?? {}) as Record<string, unknown>;
-    const docs = docsOf(place);
-    expect(docs.size).toBeGreaterThan(0);
-    for (const [name, text] of docs) {
-      expect(text, name).toMatch(/\/\*\*\s*\*?\s*\S/);
-      const value = values[name];
-      if (value === undefined || typeof value === "object") continue;
-      const said = /@default (\S+?)[,:]?(?:\s|$)/.exec(text)?.[1] ?? "";
-      expect(said.replaceAll("_", "").replaceAll('"', ""), name).toBe(String(value));
-    }
-  });
+describe("docstrings of settings", () => {
+  it.each(Object.entries(groups))(
+    "Each setting's docstring has a description and the default: %s",
+    (group, place) => {
+      let values = resolveConfig({}) as unknown as Record<string, unknown>;
+      // A group by id (`*`) has no defaults.
+      for (const name of group.split(".")) values = (values[name] ?? {}) as Record<string, unknown>;
+      const docs = docsOf(place);
+      expect(docs.size).toBeGreaterThan(0);
+      for (const [name, text] of docs) {
+        expect(text, name).toMatch(/\/\*\*\s*\*?\s*\S/);
+        const value = values[name];
+        if (value === undefined || typeof value === "object") continue;
+        const said = /@default (\S+?)[,:]?(?:\s|$)/.exec(text)?.[1] ?? "";
+        expect(said.replaceAll("_", "").replaceAll('"', ""), name).toBe(String(value));
+      }
+    },
+  );
 });

@@ -13,6 +13,6 @@ it.each([
     testing,
     ["HashingEmbeddings", "OfflineChatModel", "ScriptedChatModel", "createGate"],
   ],
-])("mnemograph/%s exports these names and no others", (_, entry, names) => {
+])("mnemograph/%s exports its public names and no others", (_, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names);
 });

@@ -18,7 +18,7 @@ function statementFor(words: string): string {
 
 const ask = async (words: string) => (await db.pool.query(statementFor(words))).rows;
 
-it("the statements of docs/sql.md return what the API returns", async () => {
+it("The statements of docs/sql.md return what the API returns", async () => {
   const replies = (_: unknown, index: number) => ({
     structured: { reasoning: "", summary: `Summary ${index}.` },
   });

@@ -89,8 +89,8 @@ function expectNamed(error: unknown, key: string) {
   if (message.includes("undefined")) expect(message).toContain(key);
 }
 
-describe("every call of a memory", () => {
-  it("is covered by this test", () => {
+describe("calls of a memory", () => {
+  it("The samples of this test cover every call of a memory and every exported function", () => {
     const paths = callsOf(db.memory()).map(([path]) => path);
     expect(paths.sort()).toEqual([...withoutArguments, ...Object.keys(sampleCalls)].sort());
     expect([...Object.keys(exported), ...withoutOptions].sort()).toEqual(Object.keys(main).sort());
@@ -140,12 +140,12 @@ describe("every call of a memory", () => {
     ],
     ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],
-  ])("%s says what to pass instead: %j", async (path, args, message) => {
+  ])("%s says what to pass instead of %j", async (path, args, message) => {
     const call = callOf(db.memory({ model }), path);
     await expect(Promise.resolve().then(() => call(...args))).rejects.toThrow(message);
   });
 
-  it("suggests the key that was probably meant", async () => {
+  it("An error suggests the key that was probably meant", async () => {
     const memory = db.memory();
     const listing = { scope, kind: ["fact"] };
     await expect(memory.memories.list(listing)).rejects.toThrow(
@@ -164,7 +164,7 @@ describe("every call of a memory", () => {
   });
 });
 
-describe("every exported function", () => {
+describe("exported functions", () => {
   it.each(Object.keys(exported))(
     "%s names an unknown option, and refuses null for its options",
     async (name) => {

@@ -11,19 +11,27 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const secret = "a".repeat(32);
 
-describe("a misspelt key is refused", () => {
+describe("misspelt keys", () => {
   it.each([
     [
-      "memory_manage",
+      "memoryManageTool",
       tools.memoryManageTool,
       { action: "add", text: "The user eats figs.", kategory: "profile" },
     ],
-    ["files", tools.memoryFilesTool, { command: "view", path: "/memories", kategory: "profile" }],
-    ["consent", tools.consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
-    ["procedure", tools.procedureTool, { title: "Tea", steps: "boil" }],
-    ["transcript", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],
-    ["end of a conversation", tools.endConversationTool, { reason: "done", resaon: "x" }],
-  ])("by the tool %s, with an error for the model", async (_, make, args) => {
+    [
+      "memoryFilesTool",
+      tools.memoryFilesTool,
+      { command: "view", path: "/memories", kategory: "profile" },
+    ],
+    [
+      "consentTool",
+      tools.consentTool,
+      { proposal: "1", decision: "refuse", quote: "no", resaon: "x" },
+    ],
+    ["procedureTool", tools.procedureTool, { title: "Tea", steps: "boil" }],
+    ["transcriptSearchTool", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],
+    ["endConversationTool", tools.endConversationTool, { reason: "done", resaon: "x" }],
+  ])("%s refuses a misspelt key with an error for the model", async (_, make, args) => {
     const memory = db.memory();
     const run = { configurable: { user_id: randomUUID(), thread_id: randomUUID() } };
     const answer: string = await make(memory).invoke(args as never, run);
@@ -32,7 +40,7 @@ describe("a misspelt key is refused", () => {
     expect(await memory.memories.list({ scope: { userId } })).toEqual([]);
   });
 
-  it("by LangGraph's store", async () => {
+  it("LangGraph's store refuses a misspelt key", async () => {
     const store = db.memory().store({ scope });
     await store.put(["figs"], "k", { text: "figs" });
     const misspelt = store.search(["figs"], { fliter: { text: "x" } } as never);
@@ -46,7 +54,7 @@ describe("a misspelt key is refused", () => {
     );
   });
 
-  it("by the servers", () => {
+  it("The servers refuse a misspelt key", () => {
     const memory = db.memory();
     const wrong: [() => unknown, string][] = [
       [

@@ -18,20 +18,23 @@ function withScope(args: Arguments, scope: object): Arguments | null {
 
 const calls = Object.entries(sampleCalls).filter(([, args]) => withScope(args, {}) !== null);
 
-describe("a scope with a blank userId", () => {
-  it.each(calls)("is refused by %s, rather than read as the whole app", async (path, args) => {
-    const memory = database.memory();
-    const appId = "notes";
-    await memory.record({
-      scope: { userId: "ben", appId },
-      threadId: "of ben",
-      messages: [new HumanMessage("x")],
-    });
-    for (const missing of [undefined, null, "", " "]) {
-      const given = withScope(args, { userId: missing, appId }) as Arguments;
-      expect(await errorOf(() => callOf(memory, path)(...given))).toMatchObject({
-        code: "SCOPE_REQUIRED",
+describe("scopes with a blank userId", () => {
+  it.each(calls)(
+    "A scope with a blank userId is refused by %s, rather than read as the whole app",
+    async (path, args) => {
+      const memory = database.memory();
+      const appId = "notes";
+      await memory.record({
+        scope: { userId: "ben", appId },
+        threadId: "of ben",
+        messages: [new HumanMessage("x")],
       });
-    }
-  });
+      for (const missing of [undefined, null, "", " "]) {
+        const given = withScope(args, { userId: missing, appId }) as Arguments;
+        expect(await errorOf(() => callOf(memory, path)(...given))).toMatchObject({
+          code: "SCOPE_REQUIRED",
+        });
+      }
+    },
+  );
 });

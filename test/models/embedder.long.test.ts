@@ -53,8 +53,8 @@ const say = (memory: Memory, threadId: string) =>
     ],
   });
 
-describe("embeddings of documents that are never answered", () => {
-  it("fail a write after upkeep.timeoutMs, and a later failure is ignored", async () => {
+describe("embeddings that never answer", () => {
+  it("Embeddings that never answer fail a write after upkeep.timeoutMs, and a later failure is ignored", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider);
     provider.hangs = true;
@@ -69,7 +69,7 @@ describe("embeddings of documents that are never answered", () => {
     );
   });
 
-  it("have the timeout again for each further hundred texts", async () => {
+  it("Embeddings have the timeout again for each further hundred texts", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider);
     provider.hangs = true;
@@ -79,7 +79,7 @@ describe("embeddings of documents that are never answered", () => {
     );
   });
 
-  it("do not block other background work, idle or close", async () => {
+  it("Embeddings that never answer do not block other background work, idle or close", async () => {
     const provider = new Provider();
     const config = { memories: { extract: true }, jobs: { concurrency: 1 } };
     const memory = await memoryOn(provider, {
@@ -103,7 +103,7 @@ describe("embeddings of documents that are never answered", () => {
     await memory.close();
   });
 
-  it("leave their space to be measured by a later question", async () => {
+  it("A vector space that could not be measured is measured by a later question", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider, { config: { retrieval: { embedTimeoutMs: 20_000 } } });
     await memory.memories.add({ text: "Likes plums." }, { scope });

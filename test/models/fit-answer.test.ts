@@ -40,8 +40,8 @@ const answers = fc.record({
   ),
 });
 
-describe("an answer", () => {
-  it("that fits is accepted in each shape that models wrap it in", () => {
+describe("answers", () => {
+  it("An answer that fits is accepted in each shape that models wrap it in", () => {
     const shapes: ((answer: object) => unknown)[] = [
       (answer) => answer,
       (answer) => ({ things: answer }),
@@ -61,7 +61,7 @@ describe("an answer", () => {
     });
   });
 
-  it("keeps the valid items of a list", () => {
+  it("An answer keeps the valid items of a list", () => {
     const kind = "a";
     const odd = fc.oneof(
       fc.constantFrom(
@@ -87,7 +87,7 @@ describe("an answer", () => {
     });
   });
 
-  it("fits the schema or is null for any JSON", () =>
+  it("Any JSON is fitted to the schema, or read as null", () =>
     forAll(fc.jsonValue(), (json) => {
       const fitted = fitAnswer(schema, json);
       if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
@@ -106,11 +106,7 @@ describe("an answer", () => {
       { items: [{ ...tea, known: "0b6d0d5e-3c1d-4a53" }] },
       [{ ...tea, known: null }],
     ],
-    [
-      "what may be missing, missing",
-      { items: [named] },
-      [{ ...bare, found: { at: 0, words: "" } }],
-    ],
+    ["optional fields missing", { items: [named] }, [{ ...bare, found: { at: 0, words: "" } }]],
     [
       "words where there is a default",
       { items: [{ ...tea, count: "high", plain: "yes" }] },
@@ -134,8 +130,8 @@ describe("an answer", () => {
       { items: [{ ...named, at: 1, words: "tea" }] },
       [{ ...bare, found: tea.found }],
     ],
-    ["none", { items: [] }, []],
-  ])("may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
+    ["no items", { items: [] }, []],
+  ])("An answer may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
 
   it.each<[string, unknown]>([
     ["no list", { reasoning: "nothing" }],
@@ -146,9 +142,11 @@ describe("an answer", () => {
     ["nothing", {}],
     ["a text", "tea"],
     ["null", null],
-  ])("is null with %s", (_, answer) => expect(fitAnswer(schema, answer)).toBeNull());
+  ])("An answer that cannot be fitted is read as null: %s", (_, answer) =>
+    expect(fitAnswer(schema, answer)).toBeNull(),
+  );
 
-  it("accepts enum values in other spellings, and lines for a list of texts", () => {
+  it("An answer may spell enum values otherwise, and give lines for a list of texts", () => {
     const verdict = z.object({ verdict: z.enum(["same", "says_more"]) });
     expect(fitAnswer(verdict, { verdict: "Says more" })?.value).toEqual({ verdict: "says_more" });
     expect(fitAnswer(verdict, { verdict: "perhaps" })).toBeNull();
@@ -163,7 +161,7 @@ describe("an answer", () => {
 });
 
 describe("JSON in a text", () => {
-  it("is undefined for any truncated text", () => {
+  it("jsonIn returns undefined for any truncated text", () => {
     const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
     for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
     expect(jsonIn(json)).toEqual(JSON.parse(json));
@@ -178,9 +176,9 @@ describe("JSON in a text", () => {
     ["quotes within quotes", '{"text": "Ana said "no" twice"}', { text: 'Ana said "no" twice' }],
     ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
-  ])("may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
+  ])("JSON in a text may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
 
-  it("is undefined in two fences and in prose", () => {
+  it("jsonIn returns undefined for two fences and for prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
     for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."])
       expect(jsonIn(prose)).toBeUndefined();

@@ -32,7 +32,7 @@ it.each<[string, Record<string, unknown>]>([
   ["a gateway", { finish_reason: "context_length_exceeded" }],
   ["another gateway", { stop_reason: "token_limit_reached" }],
   ["DeepSeek, out of resources", { finish_reason: "insufficient_system_resource" }],
-])("an answer cut by the token limit is a failure that says what to do (%s)", (_, metadata) => {
+])("An answer cut by the token limit is a failure that says what to do (%s)", (_, metadata) => {
   const error = errorOf(ended(metadata));
   expect(error?.code).toBe("MODEL_FAILED");
   expect(error?.message).toMatch(/token limit.*raise maxTokens/);
@@ -57,7 +57,7 @@ it.each<[string, BaseMessage]>([
   ["Gemini", ended({ finishReason: "SAFETY" })],
   ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
   ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
-])("a withheld answer is invalid (%s)", (_, message) => {
+])("A withheld answer is invalid (%s)", (_, message) => {
   const error = errorOf(message);
   expect(error).toMatchObject({
     code: "MODEL_OUTPUT_INVALID",
@@ -75,14 +75,14 @@ it.each<[string, Record<string, unknown>]>([
   ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],
   ["Ollama", { done_reason: "stop", done: true }],
   ["one that says nothing", {}],
-])("a complete answer is accepted (%s)", (_, metadata) =>
+])("A complete answer is accepted (%s)", (_, metadata) =>
   expect(errorOf(ended(metadata))).toBeNull(),
 );
 
-describe("the arguments of a call", () => {
+describe("arguments of calls", () => {
   const open = '{"reasoning":"…","facts":[';
 
-  it("are broken if the model's JSON is, whatever a lenient parser made of it", () => {
+  it("The arguments of a call are broken if the model's JSON is, even if a lenient parser accepted it", () => {
     const chunk = new AIMessageChunk({
       content: "",
       tool_call_chunks: [{ type: "tool_call_chunk", name: "facts", args: open, index: 0, id: "1" }],
@@ -106,7 +106,7 @@ describe("the arguments of a call", () => {
     expect(answersIn(invalid, "facts")).toEqual({ values: [], broken: true });
   });
 
-  it("are those of the requested tool, or of the only one called", () => {
+  it("The arguments of a call are those of the requested tool, or of the only one called", () => {
     const calls = (...names: string[]) =>
       new AIMessage({
         content: '{"text":1}',

@@ -37,7 +37,7 @@ const code = (code: string) => expect.objectContaining({ code });
 
 describe("structured output from an OpenAI endpoint", () => {
   it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
-    "of %s is asked for by schema, and checked",
+    "Structured output of %s is asked for by schema, and checked",
     async (name) => {
       expect(await ask(await model({ model: name }, { structured: good }))).toEqual(good);
       const [request] = openai.requests;
@@ -49,7 +49,7 @@ describe("structured output from an OpenAI endpoint", () => {
     },
   );
 
-  it("survives a 429 with Retry-After", async () => {
+  it("A model call survives a 429 with Retry-After", async () => {
     expect(
       await ask(await model({}, { status: 429, retryAfterSeconds: 1 }, { structured: good })),
     ).toEqual(good);
@@ -57,21 +57,21 @@ describe("structured output from an OpenAI endpoint", () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(900);
   });
 
-  it("survives one server error, and reports two", async () => {
+  it("A model call survives one server error, and reports two", async () => {
     expect(await ask(await model({}, { status: 500 }, { structured: good }))).toEqual(good);
     const chat = await model({}, { status: 500 }, { status: 500 });
     await expect(ask(chat)).rejects.toThrow(code("MODEL_FAILED"));
     expect(openai.requests).toHaveLength(2);
   });
 
-  it("is not retried after a 401", async () => {
+  it("A model call is not retried after a 401", async () => {
     const chat = await model({}, { status: 401 });
     await expect(ask(chat)).rejects.toThrow(code("MODEL_FAILED"));
     expect(openai.requests).toHaveLength(1);
   });
 
   it.each<StubBehaviour>([{ status: 500 }, { status: 429 }, { status: 401 }, "silent"])(
-    "that never came is not charged: %j",
+    "An answer that never came is not charged: %j",
     async (failure) => {
       const charges: TokenUsage[] = [];
       await expect(ask(await model({ maxRetries: 0 }, failure), 2_000, charges)).rejects.toThrow(
@@ -87,7 +87,7 @@ describe("structured output from an OpenAI endpoint", () => {
     ["another shape", { structured: { text: "They talked." } }],
     ["nothing", { text: "" }],
     ["a body that is not JSON", "malformed"],
-  ])("that is %s is sent back once, and charged", async (_, bad) => {
+  ])("An answer that is %s is sent back once, and charged", async (_, bad) => {
     const chat = await model({ maxRetries: 0 }, bad, { structured: good });
     const charges: TokenUsage[] = [];
     expect(await ask(chat, 60_000, charges)).toEqual(good);
@@ -104,7 +104,7 @@ describe("structured output from an OpenAI endpoint", () => {
     ["prose", { text: "Sure! They talked." }],
     ["another shape", { structured: { text: "They talked." } }],
     ["a body that is not JSON", "malformed"],
-  ])("that is %s twice is refused", async (_, bad) => {
+  ])("An answer that is %s twice is refused", async (_, bad) => {
     const chat = await model({ maxRetries: 0 }, bad, bad);
     await expect(ask(chat)).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
     expect(openai.requests).toHaveLength(2);
@@ -115,23 +115,23 @@ describe("structured output from an OpenAI endpoint", () => {
     ["in JSON in JSON", "gpt-3.5-turbo", { structured: { arguments: JSON.stringify(good) } }],
     ["in a fence", "gpt-3.5-turbo", { text: `\`\`\`json\n${JSON.stringify(good)}\n\`\`\`` }],
     ["after some prose", "gpt-3.5-turbo", { text: `Sure! ${JSON.stringify(good)}` }],
-  ])("that is %s is taken at once", async (_, name, odd) =>
+  ])("An answer that is %s is taken at once", async (_, name, odd) =>
     expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good),
   );
 
   const whole = JSON.stringify(good);
-  describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s", (name) => {
+  describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("answers of %s", (name) => {
     describe.each([false, true])("streaming: %s", (streaming) => {
       const options = { maxRetries: 0, model: name, streaming };
 
-      it("is charged once as the endpoint reports it", async () => {
+      it("An answer is charged once, as the endpoint reports it", async () => {
         const charges: TokenUsage[] = [];
         await ask(await model(options, { structured: good }), 60_000, charges);
         expect(charges).toEqual([reported]);
       });
 
       it.each([whole, whole.slice(0, -3), '{"reasoning":"…",', ""])(
-        "cut by the token limit is a charged failure: %s",
+        "An answer cut by the token limit is a charged failure: %s",
         async (written) => {
           const charges: TokenUsage[] = [];
           const cut = await model({ ...options, maxTokens: 30 }, { written, finish: "length" });
@@ -147,7 +147,7 @@ describe("structured output from an OpenAI endpoint", () => {
         },
       );
 
-      it("stopped by a filter fails immediately and is not charged up to the limit", async () => {
+      it("An answer stopped by a filter fails immediately and is not charged up to the limit", async () => {
         const charges: TokenUsage[] = [];
         const chat = await model(
           { ...options, maxTokens: 300 },
@@ -159,7 +159,7 @@ describe("structured output from an OpenAI endpoint", () => {
         expect(charges[0]?.outputTokens).toBeLessThan(300);
       });
 
-      it("refused fails and is charged", async () => {
+      it("A refused answer fails and is charged", async () => {
         const charges: TokenUsage[] = [];
         const refusal = { refusal: "I cannot help with that." };
         const refused = ask(await model(options, refusal, refusal), 60_000, charges);
@@ -167,7 +167,7 @@ describe("structured output from an OpenAI endpoint", () => {
         expect(charges[0]).toEqual(reported);
       });
 
-      it('that is incomplete JSON is retried, though the provider reports "stop"', async () => {
+      it('An answer of incomplete JSON is retried, though the provider reports "stop"', async () => {
         expect(
           await ask(await model(options, { written: whole.slice(0, -3) }, { structured: good })),
         ).toEqual(good);
@@ -177,14 +177,14 @@ describe("structured output from an OpenAI endpoint", () => {
   });
 
   it.each<StubBehaviour & string>(["stall", "silent"])(
-    "that never comes (%s) is given up at the deadline",
+    "An answer that never comes (%s) is given up at the deadline",
     async (behaviour) => {
       const chat = await model({ maxRetries: 3 }, behaviour, behaviour, behaviour, behaviour);
       await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_FAILED"));
     },
   );
 
-  it("is given up at the deadline during Retry-After", async () => {
+  it("A model call is given up at the deadline during Retry-After", async () => {
     const busy = Array<StubBehaviour>(6).fill({ status: 429, retryAfterSeconds: 60 });
     const chat = await model({ maxRetries: 5 }, ...busy);
     const startedAt = performance.now();

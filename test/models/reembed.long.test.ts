@@ -61,7 +61,7 @@ async function schemaWith(count: number) {
 }
 
 describe("reembed", () => {
-  it("makes memories of an older model findable by the vectors of a new one", async () => {
+  it("reembed makes memories of an older model findable by the vectors of a new one", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(0);
     await old.memories.add({ text: "Ana bought an old car." }, { scope });
     const memory = db.memory({ schema, embeddings: new NewModel("new", 384) });
@@ -86,7 +86,7 @@ describe("reembed", () => {
     expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
 
-  it("resumes after an interruption", async () => {
+  it("reembed resumes after an interruption", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(23);
     const broken = new NewModel();
     broken.failAfter = 3;
@@ -112,14 +112,14 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toEqual(texts);
   });
 
-  it("embeds 100 at a time unless told otherwise", async () => {
+  it("reembed embeds 100 texts at a time unless told otherwise", async () => {
     const { schema } = await schemaWith(120);
     const model = new NewModel();
     await db.memory({ schema, embeddings: model }).reembed();
     expect(model.batches).toEqual([1, 100, 20]);
   });
 
-  it("skips hidden memories and embeds restored ones", async () => {
+  it("reembed skips hidden memories and embeds restored ones", async () => {
     const { schema, scope, vectorsOf } = await schemaWith(2);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const plain = db.memory({ schema });
@@ -131,7 +131,7 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toContain(second!.text);
   });
 
-  it("never stores the vector of a text that changed meanwhile", async () => {
+  it("reembed never stores the vector of a text that changed meanwhile", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(3);
     const model = new NewModel();
     const [changed] = await old.memories.list({ scope });
@@ -147,7 +147,7 @@ describe("reembed", () => {
     expect(hit?.similarity).toBeGreaterThan(0.99);
   });
 
-  it("is needed after a text was changed with another model", async () => {
+  it("reembed embeds a text that was changed with another model", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const [known] = await memory.memories.list({ scope });
@@ -157,7 +157,7 @@ describe("reembed", () => {
     expect(await vectorsOf("hashing-1")).toEqual(["Ana moved to Porto."]);
   });
 
-  it("may run twice concurrently", async () => {
+  it("Two concurrent runs of reembed embed each memory once", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(12);
     const runs = [1, 2].map(() =>
       db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }),
@@ -168,7 +168,7 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toEqual(texts);
   });
 
-  it("refuses another dimension under the same name, at writing, querying and re-embedding", async () => {
+  it("Another dimension under the same name is refused, at writing, querying and re-embedding", async () => {
     const { schema, scope } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel("hashing-1", 48) });
     const mismatch = {
@@ -184,7 +184,7 @@ describe("reembed", () => {
     expect(await apart.reembed()).toMatchObject({ space: "hashing-1 in 48", embedded: 1 });
   });
 
-  it("needs embeddings, a batch size in range, and the tables of vectors", async () => {
+  it("reembed needs embeddings, and a batch size in range", async () => {
     const { schema } = await schemaWith(0);
     const invalid = { code: "INVALID_INPUT" };
     await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);
@@ -194,7 +194,7 @@ describe("reembed", () => {
   });
 });
 
-it("without embeddings setup creates no vector tables, and everything else works", async () => {
+it("Without embeddings, setup creates no vector tables, and everything but reembed works", async () => {
   const schema = schemaName();
   const memory = db.memory({ schema });
   expect((await memory.setup()).join()).not.toContain("embeddings");

@@ -9,8 +9,8 @@ const byCount = { inputTokens: 4, outputTokens: 3 };
 const reply = (usage_metadata: unknown) =>
   Object.assign(new AIMessage("four five"), { usage_metadata });
 
-describe("what a call took", () => {
-  it("is what the model reports, cached input included", () => {
+describe("usage of a call", () => {
+  it("The usage of a call is what the model reports, cached input included", () => {
     const input_token_details = { cache_read: 1_000 };
     const said = reply({
       input_tokens: 1_200,
@@ -26,19 +26,19 @@ describe("what a call took", () => {
     ["text", "many"],
     ["zeros", { input_tokens: 0, output_tokens: 0, total_tokens: 0 }],
     ["no numbers", { input_tokens: Number.NaN, output_tokens: Number.POSITIVE_INFINITY }],
-    ["debts", { input_tokens: -5, output_tokens: -5 }],
-    ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
-  ])("is estimated if the model reports %s", (_, usage) =>
+    ["negative numbers", { input_tokens: -5, output_tokens: -5 }],
+    ["impossibly large numbers", { input_tokens: 1e15, output_tokens: 1e15 }],
+  ])("The usage of a call is estimated if the model reports %s", (_, usage) =>
     expect(tokenUsage(reply(usage), counted)).toEqual(byCount),
   );
 
-  it("is estimated only for the part that the model does not report", () =>
+  it("The usage of a call is estimated only for the part that the model does not report", () =>
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
       inputTokens: 50,
       outputTokens: 3,
     }));
 
-  it("is estimated without an answer, up to the token limit", () => {
+  it("The usage of a call is estimated without an answer, up to the token limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
     const answered = () => tokensUntilCut({ maxTokens: 300 });
     expect(tokenUsage(null, { ...counted, answered })).toEqual({
@@ -48,7 +48,7 @@ describe("what a call took", () => {
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 
-  it("is a positive integer for any report", () =>
+  it("The usage of a call is a positive integer for any report", () =>
     forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
       for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
         const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);

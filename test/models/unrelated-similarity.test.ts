@@ -12,7 +12,7 @@ const cosine = fc.double({ min: -1, max: 1, noNaN: true });
 const space = fc.record({ mean: cosine, spread: fc.double({ min: 0, max: 1, noNaN: true }) });
 
 describe("similarityScale", () => {
-  it("has its floor between unrelated and equal", () =>
+  it("similarityScale has its floor between unrelated and equal", () =>
     forAll(space, (unrelated) => {
       const { from, floor } = similarityScale(unrelated);
       expect(from).toBeGreaterThanOrEqual(0);
@@ -21,11 +21,11 @@ describe("similarityScale", () => {
       if (unrelated.mean < 0.9) expect(floor).toBeGreaterThan(unrelated.mean);
     }));
 
-  it("of an unmeasured space has its floor at 0.1", () =>
+  it("similarityScale of an unmeasured space has its floor at 0.1", () =>
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1 }));
 });
 
-it("nearness grows with similarity from 0 (unrelated) to 1 (equal)", () =>
+it("Nearness grows with similarity, from 0 for unrelated to 1 for equal", () =>
   forAll(space, cosine, cosine, (unrelated, one, other) => {
     const scale = similarityScale(unrelated);
     const [less, more] = [Math.min(one, other), Math.max(one, other)];
@@ -36,7 +36,7 @@ it("nearness grows with similarity from 0 (unrelated) to 1 (equal)", () =>
   }));
 
 describe("measureUnrelated", () => {
-  it("is the mean and deviation of all pairs for vectors of any length", () => {
+  it("measureUnrelated returns the mean and deviation of all pairs for vectors of any length", () => {
     const at = (value: number) => [2 * value, 2 * Math.sqrt(1 - value ** 2)];
     const measured = measureUnrelated([[3, 0]], [at(0.2), at(0.4)]);
     expect(measured?.mean).toBeCloseTo(0.3);
@@ -50,7 +50,7 @@ describe("measureUnrelated", () => {
     ["other lengths", [[1, 0]], [[1, 0, 0]]],
     ["all the same", [[1, 1]], [2, 3].map((n) => [n, n])],
     ["no numbers", [[Number.NaN, 1]], [[1, 1]]],
-  ])("of %s is null", (_, questions, statements) =>
+  ])("measureUnrelated returns null for %s", (_, questions, statements) =>
     expect(measureUnrelated(questions, statements)).toBeNull(),
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { withDeadline } from "../../src/models/model-answer.js";
 
 describe("withDeadline", () => {
-  it("returns the call's result or error in time", async () => {
+  it("withDeadline returns the call's result or error in time", async () => {
     await expect(withDeadline(1_000, async () => "in time")).resolves.toBe("in time");
     const failing = withDeadline(1_000, async () => {
       throw new Error("no");
@@ -10,7 +10,7 @@ describe("withDeadline", () => {
     await expect(failing).rejects.toThrow("no");
   });
 
-  it("aborts a late call and does not wait for it", async () => {
+  it("withDeadline aborts a late call and does not wait for it", async () => {
     let aborted = false;
     const late = withDeadline(20, (signal) => {
       signal.addEventListener("abort", () => {
@@ -22,7 +22,7 @@ describe("withDeadline", () => {
     expect(aborted).toBe(true);
   });
 
-  it("ignores a late failure", async () => {
+  it("withDeadline ignores a late failure", async () => {
     const late = withDeadline(
       20,
       (signal) =>

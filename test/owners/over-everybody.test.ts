@@ -35,9 +35,9 @@ beforeAll(async () => {
   );
 });
 
-describe("operators see, without naming a user,", () => {
+describe("lists for operators", () => {
   it.each(["consents", "quarantine"] as const)(
-    "all %s, of one tenant or of all, in pages",
+    "Operators list the %s of one tenant or of all in pages, without naming a user",
     async (what) => {
       const memory = db.memory();
       const list = (page?: object) =>
@@ -64,7 +64,7 @@ describe("operators see, without naming a user,", () => {
     },
   );
 
-  it("which users and apps there are, with what is kept of them", async () => {
+  it("Operators list users and apps with what is kept of them, without naming a user", async () => {
     const memory = db.memory();
     const users = await memory.users.list();
     expect(users.map(({ scope }) => scope)).toEqual(people);

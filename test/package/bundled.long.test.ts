@@ -152,8 +152,8 @@ async function bundled(
   return { file: join(cwd, name), cwd };
 }
 
-describe("the package as it is published", () => {
-  it("has an empty database in it, for the version of the engine it was made with, of some 1.3 MB", async () => {
+describe("the published package", () => {
+  it("The package contains an empty database of some 1.3 MB for its version of the engine", async () => {
     const dist = join(installed, "mnemograph/dist");
     const { engineVersion, close } = openEmbeddedPool({});
     await close();
@@ -162,7 +162,7 @@ describe("the package as it is published", () => {
     expect(size).toBeLessThan(2_000_000);
   });
 
-  it("loads nothing that is optional with its main entry", async () => {
+  it("The main entry of the package loads nothing that is optional", async () => {
     const hook = join(project, "hook.mjs");
     writeFileSync(
       hook,
@@ -206,7 +206,7 @@ describe("the package as it is published", () => {
   });
 
   it(
-    "operators M3: is installed by each line of the docs and of its errors, one after another",
+    "The package is installed by each line of the docs and of its errors, one after another",
     async () => {
       const packed = await run("npm", ["pack", "--pack-destination", folder], {
         cwd: join(installed, "mnemograph"),
@@ -222,7 +222,7 @@ describe("the package as it is published", () => {
       const [first = "", ...others] = installLines();
       await install(first);
 
-      // users Low: both packages at once, and in the README.
+      // The error names both packages at once, and so does the README.
       const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(
         ({ stderr }) => stderr,
       );
@@ -259,7 +259,7 @@ describe("the package as it is published", () => {
   it.each([
     ["an ES module", "plain.mjs", imports],
     ["CommonJS, by require", "plain.cjs", requires],
-  ])("works in %s", async (_, name, head) => {
+  ])("The package sets a database up and remembers in %s", async (_, name, head) => {
     const file = join(project, name);
     writeFileSync(file, program(head));
     expect(await outputOf(file, project)).toEqual({ applied: 4, lastSeq: 1 });
@@ -271,8 +271,11 @@ describe("the package as it is published", () => {
     ["esm", "bundled"],
     ["cjs", "external"],
     ["cjs", "bundled"],
-  ] as const)("works in a bundle that was moved: %s, peers %s", async (format, peers) => {
-    const { file, cwd } = await bundled(format, peers);
-    expect(await outputOf(file, cwd)).toEqual({ applied: 4, lastSeq: 1 });
-  });
+  ] as const)(
+    "The package sets a database up and remembers in a bundle that was moved: %s, peers %s",
+    async (format, peers) => {
+      const { file, cwd } = await bundled(format, peers);
+      expect(await outputOf(file, cwd)).toEqual({ applied: 4, lastSeq: 1 });
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { firstProgram, printedBy } from "../support/packed.js";
 
-it("docs/create-agent.md: its first program prints what the page says, from the packed package in an empty folder", async () => {
+it("The first program of docs/create-agent.md prints what the page says in an empty project", async () => {
   expect(await printedBy("create-agent")).toBe(firstProgram("create-agent").output);
 });

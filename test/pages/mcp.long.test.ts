@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { repository } from "../support/doc-pages.js";
 import { newProject } from "../support/packed.js";
 
-it("docs/mcp.md: its settings start a server that remembers, from the packed package in an empty folder", async () => {
+it("The settings of docs/mcp.md start a server that remembers in an empty project", async () => {
   const [, settings = "{}"] =
     /```json\n([\s\S]*?)```/.exec(readFileSync(join(repository, "docs/mcp.md"), "utf8")) ?? [];
   const { command, args } = JSON.parse(settings).mcpServers.memory as {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { firstProgram, printedBy } from "../support/packed.js";
 
-it("docs/state-graph.md: its first program prints what the page says, from the packed package in an empty folder", async () => {
+it("The first program of docs/state-graph.md prints what the page says in an empty project", async () => {
   expect(await printedBy("state-graph")).toBe(firstProgram("state-graph").output);
 });
