@@ -62,18 +62,21 @@ beforeAll(async () => {
   ordinaryMs = performance.now() - from;
 });
 
-describe("a question of", () => {
-  it.each(hostile)("%s is answered by recall, query and transcript.search", async (_, text) => {
-    const query = `${text.slice(0, 9_980)} dog`;
-    const from = performance.now();
-    expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
-    expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
-    expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
-    // Some milliseconds; without a longest word it takes minutes, or ends the process.
-    expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
-  });
+describe("a hostile question", () => {
+  it.each(hostile)(
+    "A question of %s is answered by recall, query and transcript.search",
+    async (_, text) => {
+      const query = `${text.slice(0, 9_980)} dog`;
+      const from = performance.now();
+      expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
+      expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
+      expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
+      // Some milliseconds; without a longest word it takes minutes, or ends the process.
+      expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
+    },
+  );
 
-  it("a long word finds the message that has it", async () => {
+  it("A question of a long word finds the message that has it", async () => {
     const word = randomUUID().replaceAll("-", "").repeat(20);
     await memory.record({ ...thread, messages: [new HumanMessage(`My token is ${word}.`)] });
     const [hit] = await memory.transcript.search({ scope, query: word });
@@ -82,7 +85,7 @@ describe("a question of", () => {
 });
 
 it.each(hostile)(
-  "a message or memory of %s is stored and found by its other words",
+  "A message or memory of %s is stored and found by its other words",
   async (_, text) => {
     const said = randomUUID()
       .slice(0, 8)

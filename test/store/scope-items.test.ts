@@ -12,8 +12,8 @@ beforeAll(async () => {
   await db.memory({ embeddings }).setup();
 });
 
-describe("an operation on a scope reaches its items:", () => {
-  it("forget takes them, a dry run counts them, and leaves those of others", async () => {
+describe("operations on the items of a scope", () => {
+  it("memory.forget deletes the items of a scope, counts them in a dry run, and keeps those of others", async () => {
     const memory = db.memory({ embeddings });
     const [id, appId] = [word(), word()];
     for (const scope of [{ userId: id }, { userId: id, appId }, { appId }]) {
@@ -28,7 +28,7 @@ describe("an operation on a scope reaches its items:", () => {
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
   });
 
-  it("export and import carry them: found by words at once, there already when it is done again", async () => {
+  it("Export and import carry items, which are found by words at once and are written once", async () => {
     const memory = db.memory();
     const [from, to] = [word(), word()];
     const store = memory.store({ scope: { userId: from, appId: "notes" } });
@@ -49,7 +49,7 @@ describe("an operation on a scope reaches its items:", () => {
     });
   });
 
-  it("a user or app that has nothing else is listed, until it is forgotten", async () => {
+  it("A user or app that has nothing but items is listed until it is forgotten", async () => {
     const memory = db.memory();
     const tenantId = word();
     const user = { tenantId, userId: word() };
@@ -73,7 +73,7 @@ describe("an operation on a scope reaches its items:", () => {
     expect(await listed()).toEqual([]);
   });
 
-  it("an app that is uninstalled keeps its items, unless they are purged; users keep theirs in it", async () => {
+  it("An uninstalled app keeps its items unless they are purged, and users keep theirs in it", async () => {
     const memory = db.memory();
     const app = { appId: word() };
     const ofUser = { userId: word(), ...app };
@@ -89,7 +89,7 @@ describe("an operation on a scope reaches its items:", () => {
 });
 
 describe("another embedding model", () => {
-  it("finds items by its vectors after reembed, which embeds changed items again", async () => {
+  it("Another embedding model finds items by its vectors after reembed, which embeds changed items again", async () => {
     const scope = { userId: word() };
     const before = db.memory({ embeddings });
     const another = Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" });

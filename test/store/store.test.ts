@@ -31,7 +31,7 @@ beforeAll(async () => {
 const user = () => ({ scope: { userId: word() } });
 
 describe("a store of a scope", () => {
-  it("is separate from other users, apps and tenants, and from the store without a scope", async () => {
+  it("A store of a scope is separate from other users, apps and tenants, and from one without a scope", async () => {
     const memory = db.memory();
     const id = word();
     const scopes = [
@@ -52,7 +52,7 @@ describe("a store of a scope", () => {
     expect(await stores[2]?.get([id], "k")).not.toBeNull();
   });
 
-  it("may depend on the namespace, in one store for all users; a batch keeps its order", async () => {
+  it("The scope of a store may depend on the namespace, and a batch keeps its order", async () => {
     const [ana, ben] = [word(), word()];
     const memory = db.memory();
     const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -73,15 +73,15 @@ describe("a store of a scope", () => {
     await expect(store.search(["memories"])).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("is the default scope's where a memory has one", async () => {
+  it("The store of a memory with a default scope has that scope", async () => {
     const scope = { userId: word() };
     await db.memory({ defaultScope: scope }).store().put(["a"], "k", { n: 1 });
     expect(await db.memory().store({ scope }).get(["a"], "k")).not.toBeNull();
   });
 });
 
-describe("operations", () => {
-  it("are refused when they are invalid", async () => {
+describe("operations of a store", () => {
+  it("A store refuses invalid operations", async () => {
     const store = db.memory().store(user());
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -118,7 +118,7 @@ describe("operations", () => {
     expect(() => db.memory().store({ ttl: 5 } as never)).toThrow(/ttlMinutes/);
   });
 
-  it("attacks S3: have at most 100 conditions, and one statement at most 65,535 parameters; no pause follows", async () => {
+  it("Over 100 conditions or 65,535 parameters of a statement are refused, and count as no outage", async () => {
     const memory = db.memory();
     const store = memory.store(user());
     const invalid = (part: string) =>
@@ -135,7 +135,7 @@ describe("operations", () => {
     expect(await memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });
 
-  it("attacks low: index the first 100,000 characters of a value, so that millions of numbers block nobody", async () => {
+  it("A store indexes the first 100,000 characters of a value, so that millions of numbers block nobody", async () => {
     const many = Array.from({ length: 1_000_000 }, (_, n) => n);
     const item = {
       value: { many, text: "x".repeat(1_000_000) },
@@ -147,7 +147,7 @@ describe("operations", () => {
     expect(texts[0]).toMatch(/^many: 0\nmany: 1\n/);
   });
 
-  it("keep values as they are: escapes, numbers, names that JavaScript minds", async () => {
+  it("A store keeps values as they are: escapes, numbers, and names that have a meaning in JavaScript", async () => {
     const store = db.memory().store(user());
     const value = JSON.parse(
       '{"__proto__": {"a": 1}, "constructor": 2, "escaped": "\\\\u0000 \\\\\\\\ud800", "": [1e-7, -0.5, 12345678901], "🙂": null}',
@@ -157,7 +157,7 @@ describe("operations", () => {
     expect((await store.get(["a"], ""))?.value).toEqual(value);
   });
 
-  it("take names longer than an entry of an index", async () => {
+  it("A store takes names longer than an entry of an index", async () => {
     const store = db.memory().store(user());
     const [one, other] = ["1", "2"].map((end) => [`${"long 漢\\".repeat(1_000)}${end}`, "x"]);
     const key = "key'".repeat(5_000);
@@ -167,7 +167,7 @@ describe("operations", () => {
     expect(await store.search([(other as string[])[0] as string])).toHaveLength(1);
   });
 
-  it("filter by lists, by what is there, by parts of objects, and never fail on what cannot be compared", async () => {
+  it("Filters take lists, existence and parts of objects, and never fail on what cannot be compared", async () => {
     const store = db.memory().store(user());
     await store.put(["f"], "a", { n: "12", tags: ["x"], meta: { lang: "de", deep: { a: 1 } } });
     await store.put(["f"], "b", { n: 5, meta: { lang: "en" } });
@@ -186,7 +186,7 @@ describe("operations", () => {
     expect(await found({ n: { $gte: "not" } })).toEqual(["c"]);
   });
 
-  it("take one round trip for a batch, also with reads of its own writes", async () => {
+  it("A batch takes one round trip, also with reads of its own writes", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const store = db.memory({ database: pool, embeddings }).store(user());
     await store.put(["w"], "warm", { text: "warm" });
@@ -217,7 +217,7 @@ describe("operations", () => {
     ]);
   });
 
-  it("wait for each other where they write the same items in different orders", async () => {
+  it("Batches that write the same items in different orders wait for each other", async () => {
     const store = db.memory().store(user());
     const names = Array.from({ length: 20 }, (_, n) => String(n));
     const put = (key: string, n: number) => ({
@@ -236,8 +236,8 @@ describe("operations", () => {
   });
 });
 
-describe("a query", () => {
-  it("finds by words alone without embeddings: word forms, accents, scripts without spaces", async () => {
+describe("a query of a store", () => {
+  it("A query finds by words alone without embeddings: word forms, accents, scripts without spaces", async () => {
     const store = db.memory().store(user());
     await store.put(["q"], "café", { text: "She runs to the café" });
     await store.put(["q"], "漢字", { text: "京都で抹茶を飲む" });
@@ -253,7 +253,7 @@ describe("a query", () => {
     expect(await found("What is there?")).toHaveLength(3);
   });
 
-  it("ignores the vectors of a value that was replaced without embeddings", async () => {
+  it("A query ignores the vectors of a value that was replaced without embeddings", async () => {
     const of = user();
     const store = db.memory({ embeddings }).store(of);
     await store.put(["q"], "k", { text: "green tea" });
@@ -262,7 +262,7 @@ describe("a query", () => {
     expect(await store.search(["q"], { query: "car" })).toHaveLength(1);
   });
 
-  it("stores what the redactor makes of a value", async () => {
+  it("A store keeps what the redactor makes of a value", async () => {
     const secret = word();
     const store = db.memory({ redact: (text) => text.replaceAll(secret, "(gone)") }).store(user());
     await store.put(["r"], "k", { text: `The code is ${secret}.`, list: [secret] });
@@ -275,7 +275,7 @@ describe("a query", () => {
 });
 
 describe("items that expire", () => {
-  it("are kept longer by being read, each for its own time, and swept by upkeep", async () => {
+  it("Items that expire are kept longer by reads, each for its own time, and deleted by maintenance", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const later = (minutes: number) => {
       now = new Date(now.getTime() + minutes * 60_000);
@@ -310,10 +310,10 @@ describe("items that expire", () => {
   });
 });
 
-describe("inside LangGraph", () => {
+describe("a store in LangGraph", () => {
   const State = Annotation.Root({ found: Annotation<unknown[]> });
 
-  it("works in nodes, by getStore() and config.store, several calls at once", async () => {
+  it("Nodes of a graph use the store by getStore() and config.store, several calls at once", async () => {
     const store = db.memory().store(user());
     const graph = new StateGraph(State)
       .addNode("write", async (_, config: LangGraphRunnableConfig) => {
@@ -353,7 +353,7 @@ describe("inside LangGraph", () => {
     ]);
   });
 
-  it("serves tools of createAgent, as LangMem's do", async () => {
+  it("Tools of createAgent read and write the store", async () => {
     const store = db.memory().store(user());
     const schema = z.object({ text: z.string() });
     const manage = tool(
@@ -387,7 +387,7 @@ describe("inside LangGraph", () => {
 });
 
 describe("a put with `ifValue`", () => {
-  it("writes nothing of its batch if one item has changed, and says what it is now", async () => {
+  it("A put with ifValue writes nothing of its batch if one item has changed, and says what it is now", async () => {
     const store = db.memory({ embeddings }).store(user());
     const when = (ifValue: Record<string, unknown> | null) => ({ ifValue });
     await store.put(["n"], "a", { text: "one", list: [1, { x: null }] }, undefined, when(null));
@@ -417,7 +417,7 @@ describe("a put with `ifValue`", () => {
     await expect(nobodys).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("lets one of many writers at once win", async () => {
+  it("A put with ifValue lets one of many concurrent writers win", async () => {
     const store = db.memory().store(user());
     const all = async (ifValue: Record<string, unknown> | null) => {
       const puts = Array.from({ length: 8 }, () =>

@@ -85,7 +85,7 @@ async function say(graph: string, threadId: string, content: string, more: objec
 }
 
 describe("the graphs in Studio's dev server", () => {
-  it("are listed", async () => {
+  it("The dev server lists the graphs", async () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
     expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual(
       "assistant compaction compression consolidation extraction insights note summarization supervisor".split(
@@ -123,7 +123,7 @@ describe("the graphs in Studio's dev server", () => {
     ["compaction", ["load", "compact", "validate", "save"]],
     ["insights", ["load", "insights", "validate", "save"]],
     ["consolidation", ["load", "consolidate", "validate", "save"]],
-  ])("are drawn with their inner nodes: %s", async (graph, expected) => {
+  ])("The dev server draws the graphs with their inner nodes: %s", async (graph, expected) => {
     const { nodes } = await server.call<{ nodes: { id: string }[] }>(
       "GET",
       `/assistants/${graph}/graph?xray=true`,
@@ -136,38 +136,44 @@ describe("the graphs in Studio's dev server", () => {
       ).toBe(true);
   });
 
-  it.each(["assistant", "supervisor"])("have messages in their input schema: %s", async (graph) => {
-    const { input_schema } = await server.call<{ input_schema: unknown }>(
-      "GET",
-      `/assistants/${graph}/schemas`,
-    );
-    expect(JSON.stringify(input_schema)).toContain('"messages"');
-    expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
-  });
+  it.each(["assistant", "supervisor"])(
+    "The graphs have messages in their input schema: %s",
+    async (graph) => {
+      const { input_schema } = await server.call<{ input_schema: unknown }>(
+        "GET",
+        `/assistants/${graph}/schemas`,
+      );
+      expect(JSON.stringify(input_schema)).toContain('"messages"');
+      expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
+    },
+  );
 
-  it.each(["assistant", "supervisor"])("remember a conversation over REST: %s", async (graph) => {
-    const threadId = await newThread();
-    const first = await server.call<State>("POST", `/threads/${threadId}/runs/wait`, {
-      assistant_id: graph,
-      input: input("My dog is called Rex."),
-    });
-    expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
-    for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
-      await server.call("POST", `/threads/${threadId}/runs/wait`, {
+  it.each(["assistant", "supervisor"])(
+    "The graphs remember a conversation over REST: %s",
+    async (graph) => {
+      const threadId = await newThread();
+      const first = await server.call<State>("POST", `/threads/${threadId}/runs/wait`, {
         assistant_id: graph,
-        input: input(text),
+        input: input("My dog is called Rex."),
       });
-    // The summary is made in the background after the third round; it is there soon, if not at
-    // once.
-    let round = await say(graph, threadId, "What is my dog called?");
-    while (round.recalled.summaryId === null)
-      round = await say(graph, threadId, "What is my dog called?");
-    expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
-    expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
-    for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
-  });
+      expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
+      for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
+        await server.call("POST", `/threads/${threadId}/runs/wait`, {
+          assistant_id: graph,
+          input: input(text),
+        });
+      // The summary is made in the background after the third round; it is there soon, if not at
+      // once.
+      let round = await say(graph, threadId, "What is my dog called?");
+      while (round.recalled.summaryId === null)
+        round = await say(graph, threadId, "What is my dog called?");
+      expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
+      expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
+      for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
+    },
+  );
 
-  it("ask the user before they remember a city, and take the answer over REST", async () => {
+  it("The assistant asks the user before it remembers a city, and takes the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
     const wait = (body: object) =>
@@ -200,7 +206,7 @@ describe("the graphs in Studio's dev server", () => {
     for (const text of ["Rome", "From memory"]) expect(answer).toContain(text);
   });
 
-  it("keep users apart, and refuse a thread of another user", async () => {
+  it("The dev server keeps users apart, and refuses a thread of another user", async () => {
     const threadId = await newThread();
     await say("assistant", threadId, "Hello.", { context: { userId: "ana" } });
     const events = await server.stream(`/threads/${threadId}/runs/stream`, {
@@ -214,7 +220,7 @@ describe("the graphs in Studio's dev server", () => {
     );
   });
 
-  it("summarise one conversation on request, and background work goes on", async () => {
+  it("The summarization graph summarises one conversation on request, and background work goes on", async () => {
     const threadId = await newThread();
     for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
     const done = await server.call<{ status: string }>("POST", "/runs/wait", {
@@ -231,7 +237,7 @@ describe("the graphs in Studio's dev server", () => {
 });
 
 describe("the dev server's `http.app`", () => {
-  it("shows the inspector what the server's process remembers, and takes no route of the server", async () => {
+  it("The http.app shows the inspector what the server's process remembers, and takes no route of the server", async () => {
     await say("assistant", await newThread(), "Hello.", { context: { userId: "ivy" } });
     const { users } = await server.call<{ users: { scope: object }[] }>("GET", "/memory/users");
     expect(users.map(({ scope }) => scope)).toContainEqual({ userId: "ivy" });
@@ -240,7 +246,7 @@ describe("the dev server's `http.app`", () => {
   });
 });
 
-describe("users that the dev server authenticates, as docs/agent-server.md has it", () => {
+describe("authenticated users of the dev server", () => {
   let own: typeof server;
   beforeAll(async () => {
     const page = readFileSync(join(repository, "docs/agent-server.md"), "utf8");
@@ -279,7 +285,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
     return last;
   };
 
-  it("have their own memory in another thread, none of it in the state, and none of others'", async () => {
+  it("An authenticated user has their own memory in another thread, none of it in the state, none of others'", async () => {
     const first = await thread(ana);
     await ask(ana, first, "I am allergic to cashews.");
     const second = await thread(ana);
@@ -316,7 +322,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
     expect(again.messages.at(-1)?.content).not.toContain("cashews");
   });
 
-  it("resume their own question of consent; what they approved is known in another thread", async () => {
+  it("An authenticated user resumes their own question of consent, and its answer is known in another thread", async () => {
     const threadId = await thread(bob);
     const asked = await until(
       () => run(bob, threadId, { input: input("I live in Rome.") }),
@@ -333,7 +339,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
   });
 });
 
-it("the repository is left as it was", () => {
+it("The dev server leaves the repository as it was", () => {
   expect(before.gitignore).toContain(".langgraph_api");
   expect(leftInRepository()).toEqual(before);
 });

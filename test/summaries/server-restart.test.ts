@@ -19,7 +19,7 @@ const postgres = async (command: string) =>
 describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)", () => {
   afterAll(() => postgres("stop"));
 
-  it("loses nothing: no acknowledged message, no summary, and leaves no gap", async () => {
+  it("A server that restarts under load loses no acknowledged message and no summary, and leaves no gap", async () => {
     const database = await postgres("start");
     const probe = new pg.Pool({ connectionString: database, max: 1 });
     probe.on("error", () => {});
@@ -94,7 +94,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     await probe.end();
   });
 
-  it("operators H4: stopped hard for seven seconds, fails six conversations for at most three seconds more", async () => {
+  it("A server that stops for seven seconds fails six conversations for at most three seconds more", async () => {
     const database = await postgres("start");
     const memory = createTestMemory({ database, logger: silentLogger, config: summariesOnly });
     await memory.setup();

@@ -66,5 +66,7 @@ describe(`model calls of ${turns} turns`, () => {
       { memories: { extract: false, episodes: false } },
       { chat: 24, summaries: 22, extractions: 0, episodes: 0, all: 22 },
     ],
-  ])("%s", async (_, config, calls) => expect(await callsWith(config)).toEqual(calls));
+  ])("24 turns take a fixed number of model calls: %s", async (_, config, calls) =>
+    expect(await callsWith(config)).toEqual(calls),
+  );
 });
