@@ -13,6 +13,7 @@ import { forAll } from "../support/for-all.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { processorMs } from "../support/timing.js";
 
 const db = useTestDatabase();
 const png =
@@ -256,11 +257,10 @@ it("bytes in what a tool returns beside its text are not kept, and what is besid
 });
 
 it("a data URL that never ends takes no second", () => {
-  const startedAt = performance.now();
-  expect(
-    attachmentOf({ type: "image_url", image_url: `data:${"A".repeat(4_000_000)}` })?.type,
-  ).toBe("image");
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const url = `data:${"A".repeat(4_000_000)}`;
+  const read = () => attachmentOf({ type: "image_url", image_url: url })?.type;
+  expect(read()).toBe("image");
+  expect(processorMs(read, 1_000)).toBeLessThan(1_000);
 });
 
 it("an image that a model generated leaves its provider's fields, and is told of in the answer", async () => {

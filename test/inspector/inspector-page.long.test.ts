@@ -307,7 +307,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
     await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
-    await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
+    await page.getByText("Has learned to dive.").waitFor();
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });
 
@@ -353,7 +353,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("It is asked again every few seconds.").waitFor();
     expect(await page.getByLabel("Search memories").inputValue()).toBe("sails");
     await other.close();
-    await page.getByText("The server does not answer.").first().waitFor({ timeout: 15_000 });
+    await page.getByText("The server does not answer.").first().waitFor();
     wrong.length = 0;
   });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createGate } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp, openApp } from "./note-facts.js";
@@ -46,7 +46,7 @@ describe("memory.apps.uninstall", () => {
     await converse(memory, open, "Meetings after 2 pm, please.");
     await converse(memory, busy, "I like tea.");
     await memory.threads.end(busy);
-    await vi.waitUntil(() => writing.waiting === 1, { timeout: 20_000 });
+    await expect.poll(() => writing.waiting).toBe(1);
     await addNotes(memory, { appId: "desk" }, [lesson]);
     const purging = memory.apps.uninstall({ appId: "desk" }, { purgeMemories: true });
     expect(await purging).toMatchObject({ endedThreads: 1, deletedCount: 1 });

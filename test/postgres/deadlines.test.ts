@@ -111,7 +111,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
 
       const recalled = await whileLocked("memory_term", async () => {
         const result = await ask();
-        await expect.poll(() => running(name), { timeout: 5_000 }).toEqual(leftRunning);
+        await expect.poll(() => running(name)).toEqual(leftRunning);
         return result;
       });
       const memories = {
@@ -170,7 +170,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
       await whileLocked("memory", async () => {
         await expect(call()).rejects.toThrow(tooLong);
         await expect(call()).rejects.toThrow(/pg_stat_activity.*database\.statementTimeoutMs/);
-        await expect.poll(() => running(name), { timeout: 5_000 }).toEqual(leftRunning);
+        await expect.poll(() => running(name)).toEqual(leftRunning);
       });
       await call();
     });
@@ -211,9 +211,7 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
       expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
     );
     proxy.silent = false;
-    await expect
-      .poll(() => memory.threads.list({ scope }), { timeout: 4_000 })
-      .toEqual(expect.any(Array));
+    await expect.poll(() => memory.threads.list({ scope })).toEqual(expect.any(Array));
   });
 });
 

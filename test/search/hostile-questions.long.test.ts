@@ -8,8 +8,15 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 let memory: Memory;
-/** What a question takes here and at this time. */
+/** Processor time of a question here. A server takes its own, and has a deadline for statements. */
 let ordinaryMs: number;
+
+async function processorMsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
 
 /** Words that differ, of `letters` letters each. */
 const different = (count: number, letters: number) =>
@@ -57,9 +64,9 @@ beforeAll(async () => {
     { text: "The user's dog is called Rex.", category: "knowledge" },
     { scope },
   );
-  const from = performance.now();
-  await memory.recall({ ...thread, query: "What is my dog called?" });
-  ordinaryMs = performance.now() - from;
+  ordinaryMs = await processorMsOf(() =>
+    memory.recall({ ...thread, query: "What is my dog called?" }),
+  );
 });
 
 describe("a hostile question", () => {
@@ -67,12 +74,13 @@ describe("a hostile question", () => {
     "A question of %s is answered by recall, query and transcript.search",
     async (_, text) => {
       const query = `${text.slice(0, 9_980)} dog`;
-      const from = performance.now();
-      expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
-      expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
-      expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
+      const ms = await processorMsOf(async () => {
+        expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
+        expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
+        expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
+      });
       // Some milliseconds; without a longest word it takes minutes, or ends the process.
-      expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
+      expect(ms).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
     },
   );
 

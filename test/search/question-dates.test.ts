@@ -8,7 +8,7 @@ import {
   zoneClock,
 } from "../../src/search/time-span.rule.js";
 import { forAll } from "../support/for-all.js";
-import { processorMs } from "../support/timing.js";
+import { growthOf } from "../support/timing.js";
 
 /** A Wednesday. */
 const now = new Date("2026-07-15T10:00:00Z");
@@ -134,7 +134,7 @@ describe("questionDates", () => {
     expect(read("What did I say yesterday?", "english", timeZone, new Date(at))).toEqual(expected);
   });
 
-  it("accepts any string at any time and reads at most eight dates in bounded time", () => {
+  it("questionDates accepts any string at any time", () => {
     const languages = ["english", "german", "french", "italian", "russian"];
     const text = fc.oneof(
       fc.string({ maxLength: 300 }),
@@ -156,13 +156,21 @@ describe("questionDates", () => {
       for (const { from, before } of read(asked, language, "Europe/Berlin", time))
         expect(from < before).toBe(true);
     });
-    expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
-    for (const part of ["2 days ", "1 day 2 hours ", "1 ", "1-", "昨日", "1/1/", "5 May 2020 "])
-      expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([
-        part,
-        true,
-      ]);
   });
+
+  it("questionDates reads at most eight dates, in the first 1,000 characters", () => {
+    expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
+    expect(read(`${"so ".repeat(320)}on 5 May 2020?`)).toHaveLength(1);
+    expect(read(`${"so ".repeat(340)}on 5 May 2020?`)).toEqual([]);
+  });
+
+  it.each(["2 days ", "1 day 2 hours ", "1 ", "1-", "昨日", "1/1/", "5 May 2020 "])(
+    "questionDates takes no longer for more than 1,000 characters of %j",
+    (part) => {
+      const text = part.repeat(10_000);
+      expect(growthOf((length) => read(text.slice(0, length)), 10_000, 50).growth).toBeLessThan(5);
+    },
+  );
 });
 
 describe("nearnessInTime", () => {

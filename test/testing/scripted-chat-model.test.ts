@@ -8,7 +8,7 @@ import {
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
 
@@ -149,7 +149,7 @@ describe("recorded calls", () => {
     const gate = createGate();
     const model = new ScriptedChatModel({ replies: ["ok"], gate });
     const answer = model.invoke("hi");
-    await vi.waitUntil(() => gate.waiting === 1);
+    await expect.poll(() => gate.waiting).toBe(1);
     expect(model.calls).toHaveLength(1);
     gate.open();
     expect((await answer).text).toBe("ok");
@@ -299,7 +299,6 @@ describe("cancelling", () => {
     const controller = new AbortController();
     const { signal } = controller;
     const structured = model.withStructuredOutput(schema, { includeRaw: true });
-    const started = performance.now();
     const calls = [
       model.invoke("a", { signal }),
       structured.invoke("a", { signal }),
@@ -307,7 +306,6 @@ describe("cancelling", () => {
     ];
     setTimeout(() => controller.abort(new Error("enough")), 20);
     for (const call of calls) await expect(call).rejects.toThrow("enough");
-    expect(performance.now() - started).toBeLessThan(500);
   });
 
   test.each<[string, Partial<ConstructorParameters<typeof ScriptedChatModel>[0]>]>([

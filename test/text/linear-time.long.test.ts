@@ -5,11 +5,12 @@ import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
 import { findQuote, findSaid } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
+import { isDeeper } from "../../src/text/plain-json.js";
 import { ownWords } from "../../src/text/quoted-text.js";
 import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 import { visibleText } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
-import { processorMs } from "../support/timing.js";
+import { growthOf, processorMs } from "../support/timing.js";
 
 const repeats = [
   [
@@ -75,6 +76,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
   ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
   ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
+  ["isDeeper", (text) => isDeeper(`["${text}`, 500)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];
 
@@ -82,13 +84,9 @@ describe.each(work)("%s", (_, run) => {
   it.each(repeats)("The time grows in proportion to the length of %j repeated", (unit) => {
     const text = (characters: number) => unit.repeat(characters / unit.length);
     run(text(1_000));
-    const long = processorMs(() => run(text(100_000)), 100);
-    expect(long).toBeLessThan(1_000);
-    // What takes no longer is quick enough, however quick a tenth of it is: there the clock says
-    // little.
-    if (long <= 100) return;
-    const short = processorMs(() => run(text(10_000)), 4);
-    expect(long / Math.max(short, 4)).toBeLessThan(25);
+    const { ms, growth } = growthOf((characters) => run(text(characters)), 100_000, 100);
+    expect(ms).toBeLessThan(1_000);
+    expect(growth).toBeLessThan(25);
   });
 });
 

@@ -10,7 +10,7 @@ describe("searchText", () => {
     ["drops accents of Latin letters", "Café Zürich, naïve señor", "cafe zurich, naive senor"],
     ["drops accents however they are composed", "Cafe\u0301", "cafe"],
     ["reduces ligatures and full-width letters", "ﬁne ＡＢＣ", "fine abc"],
-    ["leaves other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
+    ["keeps other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
     ["splits Chinese into pairs and ideographs", "我喜欢茶", "我喜 喜欢 欢茶 我 喜 欢 茶"],
     ["splits Japanese across a change of script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
@@ -18,10 +18,10 @@ describe("searchText", () => {
     ["joins what is also written as one", "Wi-Fi, an e-mail", "wi-fi wifi, an e-mail email"],
     ["joins handles and constants", "@ana_m set MAX_ROWS", "@ana_m anam0 set max_rows maxrows0"],
     ["joins letters and numbers", "flight LH 1234", "flight lh 1234 lh1234"],
-    ["knows versions", "since v2.3.1", "since v2.3.1 2.3.1"],
+    ["has a version without its v too", "since v2.3.1", "since v2.3.1 2.3.1"],
     ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],
-    ["returns nothing for nothing", "", ""],
-  ])("searchText %s", (_, text, expected) =>
+    ["is empty for an empty text", "", ""],
+  ])("The search text %s", (_, text, expected) =>
     expect(words(searchText(text))).toEqual(words(expected)),
   );
 

@@ -75,5 +75,5 @@ describe("the format of an export", () => {
         "work": "type: string, threadId: string, kind: string, doneUntil: number, due: boolean",
       }
     `);
-  }, 60_000);
+  });
 });

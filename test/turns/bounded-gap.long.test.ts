@@ -161,7 +161,7 @@ describe("a thread of 10,000 messages", () => {
        from "${db.schema}".thread t, generate_series(4, ${many - 1}) n where t.thread_id = '10,000'`,
     );
     await db.pool.query("analyze");
-  }, 120_000);
+  });
 
   it.each([null, 1_000, many - 3])(
     "A recall reads little more of 10,000 messages than it shows, with a summary up to %s",

@@ -30,7 +30,7 @@ async function callsWith(config: TestConfig) {
     ).rows.length;
   for (let turn = 1; turn <= turns; turn++) {
     await say(graph, `I have ${turn} apples.`, thread);
-    await expect.poll(underWay, { timeout: 20_000, interval: 10 }).toBe(0);
+    await expect.poll(underWay).toBe(0);
   }
   const count = (name: string) => background.prompts(name).length;
   await memory.close();
