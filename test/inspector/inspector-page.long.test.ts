@@ -8,6 +8,7 @@ import { hasChromium, openChromium } from "../support/chromium.js";
 import { openInspected } from "../support/inspected.js";
 import { ana, fillInspectorSample, hostile, sampleModel } from "../support/inspector-sample.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 if (!hasChromium)
   console.log(
@@ -57,7 +58,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
   beforeEach(async () => {
     wrong.length = 0;
     page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(limitsMs.step);
     page.on("pageerror", (error) => wrong.push(String(error)));
     page.on("console", (message) => {
       // The page explains calls that this server lacks.
