@@ -26,6 +26,7 @@ import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 const folder = useDataDirectories();
 const start = useChildScripts();
@@ -62,7 +63,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
       const program = start("never-closes", [dataDir]);
       await program.line("done");
       // The engine's timer for statistics takes 10 s.
-      expect(await Promise.race([program.exitCode, sleep(60_000, "still running")])).toBe(0);
+      expect(await Promise.race([program.exitCode, sleep(limitsMs.step, "still running")])).toBe(0);
     }
   });
 

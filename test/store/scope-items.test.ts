@@ -1,16 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { linesOf } from "../support/export-lines.js";
-import { useTestDatabase } from "../support/test-database.js";
+import { embeddings, useStoreDatabase, word } from "./store-samples.js";
 
-const db = useTestDatabase();
-const word = () => `store${randomUUID().replaceAll("-", "")}`;
-const embeddings = new HashingEmbeddings({ dimensions: 16 });
-
-beforeAll(async () => {
-  await db.memory({ embeddings }).setup();
-});
+const db = useStoreDatabase();
 
 describe("operations on the items of a scope", () => {
   it("memory.forget deletes the items of a scope, counts them in a dry run, and keeps those of others", async () => {
