@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, "..");
 
 // On a server it would be the same again: the example has its own embedded database.
 it.skipIf(onServer())(
-  "prints what the README says when its example is run as printed (embedded only)",
+  "The README's example prints what the README says when it is run as printed (embedded only)",
   async () => {
     const [, example = "", name = ""] =
       /<!-- example:start -->\s*```ts\n([\s\S]*?)```[^`]*`([^`]+)`/.exec(

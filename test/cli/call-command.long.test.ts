@@ -17,7 +17,7 @@ let ids: Awaited<ReturnType<typeof fillSample>>;
 
 beforeAll(async () => {
   ids = await withMemory((memory) => fillSample(memory, scope));
-}, 120_000);
+});
 
 describe("mnemograph call", () => {
   it("`mnemograph call` lists every operation, and says what one takes", async () => {
@@ -29,7 +29,7 @@ describe("mnemograph call", () => {
     }
     const { out } = await run(["call", "listMemories", "--help"]);
     expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories[\s\S]*"contains"/);
-  }, 60_000);
+  });
 
   it("`mnemograph call` reaches every operation, as an operator whose name is in the audit trail", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
@@ -52,7 +52,7 @@ describe("mnemograph call", () => {
     printed.mockRestore();
     const actors = await memory.memories.history(known.id, { scope });
     expect(actors.map(({ actor }) => actor)).toContain("joe");
-  }, 60_000);
+  });
 
   it("`mnemograph call` writes lines to standard output, and reads them or JSON from standard input", async () => {
     const { out, code } = await run(["call", "export", ...ana]);
@@ -64,7 +64,7 @@ describe("mnemograph call", () => {
     const page = '{"limit":1,"kinds":["fact"]}';
     const listed = await run(["call", "listMemories", "--user", "ben", "--json", page]);
     expect(JSON.parse(listed.out)).toMatchObject({ memories: [{ text: "Ben plays chess." }] });
-  }, 60_000);
+  });
 
   it.each<[string[], number, RegExp]>([
     [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
@@ -113,5 +113,5 @@ describe("mnemograph upkeep", () => {
       code: 2,
       err: expect.stringMatching(/none\.js cannot be loaded/),
     });
-  }, 120_000);
+  });
 });

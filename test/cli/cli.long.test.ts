@@ -146,7 +146,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       ...["running", "due", "stuck", "given up"].map((state) => `ok: ${state}: None.`),
       ...["ok: outages: None was noticed in the last day.", "0 bad, 0 warnings, 16 ok."],
     ]);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
@@ -186,7 +186,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     );
     expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
     await db.pool.query(`drop schema "${schema}" cascade`);
-  }, 120_000);
+  });
 
   it("The doctor names who has work and who left it, by the kinds that jobs are listed by", async () => {
     const [scope, threadId] = [{ userId: "ana" }, "t"];
@@ -203,5 +203,5 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(JSON.parse((await run(asked, server())).out)).toMatchObject({
       jobs: [{ worker: "host:7", since: expect.any(String), leaseUntil: expect.any(String) }],
     });
-  }, 120_000);
+  });
 });

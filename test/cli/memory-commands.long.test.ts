@@ -29,7 +29,7 @@ beforeAll(async () => {
       messages: [new HumanMessage({ id: "m", content: message })],
     });
   });
-}, 120_000);
+});
 
 const ana = [`--user=${odd}`, `--tenant=${odd}`];
 
@@ -49,7 +49,7 @@ describe("mnemograph search", () => {
       err: "",
     });
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
-  }, 120_000);
+  });
 
   it("`mnemograph search` prints messages on one line each, without control characters", async () => {
     const found = await run(["search", "tea", ...ana, "--transcript"]);
@@ -60,7 +60,7 @@ describe("mnemograph search", () => {
     expect(found.out.split("\n")).toHaveLength(1);
     const hits = JSON.parse((await run(["search", "tea", ...ana, "--transcript", "--json"])).out);
     expect(hits).toMatchObject([{ text: message, seq: 0, threadId: "t 1" }]);
-  }, 120_000);
+  });
 });
 
 describe("mnemograph reembed", () => {
@@ -91,7 +91,7 @@ describe("mnemograph reembed", () => {
       embeddings,
     ]);
     expect(byMeaning).toMatchObject({ code: 0, err: "" });
-  }, 180_000);
+  });
 
   it("`mnemograph reembed` says in one line what is wrong with a module", async () => {
     writeFileSync(join(folder, "nothing.mjs"), "export default 1;");
@@ -103,7 +103,7 @@ describe("mnemograph reembed", () => {
       const ended = await run(["reembed", "--embeddings", module]);
       expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(problem) });
     }
-  }, 120_000);
+  });
 });
 
 describe("wrong uses of mnemograph", () => {
@@ -139,5 +139,5 @@ describe("wrong uses of mnemograph", () => {
       expect(err).toMatch(/^mnemograph: .*mnemograph migrate/);
     }
     expect(existsSync(join(folder, "none"))).toBe(false);
-  }, 120_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
     await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
   });
-}, 120_000);
+});
 
 describe("mnemograph export and import", () => {
   it("`mnemograph export` and `import` write lines and read them again", async () => {
@@ -47,7 +47,7 @@ describe("mnemograph export and import", () => {
       written: {},
       total: 0,
     });
-  }, 120_000);
+  });
 
   it("An exported file is its owner's alone, and nothing else is written", async () => {
     const out = join(folder, "private.jsonl");
@@ -63,13 +63,13 @@ describe("mnemograph export and import", () => {
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
     expect(readFileSync(join(folder, "victim"), "utf8")).toBe("kept");
-  }, 60_000);
+  });
 
   it("An export ends quietly when nobody reads on", async () => {
     const { code, out, err } = await run(["export", ...ana], { readBytes: 100 });
     expect([code, err]).toEqual([1, ""]);
     expect(out.length).toBeLessThan(500_000);
-  }, 60_000);
+  });
 
   it("An export or import says what is wrong in one line, and leaves no half file", async () => {
     writeFileSync(
@@ -89,7 +89,7 @@ describe("mnemograph export and import", () => {
       [["export"], 2, /^mnemograph: Say whose memory: --user ID, --app ID/],
     ] as const)
       expect(await run(args)).toMatchObject({ code, out: "", err: expect.stringMatching(problem) });
-  }, 120_000);
+  });
 });
 
 describe("mnemograph forget", () => {
@@ -110,7 +110,7 @@ describe("mnemograph forget", () => {
     expect(
       await withMemory((memory) => memory.memories.list({ scope: { userId: "ben" } })),
     ).toHaveLength(1);
-  }, 120_000);
+  });
 
   it("`mnemograph forget` deletes a conversation, and what was learned in it only when told to", async () => {
     const scope = { userId: "dora" };
@@ -133,5 +133,5 @@ describe("mnemograph forget", () => {
     expect(await known()).toHaveLength(2);
     await run(["forget", "--user=dora", "--thread=work", "--with-memories", "--yes"]);
     expect(await known()).toMatchObject([{ text: "Dora spoke of trip.", source: null }]);
-  }, 120_000);
+  });
 });

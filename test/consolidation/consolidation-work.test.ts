@@ -35,7 +35,7 @@ const ownerRefOf = async (userId: string) => {
 };
 
 describe("changed owners", () => {
-  it("upkeep consolidates a changed owner at the time of day of its tenant", async () => {
+  it("`upkeep` consolidates a changed owner at the time of day of its tenant", async () => {
     const scope = { userId: "daily" };
     let now = new Date();
     const model = judgingModel(() => "same");

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { attachmentOf, filesIn, referenceTo, withReferences } from "../../src/text/attachments.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { forAll } from "../support/for-all.js";
+import { processorMs } from "../support/timing.js";
 import { dataUrl, png, shown, shows } from "./pictures.js";
 
 it.each<[string, object]>([
@@ -29,12 +30,11 @@ it.each<[string, object]>([
   expect(withReferences(message)).toBe(message);
 });
 
-it("A data URL that never ends is recognised within a second", () => {
-  const startedAt = performance.now();
-  expect(
-    attachmentOf({ type: "image_url", image_url: `data:${"A".repeat(4_000_000)}` })?.type,
-  ).toBe("image");
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+it("A data URL that never ends is recognised within a second of processor time", () => {
+  const url = `data:${"A".repeat(4_000_000)}`;
+  const read = () => attachmentOf({ type: "image_url", image_url: url })?.type;
+  expect(read()).toBe("image");
+  expect(processorMs(read, 1_000)).toBeLessThan(1_000);
 });
 
 const secret = "zzSECRETzz";

@@ -21,7 +21,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const idsOf = (messages: readonly BaseMessage[]) => messages.map((message) => message.id);
 
 describe("record", () => {
-  it("record appends in order from seq 0, and counts only what is new", async () => {
+  it("`record` appends in order from seq 0, and counts only what is new", async () => {
     const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: round("r1") })).toEqual({
       recorded: 2,
@@ -33,7 +33,7 @@ describe("record", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "r2-q", "r2-a"]);
   });
 
-  it("record keeps the first version of a message that was recorded before", async () => {
+  it("`record` keeps the first version of a message that was recorded before", async () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: [user("a", "first")] });
     await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
@@ -43,7 +43,7 @@ describe("record", () => {
     ]);
   });
 
-  it("record keeps the last of several messages with one id in a call, at the first position", async () => {
+  it("`record` keeps the last of several messages with one id in a call, at the first position", async () => {
     const { memory, thread } = fresh();
     const messages = [user("a", "draft"), user("b"), user("a", "final")];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 2, lastSeq: 1 });
@@ -62,7 +62,7 @@ describe("record", () => {
     ["a pair", () => ["user", "same"]],
     ["a serialised message", () => JSON.parse(JSON.stringify(new HumanMessage("same")))],
   ])(
-    "record recognises %s without an id when it is given again, and keeps an equal one apart",
+    "`record` recognises %s without an id when it is given again, and keeps an equal one apart",
     async (_, make) => {
       const { memory, thread } = fresh();
       const [one, other] = [make(), make()];
@@ -81,7 +81,7 @@ describe("record", () => {
     },
   );
 
-  it("record accepts every message form of LangGraph, and keeps given ids", async () => {
+  it("`record` accepts every message form of LangGraph, and keeps given ids", async () => {
     const { memory, thread } = fresh();
     const call = { id: "c", name: "look", args: {}, type: "tool_call" as const };
     const messages: BaseMessageLike[] = [
@@ -118,13 +118,18 @@ describe("record", () => {
     [undefined],
     [null],
     [{ role: "user", content: "x" }],
-  ])("record refuses the messages %j with a clear error, and records nothing", async (messages) => {
-    const { memory, thread } = fresh();
-    const refusal = { code: "INVALID_INPUT", message: expect.stringContaining("messages") };
-    for (const give of [memory.record, memory.remember])
-      await expect(give({ ...thread, messages: messages as never })).rejects.toMatchObject(refusal);
-    expect((await memory.recall(thread)).lastSeq).toBe(-1);
-  });
+  ])(
+    "`record` refuses the messages %j with a clear error, and records nothing",
+    async (messages) => {
+      const { memory, thread } = fresh();
+      const refusal = { code: "INVALID_INPUT", message: expect.stringContaining("messages") };
+      for (const give of [memory.record, memory.remember])
+        await expect(give({ ...thread, messages: messages as never })).rejects.toMatchObject(
+          refusal,
+        );
+      expect((await memory.recall(thread)).lastSeq).toBe(-1);
+    },
+  );
 
   it.each<[string, string]>([
     ["[Previous context: They met in Porto.]\n\nhello", "hello"],
@@ -147,7 +152,7 @@ describe("record", () => {
       "[Previous context: of what I read] is unclear",
     ],
     ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
-  ])("record strips only a memory block in front of a user's text: %j", async (said, kept) => {
+  ])("`record` strips only a memory block in front of a user's text: %j", async (said, kept) => {
     const { memory, thread } = fresh();
     const parts = [
       { type: "text", text: said },
@@ -167,7 +172,7 @@ describe("record", () => {
     expect(gap[1]!.content).toHaveLength(2);
   });
 
-  it("record omits a message that is only a memory block", async () => {
+  it("`record` omits a message that is only a memory block", async () => {
     const { memory, thread } = fresh();
     const block = `<memory>\n# Long-term Memory\n${memoryPreface}\n\n- x: y\n</memory>`;
     const messages: BaseMessageLike[] = [
@@ -184,7 +189,7 @@ describe("record", () => {
     ]);
   });
 
-  it("record omits a RemoveMessage, and keeps the removed message", async () => {
+  it("`record` omits a RemoveMessage, and keeps the removed message", async () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: round("r1") });
     const messages = [
@@ -196,7 +201,7 @@ describe("record", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "b"]);
   });
 
-  it("record creates a thread without messages", async () => {
+  it("`record` creates a thread without messages", async () => {
     const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
     expect(await memory.recall(thread)).toMatchObject({
@@ -207,7 +212,7 @@ describe("record", () => {
     });
   });
 
-  it("record accepts message ids of any characters up to 1,000 bytes", async () => {
+  it("`record` accepts message ids of any characters up to 1,000 bytes", async () => {
     const { memory, thread } = fresh();
     const ids = ["%", "_", "'", "\\", "{}", "NULL", "😀", "e\u0301", " ", "x".repeat(1_000)];
     const random = randomBytes(500).toString("hex");
@@ -221,7 +226,7 @@ describe("record", () => {
     ["10 kB long", randomBytes(5_000).toString("hex")],
     ["with a NUL character", "a\u0000"],
     ["with half a surrogate pair", "a\uD800"],
-  ])("record refuses a message id %s, and records nothing of the call", async (_, id) => {
+  ])("`record` refuses a message id %s, and records nothing of the call", async (_, id) => {
     const { memory, thread } = fresh();
     const recording = memory.record({ ...thread, messages: [user("good"), user(id, "bad")] });
     await expect(recording).rejects.toThrow(code("INVALID_INPUT"));
@@ -229,7 +234,7 @@ describe("record", () => {
   });
 });
 
-it("record refuses a thread of another scope, and creates no owner", async () => {
+it("`record` refuses a thread of another scope, and creates no owner", async () => {
   const { memory, thread } = fresh();
   await memory.record({ ...thread, messages: [user("a")] });
   const attempt = memory.record({
@@ -244,7 +249,7 @@ it("record refuses a thread of another scope, and creates no owner", async () =>
   ).toEqual([]);
 });
 
-it("remember reports what it recorded, and why it starts no summary", async () => {
+it("`remember` reports what it recorded, and why it starts no summary", async () => {
   const { memory, thread } = fresh();
   expect(await memory.remember({ ...thread, messages: round("r1") })).toEqual({
     recorded: 2,

@@ -47,7 +47,7 @@ describe("memories.extractAfterMessages", () => {
     ] as const) {
       for (const text of half) await say(memory, thread, text);
       const done = async () => (await taskOf(db, thread, "facts"))?.done_until;
-      await expect.poll(done, { timeout: 20_000 }).toBe(doneUntil);
+      await expect.poll(done).toBe(doneUntil);
     }
     await memory.idle();
     expect(calls().map(said)).toEqual([texts.slice(0, 4), texts.slice(4, 8)]);
@@ -71,7 +71,7 @@ describe("memories.extractAfterMessages", () => {
     const task = () => taskOf(db, thread, "facts");
     expect(await task()).toMatchObject({ done_until: -1 });
     await ends(memory, thread);
-    await expect.poll(async () => (await task())?.done_until, { timeout: 20_000 }).toBe(2);
+    await expect.poll(async () => (await task())?.done_until).toBe(2);
   });
 
   it("Waiting messages are extracted by a timer of their process", async () => {
@@ -94,7 +94,7 @@ describe("memories.extractAfterMessages", () => {
     const calls = () =>
       model.prompts("fact_extraction").filter((prompt) => prompt.includes("Timbuktu"));
     expect(calls()).toEqual([]);
-    await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => calls().length).toBe(1);
     await memory.close();
   });
 

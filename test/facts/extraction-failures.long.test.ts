@@ -16,6 +16,7 @@ import {
 } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
+const delayMs = 20 * 60_000;
 const configured = (upkeep: Record<string, number> = {}) => ({
   memories: { extract: true },
   upkeep,
@@ -196,14 +197,14 @@ describe("failing models", () => {
     const model = taskModel({ fact_extraction: () => new Error("overloaded") });
     const memory = db.memory({
       model,
-      config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
+      config: configured({ retryDelayMs: delayMs, maxFailures: 3 }),
     });
     const thread = newAddress();
     const waits: number[] = [];
     await say(memory, thread, "I am Ana.");
     for (let tries = 1; tries < 3; tries++) {
       const { retry_at: retryAt, error } = (await taskOf(db, thread, "facts"))!;
-      waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
+      waits.push(Math.round((retryAt!.getTime() - Date.now()) / delayMs));
       expect(error).toContain("The model call failed: Error");
       // It is not due yet, and further messages do not change that.
       expect(await memory.upkeep()).toBe(0);

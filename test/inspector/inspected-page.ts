@@ -7,6 +7,7 @@ import { hasChromium, openChromium } from "../support/chromium.js";
 import { openInspected } from "../support/inspected.js";
 import { ana, fillInspectorSample, sampleModel } from "../support/inspector-sample.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 if (!hasChromium)
   console.log(
@@ -60,7 +61,7 @@ export function useInspectedPage() {
   beforeEach(async () => {
     wrong.length = 0;
     page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(limitsMs.step);
     page.on("pageerror", (error) => wrong.push(String(error)));
     page.on("console", (message) => {
       // The page explains calls that this server lacks.

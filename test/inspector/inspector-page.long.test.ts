@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
     await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
-    await page.getByText("Has learned to dive.").waitFor({ timeout: 10_000 });
+    await page.getByText("Has learned to dive.").waitFor();
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });
 

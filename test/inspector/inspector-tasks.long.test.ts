@@ -5,6 +5,7 @@ import { hasChromium, openChromium } from "../support/chromium.js";
 import { openInspected } from "../support/inspected.js";
 import { fillLargeSample, nina } from "../support/large-sample.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 if (!onServer())
   console.log("DATABASE_URL is not set: the inspector's tasks on 50,000 memories are skipped.");
@@ -26,7 +27,7 @@ describe.skipIf(!hasChromium || !onServer())(
       server = await openInspected(memory);
       browser = await openChromium();
       page = await browser.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(limitsMs.step);
       await page.goto(server.address);
       await page.getByRole("heading", { name: "Latest conversations" }).waitFor();
     });

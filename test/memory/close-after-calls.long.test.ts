@@ -46,7 +46,7 @@ async function memoryOfOwn() {
 }
 
 describe("close", () => {
-  it("close finishes the calls that wait for a connection", async () => {
+  it("`close` finishes the calls that wait for a connection", async () => {
     const memory = await memoryOfOwn();
     const calls = many.map((threadId) => memory.remember(say(threadId)));
     await Promise.all([memory.close(), memory.close()]);
@@ -54,7 +54,7 @@ describe("close", () => {
     await expect(memory.remember(say("later"))).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  it("close answers the checkpointer's calls that wait for a connection, or refuses them", async () => {
+  it("`close` answers the checkpointer's calls that wait for a connection, or refuses them", async () => {
     const memory = await memoryOfOwn();
     const saver = memory.checkpointer();
     const calls = many.map((thread_id) =>
@@ -70,7 +70,7 @@ describe("close", () => {
   });
 
   it.skipIf(!onServer())(
-    "close leaves no call waiting for a pool of the caller's (server only)",
+    "`close` leaves no call waiting for a pool of the caller's (server only)",
     async () => {
       const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
       const memory = db.memory({ database: pool });
@@ -81,7 +81,7 @@ describe("close", () => {
     },
   );
 
-  it("close finishes a call that is between two of its statements", async () => {
+  it("`close` finishes a call that is between two of its statements", async () => {
     const { memory: on } = await freshSchema();
     const embeddings = new HashingEmbeddings({ dimensions: 16 });
     const embed = embeddings.embedDocuments.bind(embeddings);
@@ -100,7 +100,7 @@ describe("close", () => {
     await closed;
   });
 
-  it("close waits for calls no longer than its deadline, and passes on their errors", async () => {
+  it("`close` waits for calls no longer than its deadline, and passes on their errors", async () => {
     const memory = db.memory();
     const closing = closeAfterCalls({ ...memory, idle: () => new Promise(() => {}) as never }, 10);
     await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({

@@ -121,7 +121,7 @@ describe("structured output from an OpenAI endpoint", () => {
 
   const whole = JSON.stringify(good);
   describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("answers of %s", (name) => {
-    describe.each([false, true])("streaming: %s", (streaming) => {
+    describe.each([false, true])("with streaming %s", (streaming) => {
       const options = { maxRetries: 0, model: name, streaming };
 
       it("An answer is charged once, as the endpoint reports it", async () => {
@@ -187,9 +187,7 @@ describe("structured output from an OpenAI endpoint", () => {
   it("A model call is given up at the deadline during Retry-After", async () => {
     const busy = Array<StubBehaviour>(6).fill({ status: 429, retryAfterSeconds: 60 });
     const chat = await model({ maxRetries: 5 }, ...busy);
-    const startedAt = performance.now();
     await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_FAILED"));
-    // The first return alone would come after a minute.
-    expect(performance.now() - startedAt).toBeLessThan(60_000);
+    expect(openai.requests).toHaveLength(1);
   });
 });

@@ -61,7 +61,7 @@ async function schemaWith(count: number) {
 }
 
 describe("reembed", () => {
-  it("reembed makes memories of an older model findable by the vectors of a new one", async () => {
+  it("`reembed` makes memories of an older model findable by the vectors of a new one", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(0);
     await old.memories.add({ text: "Ana bought an old car." }, { scope });
     const memory = db.memory({ schema, embeddings: new NewModel("new", 384) });
@@ -86,7 +86,7 @@ describe("reembed", () => {
     expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
 
-  it("reembed resumes after an interruption", async () => {
+  it("`reembed` resumes after an interruption", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(23);
     const broken = new NewModel();
     broken.failAfter = 3;
@@ -112,14 +112,14 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toEqual(texts);
   });
 
-  it("reembed embeds 100 texts at a time unless told otherwise", async () => {
+  it("`reembed` embeds 100 texts at a time unless told otherwise", async () => {
     const { schema } = await schemaWith(120);
     const model = new NewModel();
     await db.memory({ schema, embeddings: model }).reembed();
     expect(model.batches).toEqual([1, 100, 20]);
   });
 
-  it("reembed skips hidden memories and embeds restored ones", async () => {
+  it("`reembed` skips hidden memories and embeds restored ones", async () => {
     const { schema, scope, vectorsOf } = await schemaWith(2);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const plain = db.memory({ schema });
@@ -131,7 +131,7 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toContain(second!.text);
   });
 
-  it("reembed never stores the vector of a text that changed meanwhile", async () => {
+  it("`reembed` never stores the vector of a text that changed meanwhile", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(3);
     const model = new NewModel();
     const [changed] = await old.memories.list({ scope });
@@ -147,7 +147,7 @@ describe("reembed", () => {
     expect(hit?.similarity).toBeGreaterThan(0.99);
   });
 
-  it("reembed embeds a text that was changed with another model", async () => {
+  it("`reembed` embeds a text that was changed with another model", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const [known] = await memory.memories.list({ scope });
@@ -184,7 +184,7 @@ describe("reembed", () => {
     expect(await apart.reembed()).toMatchObject({ space: "hashing-1 in 48", embedded: 1 });
   });
 
-  it("reembed needs embeddings, and a batch size in range", async () => {
+  it("`reembed` needs embeddings, and a batch size in range", async () => {
     const { schema } = await schemaWith(0);
     const invalid = { code: "INVALID_INPUT" };
     await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);

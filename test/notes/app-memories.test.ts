@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createGate } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp, openApp } from "./note-facts.js";
@@ -9,7 +9,7 @@ const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
 
 describe("memory.apps.uninstall", () => {
-  it("ends the app's conversations, which leave notes", async () => {
+  it("Uninstalling an app ends its open conversations, which leave notes", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const [open, other, ended] = [newTalk("shop 1"), newTalk("shop 2"), newTalk("shop 1")];
@@ -33,7 +33,7 @@ describe("memory.apps.uninstall", () => {
     expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 0 });
   });
 
-  it("with purgeMemories leaves no note, not even one being written or due", async () => {
+  it("Uninstalling with purgeMemories leaves no note, not even one that is being written or is due", async () => {
     const writing = createGate();
     const model = noteModel({
       app_note: async () => {
@@ -46,7 +46,7 @@ describe("memory.apps.uninstall", () => {
     await converse(memory, open, "Meetings after 2 pm, please.");
     await converse(memory, busy, "I like tea.");
     await memory.threads.end(busy);
-    await vi.waitUntil(() => writing.waiting === 1, { timeout: 20_000 });
+    await expect.poll(() => writing.waiting).toBe(1);
     await addNotes(memory, { appId: "desk" }, [lesson]);
     const purging = memory.apps.uninstall({ appId: "desk" }, { purgeMemories: true });
     expect(await purging).toMatchObject({ endedThreads: 1, deletedCount: 1 });
@@ -63,7 +63,7 @@ describe("memory.apps.uninstall", () => {
     expect(model.prompts("app_note").at(-1)).not.toContain("Meetings after");
   });
 
-  it("purges the app's own memories and nothing of its users", async () => {
+  it("Uninstalling with purgeMemories deletes the app's own memories and nothing of its users", async () => {
     const { memory, scope } = openApp(db);
     const ana = { ...scope, userId: "ana" };
     const threadId = randomUUID();
@@ -94,7 +94,7 @@ describe("memory.apps.uninstall", () => {
     });
   });
 
-  it("rejects the scope of a user within an app", async () => {
+  it("memory.apps.uninstall rejects the scope of a user within an app", async () => {
     const { apps } = db.memory();
     const user = { ...newApp(), userId: "ana" };
     await expect(apps.uninstall(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });

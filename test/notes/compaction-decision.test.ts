@@ -28,7 +28,7 @@ const said = fc.record({
   reason: fc.string({ maxLength: 1_000 }),
 });
 
-it("a decision removes one note that is not pinned, or is invalid", () =>
+it("Every valid decision names distinct notes that are not pinned, with a reason and text within bounds", () =>
   forAll(notes, said, (all, decision) => {
     const read = readDecision(decision, all);
     if ("invalid" in read) return;
@@ -46,7 +46,7 @@ it("a decision removes one note that is not pinned, or is invalid", () =>
     );
   }));
 
-it("a merge with a figure of neither note is invalid", () => {
+it("A merge with a figure of neither note is invalid", () => {
   const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
     ...note(at, false),
     text,
@@ -61,7 +61,7 @@ it("a merge with a figure of neither note is invalid", () => {
   });
 });
 
-it("a note's text is one line of at most 200 characters, or nothing", () =>
+it("The text of a note is one line of at most 200 characters, or null", () =>
   forAll(fc.string({ unit: "binary", maxLength: 900 }), (text) => {
     const kept = noteText(text);
     if (kept === null) return;

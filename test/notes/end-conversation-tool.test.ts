@@ -45,8 +45,8 @@ const ways: readonly [string, (memory: Memory) => unknown][] = [
   ],
 ];
 
-describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
-  it("makes one note of the whole conversation and ends it", async () => {
+describe.each(ways)("end_conversation in %s", (_, make) => {
+  it("The end_conversation tool makes one note of the whole conversation and ends it", async () => {
     const model = noteModel();
     const {
       memory,
@@ -85,8 +85,8 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
   });
 });
 
-describe("a tool that ends the conversation", () => {
-  it("ends it in the first turn too", async () => {
+describe("end_conversation", () => {
+  it("The end_conversation tool ends a conversation in its first turn too", async () => {
     const {
       memory,
       talk: { scope, threadId },
@@ -102,7 +102,7 @@ describe("a tool that ends the conversation", () => {
     expect(thread).toMatchObject({ messages: 4, endedReason: "The user said goodbye." });
   });
 
-  it("leaves its note after a while if the turn is never recorded", async () => {
+  it("A conversation that the tool ended is noted after a while if its turn is never recorded", async () => {
     const model = noteModel();
     const { memory, talk } = openTalk(db, { model });
     await memory.remember({ ...talk, messages: [new HumanMessage("Two tickets for Friday.")] });
@@ -121,7 +121,7 @@ describe("a tool that ends the conversation", () => {
     expect(thread?.endedAt).toBeNull();
   });
 
-  it("can be renamed to a name that providers accept", () => {
+  it("endConversationTool accepts only names that providers accept", () => {
     const memory = db.memory();
     expect(endConversationTool(memory).name).toBe("end_conversation");
     expect(endConversationTool(memory, { name: "hang_up" }).name).toBe("hang_up");

@@ -12,7 +12,7 @@ async function listed(memory: ReturnType<typeof db.memory>, talk: ReturnType<typ
 }
 
 describe("a conversation", () => {
-  it("ends once with the first reason", async () => {
+  it("A conversation ends once, with the first reason", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
@@ -28,7 +28,7 @@ describe("a conversation", () => {
     expect(await notesOf(memory, talk)).toHaveLength(1);
   });
 
-  it("is reopened by a new message, not by a recorded one", async () => {
+  it("A new message reopens an ended conversation, and a recorded one does not", async () => {
     const model = noteModel();
     const { memory, talk } = openTalk(db, { model });
     const messages = [{ id: "1", role: "user", content: "Book a table at Nobu." }];
@@ -51,7 +51,7 @@ describe("a conversation", () => {
     expect(await notesOf(memory, talk)).toHaveLength(2);
   });
 
-  it("without an app ends without a note", async () => {
+  it("A conversation without an app ends without a note", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const thread = { scope: { userId: newTalk().scope.userId }, threadId: newTalk().threadId };
@@ -66,7 +66,7 @@ describe("a conversation", () => {
     expect(await taskOf(db, thread, "notes")).toBeUndefined();
   });
 
-  it("is ended by its owner only", async () => {
+  it("A conversation is ended by its owner only", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     for (const scope of [{ userId: talk.scope.userId }, { ...talk.scope, userId: "bo" }]) {
@@ -77,7 +77,7 @@ describe("a conversation", () => {
     await expect(memory.threads.end(newTalk())).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("that is idle for notes.idleMs is ended by upkeep of any process", async () => {
+  it("Maintenance of any process ends a conversation that is idle for notes.idleMs", async () => {
     const first = db.memory({ model: noteModel(), config: { notes: { idleMs: hour } } });
     const talk = newTalk();
     await say(first, talk, "Meetings after 2 pm, please.");
@@ -96,7 +96,7 @@ describe("a conversation", () => {
     expect(await notesOf(second, talk)).toHaveLength(1);
   });
 
-  it("that continues is not ended for its earlier silence", async () => {
+  it("A conversation that continues is not ended for its earlier silence", async () => {
     const { memory, talk } = openTalk(db, {
       model: noteModel(),
       config: { notes: { idleMs: hour } },
@@ -109,7 +109,7 @@ describe("a conversation", () => {
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "deferred" });
   });
 
-  it("leaves no note without notes or a model", async () => {
+  it("An ended conversation leaves no note without a model or with a limit of 0", async () => {
     const model = noteModel();
     for (const memory of [db.memory({ model, config: { notes: { limit: 0 } } }), db.memory()]) {
       const talk = newTalk();

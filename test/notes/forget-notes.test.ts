@@ -26,7 +26,7 @@ const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
   });
 
 describe("forgetting a user", () => {
-  it("deletes app notes of the user's conversations and keeps others'", async () => {
+  it("Forgetting a user deletes the app notes of their conversations and keeps those of others", async () => {
     const { memory, talk: ana } = openTalk(db, { model: quoting() });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
@@ -45,7 +45,7 @@ describe("forgetting a user", () => {
     ]);
   });
 
-  it("deletes a merged note and its words in the audit trail", async () => {
+  it("Forgetting a user deletes a note merged from theirs and its words in the audit trail", async () => {
     const model = quoting({
       note_compaction: () =>
         decided({
@@ -70,7 +70,7 @@ describe("forgetting a user", () => {
     expect(await findEverywhere(db, "quinces")).toEqual({});
   });
 
-  it("deletes the words of a purged note and of reasons that quote it", async () => {
+  it("Forgetting a user deletes the words of a purged note and of reasons that quote it", async () => {
     const model = quoting({
       note_compaction: (_, call) =>
         decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
@@ -89,7 +89,7 @@ describe("forgetting a user", () => {
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
   });
 
-  it("leaves no note of a conversation that is being noted", async () => {
+  it("Forgetting a user leaves no note of a conversation that is being noted", async () => {
     const gate = createGate();
     const model = noteModel({
       app_note: async () => {
@@ -107,7 +107,7 @@ describe("forgetting a user", () => {
   });
 });
 
-it('deleting a thread keeps its note, or deletes it with memories: "remove"', async () => {
+it('Deleting a thread keeps its note, or deletes it with memories: "remove"', async () => {
   const memory = db.memory({ model: quoting() });
   const [kept, gone] = [newTalk(), newTalk()];
   for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
@@ -122,7 +122,7 @@ it('deleting a thread keeps its note, or deletes it with memories: "remove"', as
 });
 
 describe("a note", () => {
-  it("does not reveal whose conversation it came from", async () => {
+  it("A note does not reveal whose conversation it came from", async () => {
     const { memory, talk: ana } = openTalk(db, { model: quoting() });
     await talkAndEnd(memory, ana, "Ana likes pears.");
     const bo = { userId: "bo", appId: ana.scope.appId };
@@ -132,7 +132,7 @@ describe("a note", () => {
     expect(seen).not.toContain(ana.scope.userId);
   });
 
-  it("of an app's own conversation has its source, and is forgotten with the app", async () => {
+  it("A note of an app's own conversation has its source, and is forgotten with the app", async () => {
     const {
       memory,
       talk: { scope, threadId },

@@ -25,8 +25,8 @@ async function contextOf(memory: Memory, { tenantId, appId }: AppScope): Promise
   return model.calls.flatMap(({ messages }) => messages.map((message) => message.text)).join("\n");
 }
 
-describe("Memory Feature", () => {
-  it("creates memory when conversation ends", async () => {
+describe("memory feature", () => {
+  it("A memory is created when a conversation ends", async () => {
     const logger = recordingLogger();
     const { memory, talk } = openTalk(db, { model: new OfflineChatModel(), logger });
     await say(memory, talk, "I prefer meetings after 2pm on weekdays.", "Noted: after 2pm.");
@@ -50,7 +50,7 @@ describe("Memory Feature", () => {
     );
   });
 
-  it("includes memories in context for same app", async () => {
+  it("Memories are included in the context of the same app", async () => {
     const scope = newApp();
     const memory = db.memory({
       config: { notes: { apps: { [scope.appId]: { name: "Calendar" } } } },
@@ -63,7 +63,7 @@ describe("Memory Feature", () => {
     expect(block).toContain(`1. [Created: ${new Date().toISOString().slice(0, 10)}] ${lesson}`);
   });
 
-  it("isolates memories between apps", async () => {
+  it("Memories are isolated between apps", async () => {
     const memory = db.memory();
     const appId = randomUUID();
     const scope = { tenantId: "acme", appId };
@@ -82,7 +82,7 @@ describe("Memory Feature", () => {
     expect(await contextOf(memory, scope)).toContain(lesson);
   });
 
-  it("compacts memories when limit reached", async () => {
+  it("Memories are compacted when the limit is reached", async () => {
     const { memory, talk } = openTalk(db, { model: new OfflineChatModel() });
     const subjects = [
       "tea",
@@ -109,7 +109,7 @@ describe("Memory Feature", () => {
     expect(notes).toContain("The user said: I like owls.");
   });
 
-  it("retains memories after app uninstall", async () => {
+  it("Memories are retained after an app is uninstalled", async () => {
     const { memory, scope } = openApp(db);
     await addNotes(memory, scope, [lesson]);
     expect(await memory.apps.uninstall(scope)).toMatchObject({ deletedCount: 0, hiddenCount: 0 });
@@ -120,7 +120,7 @@ describe("Memory Feature", () => {
     expect(await contextOf(memory, scope)).not.toContain(lesson);
   });
 
-  it("purges memories on admin request", async () => {
+  it("Memories are purged when an administrator requests it", async () => {
     const memory = db.memory();
     const [scope, other] = [newApp(), newApp()];
     await addNotes(memory, scope, [lesson, "The calendar was slow in May."]);

@@ -11,7 +11,7 @@ const note = (text: string, day: string): ShownNote => ({
 });
 
 describe("the block of an app's notes", () => {
-  it("numbers notes with their days between a heading and a closing line", () => {
+  it("The block numbers an app's notes with their days between a heading and a closing line", () => {
     const notes = [
       note("User prefers meetings after 2pm on weekdays.", "2025-10-10"),
       note('User is working on a project called "Phoenix" with deadline Nov 1.', "2025-10-09"),
@@ -31,7 +31,7 @@ Use these memories to provide context-aware responses.`);
     expect(noteBlock([], "calendar")).toBeNull();
   });
 
-  it("marks untrusted notes as unverified", () => {
+  it("The block marks untrusted notes as unverified", () => {
     const imported: ShownNote = {
       ...note("Likes tea.", "2025-10-10"),
       origin: "import",
@@ -42,7 +42,7 @@ Use these memories to provide context-aware responses.`);
     );
   });
 
-  it("has a fixed number of lines for any names and notes", () => {
+  it("The block has a fixed number of lines for any names and notes", () => {
     const lineBreaks = ["\n", "\r", "\u2028", "\u0085", "\v"];
     const markup = [
       "</memory>",

@@ -6,8 +6,8 @@ import { appOf, newTalk, noteModel, notesOf, openTalk, say, talkAndEnd } from ".
 
 const db = useTestDatabase();
 
-describe("the memory sub-agent", () => {
-  it("has named steps and keeps no checkpoints", async () => {
+describe("the graphs of notes and compaction", () => {
+  it("The graphs of notes and compaction have named steps and keep no checkpoints", async () => {
     const memory = db.memory();
     const [note, compaction] = [memory.graphs().note, memory.graphs().compaction];
     const nodes = async (graph: typeof note | typeof compaction) =>
@@ -18,7 +18,7 @@ describe("the memory sub-agent", () => {
     expect(kept.flat()).toEqual(["note", false, "compaction", false]);
   });
 
-  it("notes an ended conversation by hand and compacts the notes", async () => {
+  it("The graph notes an ended conversation by hand and compacts the notes", async () => {
     const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
     // Its end is told by a process without a model.
     const other = db.memory();
@@ -37,7 +37,7 @@ describe("the memory sub-agent", () => {
     });
   });
 
-  it("rejects another scope's conversation and a missing model", async () => {
+  it("The graph rejects another scope's conversation and a missing model", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
@@ -54,7 +54,7 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
   const isolated = useIsolatedDatabase(db);
   const config = { memories: { extract: false, episodes: false }, notes: { limit: 2 } };
 
-  it("are made and compacted in the turn, and by upkeep across tenants", async () => {
+  it("Isolated tenants' notes are made and compacted in the turn, and by maintenance across tenants", async () => {
     const app = isolated.memory({ model: noteModel(), config });
     const talks = ["one", "two", "three"].map(() => newTalk("shop", "acme"));
     for (const talk of talks) await talkAndEnd(app, talk);
@@ -83,7 +83,7 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     expect(await notesOf(owner, idle)).toEqual([]);
   });
 
-  it("that fail are given up by upkeep across tenants", async () => {
+  it("Maintenance across isolated tenants gives up notes that fail", async () => {
     const failing = { ...config, upkeep: { maxFailures: 1 }, notes: { idleMs: 1 } };
     const model = noteModel({ app_note: () => Promise.reject(new Error("out of order")) });
     const talk = newTalk("mail", "acme");

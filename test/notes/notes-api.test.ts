@@ -34,7 +34,7 @@ async function told(memory: Memory, scope: AppScope) {
 const nothing = { listed: [], found: [], count: 0, context: null, exported: [] };
 
 describe("the notes of an app", () => {
-  it("are listed newest first, in pages", async () => {
+  it("An app's notes are listed newest first, in pages", async () => {
     const { memory, scope } = openApp(db);
     const ids = await addNotes(memory, scope, texts);
     const first = await memory.notes.list({ scope, limit: 2 });
@@ -49,7 +49,7 @@ describe("the notes of an app", () => {
     ]);
   });
 
-  it("are isolated from other apps, other tenants and users", async () => {
+  it("An app's notes are isolated from other apps, other tenants and users", async () => {
     const memory = db.memory();
     const appId = randomUUID();
     const apps: AppScope[] = [
@@ -72,7 +72,7 @@ describe("the notes of an app", () => {
     expect(await memory.notes.count({ scope: apps[1]! })).toBe(3);
   });
 
-  it("are shown under the app's name", async () => {
+  it("An app's notes are shown under the app's name", async () => {
     const logger = recordingLogger();
     const scope = newApp();
     const memory = db.memory({
@@ -88,7 +88,7 @@ describe("the notes of an app", () => {
     expect(logger.lines).toContain(`info: 🧠 Retrieved 3 memories for app ${scope.appId}`);
   });
 
-  it("are shown up to the app's limit", async () => {
+  it("An app's notes are shown up to the app's limit", async () => {
     const scope = newApp();
     const numbered = Array.from({ length: 14 }, (_, at) => `Lesson ${at} is about subject ${at}.`);
     const memory = db.memory({ config: { notes: { apps: { [scope.appId]: { limit: 12 } } } } });
@@ -105,7 +105,7 @@ describe("the notes of an app", () => {
     expect(textsOf(recalled.memories.notes)).toEqual(numbered.slice(2).toReversed());
   });
 
-  it("are shown only to agents that may read their category", async () => {
+  it("An app's notes are shown only to agents that may read their category", async () => {
     const scope = newApp();
     const memory = db.memory({
       config: { allowlists: { planner: ["app_notes"], cook: ["knowledge"] } },
@@ -126,7 +126,7 @@ describe("the notes of an app", () => {
 });
 
 describe("memory.notes.remove", () => {
-  it("soft-deletes a note with actor and reason, and it can be restored", async () => {
+  it("memory.notes.remove soft-deletes a note with actor and reason, and it can be restored", async () => {
     const { memory, scope } = openApp(db, { redact: (text) => text.replaceAll("Ida", "[name]") });
     const [id = ""] = await addNotes(memory, scope, texts);
     const removed = await memory.notes.remove(id, {
@@ -147,7 +147,7 @@ describe("memory.notes.remove", () => {
     expect(await memory.notes.count({ scope })).toBe(3);
   });
 
-  it("does not find another app's notes or other memories", async () => {
+  it("memory.notes.remove does not find another app's notes or other memories", async () => {
     const memory = db.memory();
     const [scope, other] = [newApp(), newApp()];
     const [id = ""] = await addNotes(memory, other, texts);
@@ -164,7 +164,7 @@ describe("memory.notes.remove", () => {
 });
 
 describe("memory.notes.purge", () => {
-  it("deletes every word of the notes and keeps the actor", async () => {
+  it("memory.notes.purge deletes every word of the notes and keeps the actor", async () => {
     const { memory, scope } = openApp(db);
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
@@ -208,7 +208,7 @@ describe("memory.notes.purge", () => {
     );
   });
 
-  it("deletes the history of aged notes and keeps the app's other memories", async () => {
+  it("memory.notes.purge deletes the history of aged notes and keeps the app's other memories", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const { memory, scope } = openApp(db, { clock: () => now });
     const word = `w${randomUUID().slice(0, 8)}`;

@@ -12,7 +12,7 @@ const start = useChildScripts();
 
 describe.skipIf(!onServer())("conversations of one app that end at once (server only)", () => {
   it.each([0, 10])(
-    "in three processes leave exactly the limit of notes, from %i",
+    "Conversations that end at once in three processes leave exactly the limit of notes, from %i",
     async (before) => {
       const talk = newTalk(randomUUID());
       const memory = db.memory();

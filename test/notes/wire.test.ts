@@ -16,8 +16,8 @@ const note = {
 const noSummary = { config: { memories: { extract: false, episodes: false } } };
 const wireOf = (index: number) => JSON.stringify(openai.requests[index]?.body.response_format);
 
-describe("over the wire of an OpenAI endpoint", () => {
-  it("a note is asked for by schema, in one call, and kept", async () => {
+describe("notes from an OpenAI endpoint", () => {
+  it("An OpenAI endpoint is asked for a note by schema, in one call, and the note is kept", async () => {
     const { memory, talk } = openTalk(db, {
       model: await openai.model([{ structured: note }]),
       ...noSummary,
@@ -32,7 +32,7 @@ describe("over the wire of an OpenAI endpoint", () => {
     expect(await notesOf(memory, talk)).toEqual([note.note]);
   });
 
-  it("a decision about notes is asked for by schema, and repaired once", async () => {
+  it("An OpenAI endpoint is asked for a decision about notes by schema, and to repair it once", async () => {
     const decision = {
       reasoning: "",
       action: "delete",

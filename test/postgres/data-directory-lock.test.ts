@@ -32,13 +32,13 @@ const alive = { pid: process.ppid, host: hostname(), startedAt: null };
 const locked = expect.objectContaining({ code: "DATA_DIRECTORY_LOCKED" });
 
 describe("lockDataDirectory", () => {
-  it("creates the folder, and leaves no file after unlocking", () => {
+  it("lockDataDirectory creates the folder, and leaves no file after unlocking", () => {
     const dataDir = join(folder(), "a", "b");
     lockDataDirectory(dataDir)();
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it("locks once, until it is unlocked", () => {
+  it("lockDataDirectory locks a folder once, until it is unlocked", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
@@ -47,7 +47,7 @@ describe("lockDataDirectory", () => {
     lockDataDirectory(dataDir)();
   });
 
-  it("recognises a folder by any path to it", () => {
+  it("lockDataDirectory recognises a folder by any path to it", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
     const link = folder();
@@ -64,7 +64,7 @@ describe("lockDataDirectory", () => {
     ],
     ["a power failure while it was written", '{"pid": 1'],
     ["a power failure before it was written", ""],
-  ])("takes over the lock that %s left", (_, content) => {
+  ])("lockDataDirectory takes over the lock that %s left", (_, content) => {
     const dataDir = folder();
     leaveLock(dataDir, content);
     const unlock = lockDataDirectory(dataDir);
@@ -74,7 +74,7 @@ describe("lockDataDirectory", () => {
     expect(existsSync(lockFile(dataDir))).toBe(false);
   });
 
-  it("takes over the locks of processes killed during a take-over", () => {
+  it("lockDataDirectory takes over the locks of processes killed during a take-over", () => {
     const dataDir = folder();
     leaveLock(dataDir, dead);
     for (const suffix of [".next", ".next.next"])
@@ -84,14 +84,14 @@ describe("lockDataDirectory", () => {
     unlock();
   });
 
-  it("respects a process that is taking over right now", () => {
+  it("lockDataDirectory respects a process that is taking over right now", () => {
     const dataDir = folder();
     leaveLock(dataDir, dead);
     writeFileSync(`${lockFile(dataDir)}.next`, JSON.stringify(alive));
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
   });
 
-  it("respects locks of other machines, and says how to remove them", () => {
+  it("lockDataDirectory respects locks of other machines, and says how to remove them", () => {
     const dataDir = folder();
     leaveLock(dataDir, { ...dead, host: "elsewhere" });
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
@@ -99,7 +99,7 @@ describe("lockDataDirectory", () => {
     expect(() => lockDataDirectory(dataDir)).toThrow(message);
   });
 
-  it("refuses a file, and a path through one", () => {
+  it("lockDataDirectory refuses a file, and a path through one", () => {
     const file = folder();
     writeFileSync(file, "");
     for (const dataDir of [file, join(file, "inside")]) {
@@ -110,7 +110,7 @@ describe("lockDataDirectory", () => {
     }
   });
 
-  it("does not remove the lock of a process that took the folder after its own was deleted", () => {
+  it("Unlocking keeps the lock of a process that took the folder after the first lock was deleted", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
     leaveLock(dataDir, alive);
@@ -118,7 +118,7 @@ describe("lockDataDirectory", () => {
     expect(existsSync(lockFile(dataDir))).toBe(true);
   });
 
-  it("has one holder at a time among four processes that fight for stale locks", async () => {
+  it("Of four processes that contend for stale locks, one at a time holds the folder", async () => {
     const dataDir = folder();
     mkdirSync(dataDir);
     const contenders = Array.from({ length: 4 }, () => start("contend-for-lock", [dataDir, "10"]));

@@ -35,7 +35,7 @@ async function withoutUmask(work: () => unknown) {
 }
 
 describe("the folder of an embedded database", () => {
-  it("is created with mode 700, and reset to it on each opening", async () => {
+  it("The folder of an embedded database is created with mode 700, and reset to it on each opening", async () => {
     const dataDir = join(root, "parent", "made");
     await withoutUmask(() => openDataDirectory(dataDir)());
     expect(modeOf(dataDir)).toBe("700");
@@ -45,7 +45,7 @@ describe("the folder of an embedded database", () => {
     expect(modeOf(dataDir)).toBe("700");
   });
 
-  it("keeps its permissions if somebody else created it", () => {
+  it("A folder that somebody else created keeps its permissions", () => {
     const dataDir = join(root, "theirs");
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);
@@ -54,7 +54,7 @@ describe("the folder of an embedded database", () => {
   });
 
   it.skipIf(onServer())(
-    "holds no file of the database that others may read (embedded only)",
+    "The folder of an embedded database holds no file of it that others may read (embedded only)",
     async () => {
       for (const name of ["own", "shared"]) {
         const dataDir = join(root, name);

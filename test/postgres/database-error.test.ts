@@ -10,14 +10,14 @@ const db = useTestDatabase();
 const refusedBy = (constraint: string) =>
   new MemoryError("DATABASE_ERROR", "", { cause: { constraint } });
 
-it("names a broken constraint without the shard's number that Citus appends", () => {
+it("brokenConstraint names a constraint without the shard's number that Citus appends", () => {
   expect(brokenConstraint(refusedBy("memory_slot"))).toBe("memory_slot");
   expect(brokenConstraint(refusedBy("memory_slot_103283"))).toBe("memory_slot");
   expect(brokenConstraint(new MemoryError("DATABASE_ERROR", ""))).toBeUndefined();
   expect(brokenConstraint(undefined)).toBeUndefined();
 });
 
-it("attacks S3: a statement's own fault is no lost connection: asked once, and reported as what it is", async () => {
+it("A statement's own fault is no lost connection: it runs once and is reported as what it is", async () => {
   const asked: unknown[] = [];
   const note = (text: unknown) => asked.push(text);
   subscribe("mnemograph:statement", note);

@@ -26,6 +26,7 @@ import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 const folder = useDataDirectories();
 const start = useChildScripts();
@@ -35,7 +36,7 @@ const open = (dataDir: string): Memory =>
 const code = (code: string) => expect.objectContaining({ code });
 
 describe.skipIf(onServer())("the embedded database (embedded only)", () => {
-  it("opens again after SIGKILL in mid-write with every committed row, and once more", async () => {
+  it("The embedded database opens after each SIGKILL in mid-write with every committed row", async () => {
     const dataDir = folder("killed");
     let acknowledged = -1;
     for (let kill = 0; kill < 2; kill++) {
@@ -56,17 +57,17 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     }
   });
 
-  it("users M8: lets a program that never closes it end by itself, also after the recovery from that", async () => {
+  it("A program that never closes the embedded database ends by itself, also after recovery from that", async () => {
     const dataDir = folder("never closed");
     for (let run = 1; run <= 2; run++) {
       const program = start("never-closes", [dataDir]);
       await program.line("done");
       // The engine's timer for statistics takes 10 s.
-      expect(await Promise.race([program.exitCode, sleep(60_000, "still running")])).toBe(0);
+      expect(await Promise.race([program.exitCode, sleep(limitsMs.step, "still running")])).toBe(0);
     }
   });
 
-  it("is refused to a second process until the first is killed", async () => {
+  it("The embedded database is refused to a second process until the first is killed", async () => {
     const dataDir = folder("shared");
     const first = start("open-data-directory", [dataDir]);
     first.say("open");
@@ -79,7 +80,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     await second.close();
   });
 
-  it("is refused to a second memory of the same process, by any path, until the first is closed", async () => {
+  it("The embedded database is refused to a second memory of the process, by any path, until it is closed", async () => {
     const dataDir = folder("with 'quotes' & ünïcödé 日本 #1 %20?");
     const link = `${dataDir} link`;
     symlinkSync(dataDir, link);
@@ -94,7 +95,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     expect(readdirSync(dataDir)).not.toContain("mnemograph.lock");
   });
 
-  it("reports that it does not start, and starts once the cause is removed", async () => {
+  it("The embedded database reports that it does not start, and starts once the cause is removed", async () => {
     const dataDir = folder("other version");
     const version = join(dataDir, "PG_VERSION");
     const right = readFileSync(version);
@@ -112,7 +113,7 @@ describe("a new embedded database", () => {
   const root = mkdtempSync(join(tmpdir(), "mnemograph-new-"));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it("logs its creation once", async () => {
+  it("A new embedded database logs its creation once", async () => {
     const dataDir = join(root, "made");
     const logger = recordingLogger();
     for (let start = 0; start < 2; start++) {
@@ -125,7 +126,7 @@ describe("a new embedded database", () => {
   });
 
   it.each([":memory:", { dataDir: "memory://" }])(
-    "is in memory as %j: separate, silent and without a folder",
+    "A database in memory, %j, is separate, silent and without a folder",
     async (database) => {
       const before = readdirSync(".");
       const logger = recordingLogger();
@@ -142,41 +143,38 @@ describe("a new embedded database", () => {
   );
 });
 
-describe.skipIf(onServer())(
-  "the empty database that one in memory starts from (embedded only)",
-  () => {
-    const { engineVersion } = openEmbeddedPool({});
+describe.skipIf(onServer())("the empty database of databases in memory (embedded only)", () => {
+  const { engineVersion } = openEmbeddedPool({});
 
-    it("is read once in a process, in a clone as well", () => {
-      const shared = sharedEmptyDatabase(engineVersion);
-      expect(shared).toBeInstanceOf(Blob);
-      expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
-      expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
-    });
+  it("The empty database is read once in a process, and its clone has the same size", () => {
+    const shared = sharedEmptyDatabase(engineVersion);
+    expect(shared).toBeInstanceOf(Blob);
+    expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
+    expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
+  });
 
-    it("is a dump of the first one where the package has none", async () => {
-      expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
-      const { pool, engine, close } = openEmbeddedPool({});
-      await pool.query("select");
-      const dump = await engine().dumpDataDir("none");
-      await pool.query("create table later ()");
-      await close();
-      shareEmptyDatabase("0.0.1", dump as Blob);
-      const next = openEmbeddedPool({ loadDataDir: sharedEmptyDatabase("0.0.1") as Blob });
-      const { rows } = await next.pool.query(
-        "select tablename from pg_tables where schemaname = 'public'",
-      );
-      expect(rows).toEqual([]);
-      await next.close();
-    });
-  },
-);
+  it("The empty database is a dump of the first database if the package has none", async () => {
+    expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
+    const { pool, engine, close } = openEmbeddedPool({});
+    await pool.query("select");
+    const dump = await engine().dumpDataDir("none");
+    await pool.query("create table later ()");
+    await close();
+    shareEmptyDatabase("0.0.1", dump as Blob);
+    const next = openEmbeddedPool({ loadDataDir: sharedEmptyDatabase("0.0.1") as Blob });
+    const { rows } = await next.pool.query(
+      "select tablename from pg_tables where schemaname = 'public'",
+    );
+    expect(rows).toEqual([]);
+    await next.close();
+  });
+});
 
-describe("a dataDir that cannot be one", () => {
+describe("an unusable dataDir", () => {
   const root = mkdtempSync(join(tmpdir(), "mnemograph-bad-"));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it("is refused when it cannot be written to", async () => {
+  it("A dataDir that cannot be written to is refused", async () => {
     const dataDir = join(root, "read-only");
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o555);

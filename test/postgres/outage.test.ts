@@ -41,8 +41,8 @@ function watching() {
   return { watch, probe, heard, comeBack };
 }
 
-describe("operators H4: an outage", () => {
-  it("begins after three seconds without an answer, with any number of failing callers", async () => {
+describe("an outage", () => {
+  it("An outage begins after three seconds without an answer, with any number of failing callers", async () => {
     const { watch } = watching();
     await failFor(patienceMs - 200, watch, 24);
     expect(watch.status()).toEqual({ state: "up", silentMs: patienceMs - 100, retryInMs: null });
@@ -66,31 +66,37 @@ describe("operators H4: an outage", () => {
       "up",
     ],
     ["a statement, which may have waited for a lock", "Query read timeout", false, "up"],
-  ])("begins with one long failure, depending on its cause: %s", (_, message, answers, state) => {
-    const { watch } = watching();
-    const sentAt = performance.now();
-    vi.advanceTimersByTime(10 * patienceMs);
-    if (answers) watch.answered();
-    watch.failed(new Error(message), sentAt);
-    expect(watch.status().state).toBe(state);
-    watch.stop();
-  });
+  ])(
+    "One long failure begins an outage depending on its cause: %s",
+    (_, message, answers, state) => {
+      const { watch } = watching();
+      const sentAt = performance.now();
+      vi.advanceTimersByTime(10 * patienceMs);
+      if (answers) watch.answered();
+      watch.failed(new Error(message), sentAt);
+      expect(watch.status().state).toBe(state);
+      watch.stop();
+    },
+  );
 
   it.each([
     ["an answer", null, "up"],
     ["an error of the server", refused, "up"],
     ["a full pool", full, "paused"],
     ["a mistake", unknown, "paused"],
-  ])("is decided by the last reply of the database: %s", async (_, error, state) => {
-    const { watch } = watching();
-    await failFor(patienceMs - 200, watch);
-    if (error) watch.failed(error, performance.now());
-    else watch.answered();
-    await failFor(200, watch);
-    expect(watch.status().state).toBe(state);
-  });
+  ])(
+    "The last reply of the database decides whether an outage begins: %s",
+    async (_, error, state) => {
+      const { watch } = watching();
+      await failFor(patienceMs - 200, watch);
+      if (error) watch.failed(error, performance.now());
+      else watch.answered();
+      await failFor(200, watch);
+      expect(watch.status().state).toBe(state);
+    },
+  );
 
-  it("has one probe every two seconds, and ends with the first answer", async () => {
+  it("An outage has one probe every two seconds, and ends with the first answer", async () => {
     const { watch, probe, heard, comeBack } = watching();
     await failFor(patienceMs, watch, 6);
     expect(probe).toHaveBeenCalledTimes(1);
@@ -106,7 +112,7 @@ describe("operators H4: an outage", () => {
     expect(probe).toHaveBeenCalledTimes(4);
   });
 
-  it("has no probe once the memory is closed", async () => {
+  it("An outage has no probe once the memory is closed", async () => {
     const { watch, probe } = watching();
     await failFor(patienceMs, watch);
     watch.stop();

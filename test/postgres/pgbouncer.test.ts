@@ -69,9 +69,9 @@ const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 const scope = { userId: "ana" };
 
 describe.skipIf(!runs).each(Object.entries(pools))(
-  "through PgBouncer, on a %s (server only)",
+  "a %s through PgBouncer (server only)",
   (kind, pool) => {
-    it("sets up a schema, from several processes at the same time", async () => {
+    it("Several processes set up a schema through PgBouncer at the same time", async () => {
       const schema = `bounced_${randomUUID().slice(0, 8)}`;
       schemas.push(schema);
       const embeddings = new HashingEmbeddings({ dimensions: 16 });
@@ -88,7 +88,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
     });
 
-    it("recalls, records and adds concurrently", async () => {
+    it("Concurrent calls recall, record and add through PgBouncer", async () => {
       const { memory, logger } = open(pool());
       const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
       for (const turn of times(3)) {
@@ -116,7 +116,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       expect(logger.lines).toEqual([]);
     });
 
-    it("keeps the checkpoints of eight threads at once", async () => {
+    it("Eight threads keep their checkpoints through PgBouncer at the same time", async () => {
       const { memory, logger } = open(pool());
       const graph = withMemory(chatAgent(answering()), memory).compile({
         checkpointer: memory.checkpointer(),
@@ -132,7 +132,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
       expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
     });
 
-    it("does not change the settings of sessions", async () => {
+    it("Calls through PgBouncer do not change the settings of sessions", async () => {
       const { memory } = open(pool());
       await memory.recall({ scope, threadId: "settings", query: "garden" });
       const { rows } = await settingsOfSessions();
@@ -163,7 +163,7 @@ async function settingsOfSessions() {
 }
 
 describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
-  it("stop slow statements on the server", async () => {
+  it("Deadlines stop slow statements on the server through PgBouncer", async () => {
     const config = { database: { statementTimeoutMs: 800 }, retrieval: { timeoutMs: 800 } };
     const { memory } = open(bouncer.url(), { config });
     await memory.threads.list({ scope });
@@ -191,7 +191,7 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
     await memory.memories.list({ scope });
   });
 
-  it("name the setting to change where prepared statements are lost", async () => {
+  it("An error names the setting to change where PgBouncer loses prepared statements", async () => {
     const { memory } = open(bouncer.url(), { config: { database: { prepare: true } } });
     const asked = times(40).map((n) =>
       memory.recall({ scope, threadId: `prepared ${n}`, query: "garden" }),
@@ -206,7 +206,7 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
 });
 
 describe.skipIf(!runs)("tenants through PgBouncer (server only)", () => {
-  it("stay apart under row-level security, with concurrent calls", async () => {
+  it("Tenants stay apart through PgBouncer under row-level security, with concurrent calls", async () => {
     const { username } = new URL(isolated.connectionString("app"));
     const { memory, logger } = open(bouncer.url(username), {
       schema: isolated.schema,

@@ -34,7 +34,7 @@ const everyCall = (memory: Memory) => [
 ];
 
 describe("the caller's pool", () => {
-  it("is not ended by close, which is harmless twice, and every call after it is refused", async () => {
+  it("close() keeps the caller's pool open, is harmless twice, and refuses every call after it", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.record(hello("mine"));
     await Promise.all([memory.close(), memory.close()]);
@@ -44,7 +44,7 @@ describe("the caller's pool", () => {
     expect((await db.memory().recall({ scope, threadId: "mine" })).lastSeq).toBe(0);
   });
 
-  it("serves everything with one connection: setup, rounds, summaries and checkpoints of five threads at once", async () => {
+  it("One connection serves setup, turns, summaries and checkpoints of five concurrent threads", async () => {
     const connectionString = inject("databaseUrl");
     const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
     const schema = `single_${randomUUID().slice(0, 8)}`;
@@ -88,7 +88,7 @@ const smallPool = (connectionString: string) =>
   new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
 
 describe.skipIf(!onServer())("a pool whose clients are all in use (server only)", () => {
-  it("is no outage: calls say what to do, and succeed once a client is free", async () => {
+  it("A pool without a free client is no outage: calls say what to do, and succeed once a client is free", async () => {
     const pool = smallPool(inject("databaseUrl") ?? "");
     const memory = db.memory({ database: pool });
     const held = [await pool.connect(), await pool.connect()];
@@ -114,7 +114,7 @@ describe.skipIf(!onServer())("a pool whose clients are all in use (server only)"
 });
 
 describe.skipIf(!onServer())("a pool whose attempts to connect get no answer (server only)", () => {
-  it("is an outage of the database", async () => {
+  it("A pool whose attempts to connect get no answer is an outage of the database", async () => {
     const proxy = await silentProxy(inject("databaseUrl") ?? "");
     const pool = smallPool(proxy.url);
     proxy.silent = true;
@@ -130,7 +130,7 @@ describe.skipIf(!onServer())("a pool whose attempts to connect get no answer (se
 });
 
 describe("the memory's own pool", () => {
-  it.skipIf(!onServer())("is ended by close (server only)", async () => {
+  it.skipIf(!onServer())("close() ends the memory's own pool (server only)", async () => {
     const name = `close_${randomUUID().slice(0, 8)}`;
     const url = new URL(inject("databaseUrl") ?? "");
     url.searchParams.set("application_name", name);
@@ -156,7 +156,7 @@ describe("the memory's own pool", () => {
     for (const call of everyCall(memory)) await expect(call()).rejects.toThrow(closed);
   });
 
-  it("can be closed before its first use", async () => {
+  it("A memory can be closed before the first use of its own pool", async () => {
     const memory = createMemory({
       database: { dataDir: join(folder, "never used") },
       logger: silentLogger,
@@ -166,7 +166,7 @@ describe("the memory's own pool", () => {
   });
 
   it.skipIf(!onServer())(
-    "survives the loss of its connections, in use or idle (server only)",
+    "The memory's own pool survives the loss of its connections, in use or idle (server only)",
     async () => {
       const name = `lost_${randomUUID().slice(0, 8)}`;
       const url = new URL(inject("databaseUrl") ?? "");

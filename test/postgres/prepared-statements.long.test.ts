@@ -9,7 +9,7 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-it("prepared statements work again after any statement failed", async () => {
+it("Prepared statements can be used again after any statement failed", async () => {
   const prepared = () =>
     db.database.query<{ n: number }>(sql`select ${7}::int as n`, { prepare: true });
   expect(await prepared()).toEqual([{ n: 7 }]);
@@ -62,7 +62,7 @@ describe("statements that a session keeps", () => {
     await memory.memories.add({ text: `Knows the number ${n}.` }, { scope });
   }
 
-  it("are a few dozen, with any filters", async () => {
+  it("A session keeps a few dozen prepared statements, with any filters", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
       : db.pool;

@@ -14,7 +14,7 @@ describe("a transaction", () => {
   const insert = () => sql`
     insert into ${db.database.schema}.owner (tenant_id, user_id, app_id) values ('', 'gone', '')`;
 
-  it("undoes its statements and passes on what its work threw, as it is", async () => {
+  it("A transaction undoes its statements and throws the error of its work unchanged", async () => {
     const mistake = new TypeError("not the database's");
 
     await expect(
@@ -27,7 +27,7 @@ describe("a transaction", () => {
     expect(await owners()).toBe(0);
   });
 
-  it("says what the database reported, to its work as well", async () => {
+  it("A transaction throws what the database reported, to its work as well", async () => {
     let seen: unknown;
 
     const result = db.database.transaction(async (tx) => {

@@ -13,7 +13,7 @@ const open = (database: string) => createMemory({ database, logger: silentLogger
 const code = (code: string) => expect.objectContaining({ code });
 
 describe("a database that cannot be reached", () => {
-  it("is tried for some seconds, then reported with what to check; never as an empty result", async () => {
+  it("An unreachable database is tried for some seconds, then reported with what to check", async () => {
     const memory = open(`postgresql://ana:secret@127.0.0.1:${await freePort()}/db`);
     const messages = [new HumanMessage("hello")];
     const calls = [
@@ -30,7 +30,7 @@ describe("a database that cannot be reached", () => {
     await memory.close();
   });
 
-  it("is used again when it comes back within that time", async () => {
+  it("A database that comes back while it is being tried is used again", async () => {
     const port = await freePort();
     const memory = open(`postgresql://ana@127.0.0.1:${port}/db`);
     const recalling = expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_ERROR"));
@@ -48,7 +48,7 @@ describe("a database that cannot be reached", () => {
   });
 
   it.skipIf(!onServer())(
-    "says so when only the name of the database is wrong (server only)",
+    "A wrong database name is reported with what to check (server only)",
     async () => {
       const url = new URL(inject("databaseUrl") ?? "");
       url.pathname = "/no_such_database";
@@ -74,7 +74,7 @@ describe("an invalid database", () => {
     [{}, /must be a pg.Pool/],
     [null, /must be a pg.Pool/],
     [42, /must be a pg.Pool/],
-  ])("is refused: %j", async (database, message) => {
+  ])("An invalid database is refused: %j", async (database, message) => {
     const error = await errorOf(() => createMemory({ database: database as string }));
     expect(error).toEqual(code("INVALID_INPUT"));
     expect(String(error)).toMatch(message);

@@ -16,7 +16,7 @@ const [one, other] = ["A", "E"].map(
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 // Before any memory is at work in the background on the tables that this locks.
-it("ids with equal digests are refused without confusion or endless retries", async () => {
+it("Ids with equal digests are refused without confusion or endless retries", async () => {
   const { schema } = db;
   const client = await db.pool.connect();
   try {
@@ -67,7 +67,7 @@ it("ids with equal digests are refused without confusion or endless retries", as
 });
 
 describe("two ids of one md5", () => {
-  it("have equal md5 digests", () => {
+  it("Two chosen ids have equal md5 digests", () => {
     const md5 = (text: string) => createHash("md5").update(text).digest("hex");
     expect(one).not.toBe(other);
     expect(md5(one)).toBe(md5(other));
@@ -78,7 +78,7 @@ describe("two ids of one md5", () => {
     ["tenants", (tenantId) => ({ tenantId, userId: "ana" })],
     ["apps", (appId) => ({ tenantId: "acme", appId })],
     ["apps of a user", (appId) => ({ tenantId: "beta", userId: "ben", appId })],
-  ])("are two %s", async (_, scopeOf) => {
+  ])("Two ids of one md5 digest are two %s", async (_, scopeOf) => {
     const memory = db.memory({
       config: { categories: { custom: [{ name: "local", level: "app" as const }] } },
     });
@@ -117,7 +117,7 @@ describe("two ids of one md5", () => {
     expect(await memory.memories.list({ scope: mine })).toHaveLength(2);
   });
 
-  it("are two threads", async () => {
+  it("Two ids of one md5 digest are two threads", async () => {
     const memory = db.memory();
     const scope = { tenantId: "threads", userId: "ana" };
     await memory.record({ scope, threadId: one, messages: said("one") });

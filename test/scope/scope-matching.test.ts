@@ -12,7 +12,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 describe("a thread", () => {
-  it("belongs to the scope that first used it: others can neither read nor write it", async () => {
+  it("A thread belongs to the scope that first used it, and others can neither read nor write it", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const owner = { tenantId: "acme", userId: "ana", appId: "notes" };
     const threadId = "owned";
@@ -44,7 +44,7 @@ describe("a thread", () => {
     expect(await memory.threads.list({ scope: owner })).toEqual(before);
   });
 
-  it("of the same id in another tenant is another thread", async () => {
+  it("A thread of the same id in another tenant is another thread", async () => {
     const memory = db.memory();
     const tenants: Scope[] = [
       { userId: "ana" },
@@ -64,7 +64,7 @@ describe("a thread", () => {
     }
   });
 
-  it("is not created by a recall", async () => {
+  it("A recall does not create a thread", async () => {
     const memory = db.memory();
     const scope = { userId: "only asks" };
     await memory.recall({ scope, threadId: "asked for" });
@@ -86,7 +86,7 @@ const lookalikes = [
   ["😀", "😁", "日本", "日", "\u200B", "a\u200B", "\u202Ea", "\t\na"],
 ].flat();
 
-it("a memory of a user within an app is not seen from another app, nor is its audit trail", async () => {
+it("A memory of a user within an app is not seen from another app, nor is its audit trail", async () => {
   const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
   const { memories, changes } = db.memory({ config });
   const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
@@ -114,8 +114,8 @@ it("a memory of a user within an app is not seen from another app, nor is its au
   expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
 });
 
-describe("ids", () => {
-  it("of users are matched exactly", async () => {
+describe("ids of a scope", () => {
+  it("Ids of users are matched exactly", async () => {
     const memory = db.memory();
     for (const userId of lookalikes) {
       await memory.record({
@@ -131,7 +131,7 @@ describe("ids", () => {
     }
   });
 
-  it("of threads and tenants are matched exactly", async () => {
+  it("Ids of threads and tenants are matched exactly", async () => {
     const memory = db.memory();
     for (const id of lookalikes) {
       await memory.record({
@@ -153,7 +153,7 @@ describe("ids", () => {
     }
   });
 
-  it("of a scope are never concatenated", async () => {
+  it("Ids of a scope are never concatenated", async () => {
     const memory = db.memory();
     const part = fc.stringMatching(/^[ab:]{1,3}$/);
     const scopes = fc.uniqueArray(fc.record({ tenantId: part, userId: part, appId: part }), {
@@ -184,7 +184,7 @@ describe("ids", () => {
     }
   });
 
-  it("of 10 kB each work for tenant, user, app and thread", async () => {
+  it("Ids of 10 kB each are accepted for tenant, user, app and thread", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const long = () => randomBytes(5_000).toString("hex");
     const scope = { tenantId: long(), userId: long(), appId: long() };
@@ -205,7 +205,7 @@ describe("ids", () => {
     expect((await memory.recall({ scope, threadId: `${threadId}x` })).lastSeq).toBe(-1);
   });
 
-  it("that are blank, no text or unstorable are refused by every call with the reason", async () => {
+  it("Ids that are blank, no text or unstorable are refused by every call with the reason", async () => {
     const memory = db.memory();
     const bad: [unknown, unknown, string, RegExp][] = [
       [{}, "t", "SCOPE_REQUIRED", /needs a userId or an appId/],

@@ -8,7 +8,7 @@ const storable = fc
   .filter((id) => id.trim() !== "" && !id.includes("\u0000"));
 
 describe("parseScope", () => {
-  it("accepts a user, an app, both, in a tenant or in none; any characters", () => {
+  it("parseScope accepts a user, an app or both, in a tenant or in none, with any characters", () => {
     forAll(
       fc.record(
         { tenantId: storable, userId: storable, appId: storable },
@@ -21,7 +21,7 @@ describe("parseScope", () => {
     expect(parseScope({ appId: "notes" })).toEqual({ appId: "notes" });
   });
 
-  it("refuses an id without a value, which would widen the scope", () => {
+  it("parseScope refuses an id without a value, which would widen the scope", () => {
     const ids = fc.record({ tenantId: storable, userId: storable, appId: storable });
     const missing = fc.constantFrom("tenantId", "userId", "appId");
     forAll(ids, missing, fc.constantFrom(null, undefined), (scope, name, value) => {
@@ -34,7 +34,7 @@ describe("parseScope", () => {
     });
   });
 
-  it("refuses a scope without a value, which would mean all scopes", () => {
+  it("parseScopeIn refuses a scope without a value, which would mean all scopes", () => {
     expect(parseScopeIn({})).toBeUndefined();
     expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
     for (const scope of [undefined, null, {}, { userId: undefined }]) {
@@ -59,22 +59,26 @@ describe("parseScope", () => {
     [{ userId: "ana", user: "ben" }, /user/],
     ["ana", /Invalid scope/],
     [["ana"], /Invalid scope/],
-  ])("refuses %j", (input, message) => {
+  ])("parseScope refuses %j", (input, message) => {
     expect(() => parseScope(input)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
     expect(() => parseScope(input)).toThrow(message);
   });
 });
 
 describe("parseThreadId", () => {
-  it("returns any text that is not blank unchanged", () =>
+  it("parseThreadId returns any text that is not blank unchanged", () =>
     forAll(storable, (id) => {
       expect(parseThreadId(id)).toBe(id);
     }));
 
-  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) =>
-    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" })),
+  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])(
+    "parseThreadId refuses %j",
+    (input) =>
+      expect(() => parseThreadId(input)).toThrow(
+        expect.objectContaining({ code: "INVALID_INPUT" }),
+      ),
   );
 
-  it("does not reveal the owner of a foreign thread", () =>
+  it("The error of a foreign thread does not reveal its owner", () =>
     expect(threadForbidden("t1").message).toContain('Thread "t1" belongs to another scope'));
 });

@@ -36,7 +36,7 @@ async function shown(memory: Memory, scope: Scope, id: string): Promise<string> 
 }
 
 describe("a memory of an app", () => {
-  it("does not reveal its thread, quote or speaker to the app's users", async () => {
+  it("A memory of an app does not reveal its thread, quote or speaker to the app's users", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "notes");
     const note = {
@@ -60,7 +60,7 @@ describe("a memory of an app", () => {
     expect(await memory.memories.list({ scope: ben })).toHaveLength(1);
   });
 
-  it("may have a source of the app's own threads, and of no user's", async () => {
+  it("A memory of an app may have a source in the app's own threads, and in no user's", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "lessons");
     const own = { threadId: "of the app", seqs: [0], quote: "said in the app" };
@@ -93,7 +93,7 @@ describe("a memory of an app", () => {
     expect((await memory.memories.get(again!.id!, { scope: ana }))?.source).toEqual(source);
   });
 
-  it("that waits for consent does not reveal who proposed or approved it, or the evidence", async () => {
+  it("A memory of an app that waits for consent does not reveal who proposed or approved it, or the evidence", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "consents");
     const fields = { category: "profile", key: "city", value: "Porto" };

@@ -75,26 +75,29 @@ describe("invalid search input", () => {
       [...limits("topK"), ...questions, { threshold: Number.NaN }],
     ],
     ["recall", "recall", [{ query: 7 }, { query: ["boat"] }, { topK: 5 }, { mode: "quiet" }]],
-  ])("is rejected by %s with its name before any SQL statement", async (_, call, inputs) => {
-    const { memory, thread, sent } = await asked();
-    const calls = {
-      query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
-      explain: (input: object) =>
-        memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
-      transcript: (input: object) =>
-        memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
-      recall: (input: object) => memory.recall({ ...thread, query: "boat", ...input } as never),
-    };
-    for (const input of inputs) {
-      const error = await calls[call](input).catch((thrown: Error) => thrown);
-      const [name = ""] = Object.keys(input);
-      expect(error, JSON.stringify(input).slice(0, 80)).toMatchObject({ code: "INVALID_INPUT" });
-      if (name !== "categories") expect((error as Error).message).toContain(name);
-      expect(sent()).toBe(0);
-    }
-  });
+  ])(
+    "Invalid search input is rejected by %s with its name before any SQL statement",
+    async (_, call, inputs) => {
+      const { memory, thread, sent } = await asked();
+      const calls = {
+        query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
+        explain: (input: object) =>
+          memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
+        transcript: (input: object) =>
+          memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
+        recall: (input: object) => memory.recall({ ...thread, query: "boat", ...input } as never),
+      };
+      for (const input of inputs) {
+        const error = await calls[call](input).catch((thrown: Error) => thrown);
+        const [name = ""] = Object.keys(input);
+        expect(error, JSON.stringify(input).slice(0, 80)).toMatchObject({ code: "INVALID_INPUT" });
+        if (name !== "categories") expect((error as Error).message).toContain(name);
+        expect(sent()).toBe(0);
+      }
+    },
+  );
 
-  it("is reported with the given and the allowed value", async () => {
+  it("The error of invalid search input has the given and the allowed value", async () => {
     const { memory, thread } = await asked();
     const ask = { ...thread, query: "boat" };
     await expect(memory.query({ ...ask, topK: 201 })).rejects.toThrow(/<=200, not 201\s+→ at topK/);
@@ -107,13 +110,13 @@ describe("invalid search input", () => {
     );
   });
 
-  it("does not include a too long question to recall, which reads its head", async () => {
+  it("A recall accepts a question that is too long and reads its head", async () => {
     const { memory, thread } = await asked();
     const { memories } = await memory.recall({ ...thread, query: megabyte });
     expect(memories.relevant).toHaveLength(1);
   });
 
-  it("includes a vector of another length; one with NaN falls back to words", async () => {
+  it("A vector of another length is rejected, and one with NaN falls back to words", async () => {
     const { memory, thread, embeddings, warnings, sent } = await asked();
     const ask = { ...thread, query: "boat" };
     for (const vector of [

@@ -43,7 +43,7 @@ const inOrder = [
 ];
 
 describe("a broad question", () => {
-  it("lists pinned, then the most important memories in query, tool and recall", async () => {
+  it("A broad question lists pinned, then the most important memories in query, tool and recall", async () => {
     const { memory, scope, threadId } = await known();
     const tool = memoryQueryTool(memory, { scope });
     for (const query of empty) {
@@ -66,7 +66,7 @@ describe("a broad question", () => {
     }
   });
 
-  it("respects filters, categories, allowlists, topK and threshold", async () => {
+  it("A broad question respects filters, categories, allowlists, topK and threshold", async () => {
     const { memory, scope } = await known();
     const query = "Who am I?";
     const ask = async (more: object) =>
@@ -81,7 +81,7 @@ describe("a broad question", () => {
     expect(coach.map((hit) => hit.memory.text)).toEqual(["Cleo runs."]);
   });
 
-  it("is recognised by the stop words of the index's language", async () => {
+  it("A broad question is recognised by the stop words of the index's language", async () => {
     const schema = "broad_questions_in_spanish";
     const spanish = db.memory({ schema, config: { retrieval: { language: "spanish" } } });
     await spanish.setup();
@@ -93,7 +93,7 @@ describe("a broad question", () => {
     expect(await spanish.query({ scope, query: "¿Y mi trabajo?" })).toEqual([]);
   });
 
-  it("is not one with words that match nothing", async () => {
+  it("A question with words that match nothing is not broad", async () => {
     const { memory, scope } = await known();
     const others = [
       "How do volcanoes erupt?",
@@ -107,7 +107,7 @@ describe("a broad question", () => {
     expect([hit?.memory.text, rest]).toEqual(["Cleo is allergic to nuts.", []]);
   });
 
-  it("lists the same with embeddings", async () => {
+  it("A broad question lists the same with embeddings", async () => {
     const fresh = await freshSchema();
     const memory = fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 32 }) });
     const { scope, threadId } = newAddress();
@@ -133,7 +133,7 @@ describe("the budget of full hits", () => {
         ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
     );
 
-  it("covers texts, keys, values and links together, and trims the first hit to fit", () =>
+  it("The budget of full hits covers texts, keys, values and links, and the first hit is trimmed to fit", () =>
     forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
       const kept = fittingHits(hits, budget);
       const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);

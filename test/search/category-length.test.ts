@@ -15,7 +15,7 @@ it.each([
   [2, 2],
   [undefined, 8],
 ])(
-  "a rag_length of %s shows %i memories of eight that fit, slots and statements alike",
+  "A rag_length of %s shows %i memories of eight that fit, slots and statements alike",
   async (length, shown) => {
     const memory = db.memory({ config: recipes(length) });
     const scope = { userId: `cook ${length}` };

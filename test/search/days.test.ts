@@ -10,7 +10,7 @@ const dayOf = (at: Date) => at.getUTCDate();
 const days = Array.from({ length: 12 }, (_, index) => index + 1);
 const at = (day: number, hour: number) => new Date(Date.UTC(2030, 2, day, hour));
 
-describe("users: of twelve days with four facts each", () => {
+describe("twelve days with four facts each", () => {
   let now = at(12, 20);
   let memory: Memory;
 
@@ -49,21 +49,24 @@ describe("users: of twelve days with four facts each", () => {
     [12, 9, "Which places did I visit three days ago?"],
     [12, 5, "What did I visit last Tuesday?"],
     [12, 8, "What did I visit last Friday?"],
-  ])("asked on the %d, those of the %d come first: %s", async (asked, day, query) => {
-    now = at(asked, 20);
-    const hits = await memory.query({ scope, query, topK: 5 });
-    const { memories } = await memory.recall({ scope, threadId: randomUUID(), query });
-    const messages = await memory.transcript.search({ scope, query, topK: 5 });
-    const found = {
-      query: hits.map((hit) => dayOf(hit.memory.validFrom)),
-      recall: memories.relevant.map((hit) => dayOf(hit.memory.validFrom)),
-      transcript: messages.map((hit) => dayOf(hit.saidAt)),
-    };
-    const four = Array(4).fill(day);
-    expect({
-      query: found.query.slice(0, 4),
-      recall: found.recall.slice(0, 4),
-      transcript: found.transcript.slice(0, 4),
-    }).toEqual({ query: four, recall: four, transcript: four });
-  });
+  ])(
+    "A question asked on the %d ranks what happened on the %d first: %s",
+    async (asked, day, query) => {
+      now = at(asked, 20);
+      const hits = await memory.query({ scope, query, topK: 5 });
+      const { memories } = await memory.recall({ scope, threadId: randomUUID(), query });
+      const messages = await memory.transcript.search({ scope, query, topK: 5 });
+      const found = {
+        query: hits.map((hit) => dayOf(hit.memory.validFrom)),
+        recall: memories.relevant.map((hit) => dayOf(hit.memory.validFrom)),
+        transcript: messages.map((hit) => dayOf(hit.saidAt)),
+      };
+      const four = Array(4).fill(day);
+      expect({
+        query: found.query.slice(0, 4),
+        recall: found.recall.slice(0, 4),
+        transcript: found.transcript.slice(0, 4),
+      }).toEqual({ query: four, recall: four, transcript: four });
+    },
+  );
 });

@@ -91,29 +91,26 @@ async function found(memory: Awaited<ReturnType<typeof memoryWith>>["memory"], q
 const all = (texts: string[]) => ({ query: texts, tool: texts, recall: texts });
 const question = "what about sailing?";
 const related = "xyzzy BOATS plugh";
-describe.each([0.05, 0.25, 0.7, 0.85])(
-  "with a model that finds unrelated texts %d alike",
-  (base) => {
-    it("query, tool and recall find related texts only", async () => {
-      const { memory } = await memoryWith(new Model(base));
-      await memory.memories.add(unrelated(40), { scope });
-      expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
-      await memory.memories.add({ text: related }, { scope });
-      expect(await found(memory, question)).toEqual(all([related]));
-      expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
-    });
+describe.each([0.05, 0.25, 0.7, 0.85])("a model that finds unrelated texts %d alike", (base) => {
+  it("Query, tool and recall find related texts only", async () => {
+    const { memory } = await memoryWith(new Model(base));
+    await memory.memories.add(unrelated(40), { scope });
+    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+    await memory.memories.add({ text: related }, { scope });
+    expect(await found(memory, question)).toEqual(all([related]));
+    expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
+  });
 
-    it("a threshold applies to the cosine similarity", async () => {
-      const { memory } = await memoryWith(new Model(base));
-      await memory.memories.add(unrelated(5), { scope });
-      const query = { scope, query: "nothing of that at all?" };
-      expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
-      expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
-    });
-  },
-);
+  it("A threshold applies to the cosine similarity", async () => {
+    const { memory } = await memoryWith(new Model(base));
+    await memory.memories.add(unrelated(5), { scope });
+    const query = { scope, query: "nothing of that at all?" };
+    expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
+    expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
+  });
+});
 
-it("an embedding model that hangs does not block questions", async () => {
+it("An embedding model that hangs does not block questions", async () => {
   const model = new Model(0.3);
   const embed = model.embedDocuments.bind(model);
   let hang = false;
@@ -127,7 +124,7 @@ it("an embedding model that hangs does not block questions", async () => {
 });
 
 describe("an embedding space", () => {
-  it("is measured once for all processes and questions", async () => {
+  it("An embedding space is measured once for all processes and questions", async () => {
     const model = new Model(0.7);
     const { memory, schema } = await memoryWith(model);
     await memory.memories.add(unrelated(3), { scope });
@@ -146,7 +143,7 @@ describe("an embedding space", () => {
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
   });
 
-  it("without a measurement is measured at the next question", async () => {
+  it("An embedding space without a measurement is measured at the next question", async () => {
     const { memory: old, schema } = await memoryWith(new HashingEmbeddings({ dimensions: 64 }));
     await old.memories.add(unrelated(40), { scope });
     const { memory } = await memoryWith(new Model(0.7), schema);
@@ -158,7 +155,7 @@ describe("an embedding space", () => {
     expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
   });
 
-  it("of uniform vectors ranks an exact rare word of a chatty question first", async () => {
+  it("An exact rare word of a chatty question ranks first among uniform vectors", async () => {
     const { memory } = await memoryWith(new Model(0.44, 0.46));
     await memory.memories.add(
       [...unrelated(30), { text: "The spare part has the number QX-7741-Z." }],
@@ -171,7 +168,7 @@ describe("an embedding space", () => {
 });
 
 describe("episodes", () => {
-  it("beyond retrieval.maxEpisodeDistance are shown if the question has their words", async () => {
+  it("Episodes beyond retrieval.maxEpisodeDistance are shown if the question has their words", async () => {
     const { memory } = await memoryWith(new Model(0.05, 0.8));
     const drafts: MemoryDraft[] = [
       { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
@@ -188,7 +185,7 @@ describe("episodes", () => {
     expect(await shown("something else")).toEqual([]);
   });
 
-  it("are found by their words without vectors", async () => {
+  it("Episodes are found by their words without vectors", async () => {
     const memory = db.memory();
     const own = { userId: "episodes without vectors" };
     await memory.memories.add(

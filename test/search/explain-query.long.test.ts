@@ -40,7 +40,7 @@ describe("an explanation", () => {
     ["with embeddings", { embeddings }],
     ["without", {}],
   ])(
-    "has the query's hits in order, and their parts add up to the scores: %s",
+    "An explanation has the query's hits in order, and their parts add up to the scores: %s",
     async (_, options) => {
       const now = new Date("2026-11-20T12:00:00Z");
       const memory = db.memory({ ...options, clock: () => now });
@@ -91,7 +91,7 @@ describe("an explanation", () => {
     },
   );
 
-  it("gives the reason for each omitted memory", async () => {
+  it("An explanation gives the reason for each omitted memory", async () => {
     let now = new Date("2026-11-20T12:00:00Z");
     const memory = db.memory({
       config: { allowlists: { planner: ["interests"] } },
@@ -161,7 +161,7 @@ describe("an explanation", () => {
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
-  it("of a broad question shows which hits are pinned", async () => {
+  it("An explanation of a broad question shows which hits are pinned", async () => {
     const memory = db.memory();
     const scope = { userId: word() };
     const drafts = [
@@ -182,7 +182,7 @@ describe("an explanation", () => {
     expect(omitted).toEqual([]);
   });
 
-  it("includes no memory of another scope in any state", async () => {
+  it("An explanation includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];
     for (const scope of [ana, ben, { ...ana, appId: "other" }]) {

@@ -60,7 +60,7 @@ const crowds: [string, Partial<MemoryDraft>, Way[]][] = [
   ["of another kind", { kind: "insight" }, [["a kind asked for", { kinds: ["fact"] }, null]]],
 ];
 
-describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) => {
+describe.each(crowds)("hundreds of better memories %s", (name, others, ways) => {
   const scope = { userId: name };
   let lexical: Memory;
   let vectors: Memory;
@@ -94,33 +94,36 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
       ["words", "lighthouse", false],
       ["vectors", "by its meaning", true],
       ["the time it holds since", "What happened on 25 May 2022?", false],
-    ])("is found by %s alone, by query, tool and recall", async (_, query, byVector) => {
-      const memory = byVector ? vectors : lexical;
-      expect(
-        (await memory.query({ scope, query, ...asked })).map((hit) => hit.memory.text),
-      ).toEqual([wantedText]);
-      const { agent, categories, filters, kinds } = asked;
-      if (!kinds) {
-        const tool = memoryQueryTool(memory, { scope, ...(agent && { agent }) });
-        const answer: string = await tool.invoke({ query, categories, filters, return: "full" });
-        expect(JSON.parse(answer)).toMatchObject([{ text: wantedText }]);
-      }
-      if (recalled) {
-        const { memories } = await memory.recall({
-          scope,
-          threadId: `${name} asks`,
-          query,
-          ...recalled,
-        });
-        expect(memories.relevant.map((hit) => hit.memory.text)).toEqual([wantedText]);
-      }
-    });
+    ])(
+      "The only match of a restricted search is found by %s alone, by query, tool and recall",
+      async (_, query, byVector) => {
+        const memory = byVector ? vectors : lexical;
+        expect(
+          (await memory.query({ scope, query, ...asked })).map((hit) => hit.memory.text),
+        ).toEqual([wantedText]);
+        const { agent, categories, filters, kinds } = asked;
+        if (!kinds) {
+          const tool = memoryQueryTool(memory, { scope, ...(agent && { agent }) });
+          const answer: string = await tool.invoke({ query, categories, filters, return: "full" });
+          expect(JSON.parse(answer)).toMatchObject([{ text: wantedText }]);
+        }
+        if (recalled) {
+          const { memories } = await memory.recall({
+            scope,
+            threadId: `${name} asks`,
+            query,
+            ...recalled,
+          });
+          expect(memories.relevant.map((hit) => hit.memory.text)).toEqual([wantedText]);
+        }
+      },
+    );
   });
 });
 
 describe("one match of this app among hundreds of another app's", () => {
   const custom = [{ name: "local", level: "app" as const }];
-  it("is found by query and recall", async () => {
+  it("One match of this app among hundreds of another app's is found by query and recall", async () => {
     const memory = db.memory({ config: { categories: { custom } } });
     const user = { userId: "ana of two apps" };
     const drafts = Array.from({ length: crowd }, (_, index) =>
@@ -138,7 +141,7 @@ describe("one match of this app among hundreds of another app's", () => {
   });
 });
 
-it("one message of a thread among thousands of better ones in others is found when only that thread is searched", async () => {
+it("One message among thousands of better ones in other threads is found when only its thread is searched", async () => {
   const memory = db.memory();
   const scope = { userId: "talker" };
   const loud = Array.from(

@@ -66,7 +66,7 @@ describe.each([
   const found = async (memory: Memory, { scope }: Address, query: string) =>
     (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text);
 
-  it("users H1, M9: finds neither its message nor the answer, no strangers, for callers and tools", async () => {
+  it("A forgotten word finds neither its message nor the answer nor others, for callers and tools", async () => {
     const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     expect(await heard(memory, thread, "Utrecht")).toContain(said[1]);
@@ -90,7 +90,7 @@ describe.each([
     );
   });
 
-  it("users H1, M9: of a message that another fact came from finds the message, not the other fact", async () => {
+  it("A message with a forgotten fact is found by its other fact's words until that is forgotten too", async () => {
     const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     const { scope } = thread;
@@ -106,7 +106,7 @@ describe.each([
   });
 });
 
-it("users H1: what was said again and corrected is left out as well, also once it is purged", async () => {
+it("Removing a memory hides every message that stated or corrected it, also once it is purged", async () => {
   let now = new Date("2031-01-01T12:00:00Z").getTime();
   const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   const { scope, threadId } = thread;
@@ -142,7 +142,7 @@ it("users H1: what was said again and corrected is left out as well, also once i
   expect(await heard()).toHaveLength(1);
 });
 
-it("users H1: age hides a memory, not what was said", async () => {
+it("Age hides a memory, not the message that it came from", async () => {
   let now = new Date("2031-01-01T12:00:00Z").getTime();
   const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
@@ -156,7 +156,7 @@ it("users H1: age hides a memory, not what was said", async () => {
   expect(await memory.transcript.search({ scope: thread.scope, query: "fence" })).toHaveLength(1);
 });
 
-it("users H1: a request to forget is left out with what it names, and others' messages stay", async () => {
+it("A request to forget is hidden with the message that it names, and others' messages stay", async () => {
   const request = "Please forget that my sister lives in Utrecht.";
   const fact_extraction = (prompt: string) => {
     const number = Number(
@@ -178,7 +178,7 @@ it("users H1: a request to forget is left out with what it names, and others' me
   expect(await heard(other)).toContain(said[1]);
 });
 
-it("users M9: a question whose words nobody said finds nothing, though its neighbours were said beside one", async () => {
+it("A question finds no memory by words that only adjacent messages have", async () => {
   const { memory, thread } = openThread(db);
   const { scope, threadId } = thread;
   const lines = [
@@ -199,7 +199,7 @@ it("users M9: a question whose words nobody said finds nothing, though its neigh
   expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);
 });
 
-it("users M9: a model is shown nothing that is hardly alike", async () => {
+it("A model is shown no memory with a similarity below 0.1", async () => {
   const { memory, thread } = openThread(db);
   const { scope } = thread;
   const texts = [

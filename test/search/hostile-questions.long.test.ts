@@ -8,8 +8,15 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 let memory: Memory;
-/** What a question takes here and at this time. */
+/** Processor time of a question here. A server takes its own, and has a deadline for statements. */
 let ordinaryMs: number;
+
+async function processorMsOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
 
 /** Words that differ, of `letters` letters each. */
 const different = (count: number, letters: number) =>
@@ -57,23 +64,27 @@ beforeAll(async () => {
     { text: "The user's dog is called Rex.", category: "knowledge" },
     { scope },
   );
-  const from = performance.now();
-  await memory.recall({ ...thread, query: "What is my dog called?" });
-  ordinaryMs = performance.now() - from;
+  ordinaryMs = await processorMsOf(() =>
+    memory.recall({ ...thread, query: "What is my dog called?" }),
+  );
 });
 
-describe("a question of", () => {
-  it.each(hostile)("%s is answered by recall, query and transcript.search", async (_, text) => {
-    const query = `${text.slice(0, 9_980)} dog`;
-    const from = performance.now();
-    expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
-    expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
-    expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
-    // Some milliseconds; without a longest word it takes minutes, or ends the process.
-    expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
-  });
+describe("a hostile question", () => {
+  it.each(hostile)(
+    "A question of %s is answered by recall, query and transcript.search",
+    async (_, text) => {
+      const query = `${text.slice(0, 9_980)} dog`;
+      const ms = await processorMsOf(async () => {
+        expect((await memory.recall({ ...thread, query })).lastSeq).toBe(1);
+        expect(await memory.query({ scope, query })).toBeInstanceOf(Array);
+        expect(await memory.transcript.search({ scope, query })).toBeInstanceOf(Array);
+      });
+      // Some milliseconds; without a longest word it takes minutes, or ends the process.
+      expect(ms).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
+    },
+  );
 
-  it("a long word finds the message that has it", async () => {
+  it("A question of a long word finds the message that has it", async () => {
     const word = randomUUID().replaceAll("-", "").repeat(20);
     await memory.record({ ...thread, messages: [new HumanMessage(`My token is ${word}.`)] });
     const [hit] = await memory.transcript.search({ scope, query: word });
@@ -82,7 +93,7 @@ describe("a question of", () => {
 });
 
 it.each(hostile)(
-  "a message or memory of %s is stored and found by its other words",
+  "A message or memory of %s is stored and found by its other words",
   async (_, text) => {
     const said = randomUUID()
       .slice(0, 8)

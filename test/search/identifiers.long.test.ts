@@ -36,7 +36,7 @@ class Misled extends Embeddings {
   }
 }
 
-describe("users: an identifier of the question that few memories have", () => {
+describe("an identifier of the question that few memories have", () => {
   it.each([
     ["a mail address", "billing@example.org"],
     ["a ticket", "OPS-4471"],
@@ -55,29 +55,37 @@ describe("users: an identifier of the question that few memories have", () => {
     ["a host", "shop.example.org"],
     ["a file", "report.docx"],
     ["an address", "https://example.org/pricing"],
-  ])("is found by query, tool and recall, whatever vectors say: %s", async (_, identifier) => {
-    const memory = db.memory({ embeddings: new Misled(identifier) });
-    await memory.setup();
-    const scope = { userId: randomUUID() };
-    const near = Array.from({ length: 60 }, (_, index) => ({
-      text: `Somebody gets the mail of office w${index}x.`,
-    }));
-    const other = Array.from({ length: unrelatedTexts }, (_, index) => ({
-      text: `Word w${index}y and word w${index}z.`,
-    }));
-    const texts = [`The shed is known as ${identifier}.`, `Peter painted ${identifier} in blue.`];
-    await memory.memories.add([...near, ...other, ...texts.map((text) => ({ text }))], { scope });
-    for (const query of [`Who gets the mail of ${identifier}?`, `Who gets mail: ${identifier}?`]) {
-      const hits = await memory.query({ scope, query });
-      const answer = JSON.parse(await memoryQueryTool(memory, { scope }).invoke({ query }));
-      const { memories } = await memory.recall({ scope, threadId: query, query });
-      const found = {
-        query: hits.slice(0, 2).map((hit) => hit.memory.text),
-        tool: answer.slice(0, 2).map((hit: { text: string }) => hit.text.replace(/^\[\w+\] /, "")),
-        recall: memories.relevant.slice(0, 2).map((hit) => hit.memory.text),
-      };
-      for (const [way, first] of Object.entries(found))
-        expect(first.toSorted(), `${way}: ${query}`).toEqual(texts.toSorted());
-    }
-  });
+  ])(
+    "Memories with an identifier of the question are found first for any vectors: %s",
+    async (_, identifier) => {
+      const memory = db.memory({ embeddings: new Misled(identifier) });
+      await memory.setup();
+      const scope = { userId: randomUUID() };
+      const near = Array.from({ length: 60 }, (_, index) => ({
+        text: `Somebody gets the mail of office w${index}x.`,
+      }));
+      const other = Array.from({ length: unrelatedTexts }, (_, index) => ({
+        text: `Word w${index}y and word w${index}z.`,
+      }));
+      const texts = [`The shed is known as ${identifier}.`, `Peter painted ${identifier} in blue.`];
+      await memory.memories.add([...near, ...other, ...texts.map((text) => ({ text }))], { scope });
+      for (const query of [
+        `Who gets the mail of ${identifier}?`,
+        `Who gets mail: ${identifier}?`,
+      ]) {
+        const hits = await memory.query({ scope, query });
+        const answer = JSON.parse(await memoryQueryTool(memory, { scope }).invoke({ query }));
+        const { memories } = await memory.recall({ scope, threadId: query, query });
+        const found = {
+          query: hits.slice(0, 2).map((hit) => hit.memory.text),
+          tool: answer
+            .slice(0, 2)
+            .map((hit: { text: string }) => hit.text.replace(/^\[\w+\] /, "")),
+          recall: memories.relevant.slice(0, 2).map((hit) => hit.memory.text),
+        };
+        for (const [way, first] of Object.entries(found))
+          expect(first.toSorted(), `${way}: ${query}`).toEqual(texts.toSorted());
+      }
+    },
+  );
 });

@@ -29,7 +29,7 @@ describe("a question of hundreds of words that the user often said", () => {
     });
   });
 
-  it("is searched by its rarest terms", async () => {
+  it("A question of hundreds of frequent words is searched by its rarest terms", async () => {
     const termsOf = async (question: string) => {
       const { rows } = await db.pool.query(
         `select unnest(t.lexemes) as lexeme from "${db.schema}".owner o cross join "${db.schema}".question_terms_1(array[o.id], 'english', $1, true, 6) t`,
@@ -42,7 +42,7 @@ describe("a question of hundreds of words that the user often said", () => {
     expect(await termsOf(common.slice(0, mostTerms).join(" "))).toHaveLength(mostTerms);
   });
 
-  it("finds a rare word at any position of the question", async () => {
+  it("A rare word is found at any position of a long question", async () => {
     const memory = db.memory();
     for (const query of [long, `${rare} ${common.join(" ")}`]) {
       expect((await memory.query({ scope, query })).map((hit) => hit.memory.text)).toEqual([

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe("memory.query", () => {
-  it("returns hits with memory, similarity and reason, best first", async () => {
+  it("memory.query returns hits with memory, similarity and reason, best first", async () => {
     const hits = await ask("Which raw tomatoes does Ana dislike?");
     expect(hits[0]).toMatchObject({
       memory: { text: marked, category: "preferences", importance: 5, scope },
@@ -78,7 +78,7 @@ describe("memory.query", () => {
     [{ agent_id: "%" }, []],
     [{ agent_id: null, category: null, pinned: null, importance_min: null }, [plain, marked, late]],
     [{}, [plain, marked, late]],
-  ])("filters by %j", async (filters, expected) => {
+  ])("memory.query filters by %j", async (filters, expected) => {
     expect((await texts("tomatoes", { filters })).toSorted()).toEqual(expected.toSorted());
   });
 
@@ -93,7 +93,7 @@ describe("memory.query", () => {
     [{ importance_max: 6 }],
     [{ updated_after: "soon" }],
     [{ agent_id: "co\u0000ok" }],
-  ])("refuses the filters %j", async (filters) => {
+  ])("memory.query refuses the filters %j", async (filters) => {
     await expect(ask("tomatoes", { filters: filters as MemoryFilter })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
@@ -114,7 +114,7 @@ describe("memory.query", () => {
     [{ constructor: 1 }, /"constructor"/],
     [{ categories: ["vegetables"] }, /no category "vegetables"/],
     [{ filters: { category: "vegetables" } }, /no category/],
-  ])("rejects %j and names the option", async (more, message) => {
+  ])("memory.query rejects %j and names the option", async (more, message) => {
     const refused = ask("tomatoes", more as Partial<MemoryQuery>);
     await expect(refused).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -122,7 +122,7 @@ describe("memory.query", () => {
     });
   });
 
-  it("answers a tool's request in the tool's form", async () => {
+  it("memory.query answers a tool's request in the tool's form", async () => {
     const request = {
       scope,
       agent: null,
@@ -154,7 +154,7 @@ describe("memory.query", () => {
     );
   });
 
-  it("still finds a word that is also a name of an agent or speaker", async () => {
+  it("memory.query still finds a word that is also a name of an agent or speaker", async () => {
     for (const name of ["travel", "constructor", "toString", "the loves"]) {
       const own = { userId: `talks with ${name}` };
       const word = name.split(" ").at(-1) as string;
@@ -176,7 +176,7 @@ describe("memory.query", () => {
     }
   });
 
-  it("returns one or two linked memories with the best hits", async () => {
+  it("memory.query returns one or two linked memories with the best hits", async () => {
     const linked = { userId: "linked" };
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
     await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], {
@@ -202,7 +202,7 @@ describe("memory.query", () => {
     expect(await linker.query({ ...query, filters: { role: "user" } })).toEqual([]);
   });
 
-  it("returns procedures only when asked for by category or kind", async () => {
+  it("memory.query returns procedures only when asked for by category or kind", async () => {
     const steps = "1. Wash the tomatoes.\n2. Cut the tomatoes.";
     expect(await texts("wash tomatoes")).not.toContain(steps);
     expect(await texts("wash tomatoes", { categories: ["procedural"] })).toEqual([steps]);
@@ -210,7 +210,7 @@ describe("memory.query", () => {
     expect(await texts("wash tomatoes", { kinds: ["procedure"] })).toEqual([steps]);
   });
 
-  it("uses the messages around a fact's source", async () => {
+  it("memory.query uses the messages around a fact's source", async () => {
     const talk = { userId: "talk" };
     const messages = [
       new HumanMessage({ content: "Do you remember my holiday in Portugal?", name: "Ana" }),
@@ -233,7 +233,7 @@ describe("memory.query", () => {
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
   });
 
-  it("finds memories valid from a date in the question without a shared word", async () => {
+  it("memory.query finds memories valid from a date in the question without a shared word", async () => {
     const diary = { userId: "diary" };
     const on = (validFrom: string, text: string, more: Partial<MemoryDraft> = {}) => ({
       text,
@@ -266,7 +266,7 @@ describe("memory.query", () => {
     expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
   });
 
-  it("finds words in other spellings", async () => {
+  it("memory.query finds words in other spellings", async () => {
     const written = { userId: "written" };
     const drafts = [
       "The Wi-Fi at home is called Nest.",
@@ -280,7 +280,7 @@ describe("memory.query", () => {
     expect(await first("Who has 22.1.0?")).toEqual(drafts[2]);
   });
 
-  it("reads relative dates, and a date without a year as the last one", async () => {
+  it("memory.query reads relative dates, and a date without a year as the last one", async () => {
     const { userId } = { userId: "lately" };
     const told = async (at: string, text: string) => {
       now = new Date(at);
@@ -301,7 +301,7 @@ describe("memory.query", () => {
     now = before;
   });
 
-  it("users: reads yesterday in the time zone of who asks", async () => {
+  it('A search reads "yesterday" in the time zone of its caller', async () => {
     const [scope, threadId, query] = [{ userId: "in Tokyo" }, "t", "What happened yesterday?"];
     const before = now;
     for (const [at, content] of [
@@ -335,7 +335,7 @@ describe("memory.query", () => {
     await expect(nowhere).rejects.toThrow(/no time zone: "Asia\/Atlantis"/);
   });
 
-  it("ranks matching words before other memories of the same date", async () => {
+  it("memory.query ranks matching words before other memories of the same date", async () => {
     const busy = { userId: "busy" };
     const validFrom = new Date("2023-08-03T10:00Z");
     const chores = Array.from({ length: 80 }, (_, index) => ({
@@ -349,7 +349,7 @@ describe("memory.query", () => {
     expect(found[0]).toBe(wanted.text);
   });
 
-  it("does not match short or unlike words as misspellings", async () => {
+  it("memory.query does not match short or unlike words as misspellings", async () => {
     const memory = db.memory();
     const user = { scope: { userId: "spelt" } };
     const known = [

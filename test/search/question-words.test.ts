@@ -13,11 +13,11 @@ describe("namesActor", () => {
     ["What did Mariana say?", "Maria", false],
     ["Who said it?", "Ana", false],
     ["", "Ana", false],
-  ])("%s names %s: %s", (question, actor, named) =>
+  ])("The question %j names %j: %s", (question, actor, named) =>
     expect(namesActor(asked(question))(actor)).toBe(named),
   );
 
-  it("does not match an empty actor", () => {
+  it("namesActor does not match an empty actor", () => {
     expect(namesActor(asked("Who, what?"))("")).toBe(false);
     expect(namesActor(asked(""))("")).toBe(false);
   });

@@ -39,13 +39,13 @@ describe("rankMemories", () => {
     ["a link to another hit", { relation: 0.8 }, {}],
     ["importance", {}, { importance: 5 }],
     ["freshness", {}, { updatedAt: new Date(now.getTime() + 1) }],
-  ])("ranks %s first", (_, fields, of) => {
+  ])("rankMemories ranks %s first", (_, fields, of) => {
     const old = { updatedAt: new Date("2024-01-01") };
     const better = signals("better", fields, { ...old, ...of });
     expect(ids([signals("plain", {}, old), better])).toEqual(["better", "plain"]);
   });
 
-  it("ranks memories of the named actor and date first among equals", () => {
+  it("rankMemories ranks memories of the named actor and date first among equals", () => {
     const ben = signals("ben", {}, { actorId: "Ben" });
     expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual([
       "ben",
@@ -56,7 +56,7 @@ describe("rankMemories", () => {
     expect(ids([signals("plain"), may], { spans })).toEqual(["may", "plain"]);
   });
 
-  it("orders memories that match only the date by named actor, then by message order", () => {
+  it("rankMemories orders memories that match only the date by named actor, then by message order", () => {
     const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
@@ -76,7 +76,7 @@ describe("rankMemories", () => {
     });
   });
 
-  it("orders vectors by their distance from unrelated ones", () => {
+  it("rankMemories orders vectors by their distance from unrelated ones", () => {
     const of = (far: number, near: number) => [
       signals("far", { words: 0.1, similarity: far }),
       signals("near", { words: 0, similarity: near }),
@@ -94,7 +94,7 @@ describe("rankMemories", () => {
     ]);
   });
 
-  it("answers.md 1: puts the named day first, then the nearest to it", () => {
+  it("rankMemories puts the named day first, then the days nearest to it", () => {
     const spans = [{ from: new Date("2030-03-03"), before: new Date("2030-03-04") }];
     const days = [10, 9, 5, 4, 3, 2].map((day) =>
       signals(
@@ -116,7 +116,7 @@ describe("rankMemories", () => {
     ]);
   });
 
-  it("has the maximum of cosine and lexical score as similarity", () => {
+  it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {
     const similarityOf = (fields: Partial<MemorySignals>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;
     expect(similarityOf({ words: 0, similarity: 0.7 })).toBe(0.7);
@@ -125,7 +125,7 @@ describe("rankMemories", () => {
     expect(similarityOf({ words: 1, similarity: 1, source: 1 })).toBe(1);
   });
 
-  it("gives the reason of each hit", () => {
+  it("rankMemories gives the reason of each hit", () => {
     const reasonOf = (fields: Partial<MemorySignals>, names = false) =>
       rankMemories([signals("one", fields, { actorId: "Ana" })], {
         ...question,
@@ -153,7 +153,7 @@ describe("rankMemories", () => {
     )
     .map((all) => all.map((fields, index) => signals(String(index), fields)));
 
-  it("returns finite, sorted scores and similarities within 0 and 1, cut by the threshold only", () =>
+  it("rankMemories returns finite, sorted scores and similarities within 0 and 1, cut by the threshold only", () =>
     forAll(candidates, share, (all, threshold) => {
       const hits = rankMemories(all, question);
       expect(hits.length).toBe(all.length);
@@ -169,7 +169,7 @@ describe("rankMemories", () => {
       );
     }));
 
-  it("never ranks a memory lower for a better match", () =>
+  it("rankMemories never ranks a memory lower for a better match", () =>
     forAll(
       candidates.filter((all) => all.length > 1),
       share,
@@ -182,7 +182,7 @@ describe("rankMemories", () => {
 });
 
 describe("aboveFloor", () => {
-  it("by default drops everything if the best hit is weak, else keeps nearly all", () => {
+  it("aboveFloor by default drops everything if the best hit is weak, else keeps nearly all", () => {
     const { best, each } = defaultFloor;
     expect(aboveFloor([{ similarity: best - 0.01 }, { similarity: each }], undefined)).toEqual([]);
     const some = [{ similarity: each }, { similarity: best }, { similarity: each - 0.01 }];
@@ -191,7 +191,7 @@ describe("aboveFloor", () => {
     expect(aboveFloor([{ similarity: 0 }], 0)).toEqual([{ similarity: 0 }]);
   });
 
-  it("uses evidence below similarity, except with a threshold", () => {
+  it("aboveFloor decides by evidence if a hit has it, and by similarity with a threshold", () => {
     const all = [{ similarity: 0.7, evidence: 0 }];
     expect(aboveFloor(all, undefined)).toEqual([]);
     expect(aboveFloor(all, 0.6)).toEqual(all);

@@ -18,7 +18,7 @@ const said = (fields: Partial<TranscriptCandidate>): TranscriptCandidate => ({
 const question = { spans: [], names: () => false };
 
 describe("rankTranscript", () => {
-  it("ranks the named speaker first among equals, with the reason", () => {
+  it("rankTranscript ranks the named speaker first among equals, with the reason", () => {
     const named = { ...question, names: (actor: string) => actor === "Ben" };
     const ranked = rankTranscript(
       [said({ seq: 1 }), said({ seq: 2, actor: "Ben" }), said({ seq: 3, actor: null, ownFit: 0 })],
@@ -32,7 +32,7 @@ describe("rankTranscript", () => {
     ]);
   });
 
-  it("ranks messages of the named day first, then the nearest", () => {
+  it("rankTranscript ranks messages of the named day first, then the nearest", () => {
     const spans = [{ from: new Date("2024-03-03"), before: new Date("2024-03-04") }];
     const days = [10, 4, 3, 1].map((day) =>
       said({ seq: day, saidAt: new Date(Date.UTC(2024, 2, day, 12)) }),
@@ -42,7 +42,7 @@ describe("rankTranscript", () => {
     ]);
   });
 
-  it("keeps messages above the threshold, best first", () => {
+  it("rankTranscript keeps messages above the threshold, best first", () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     const messages = fc.array(fc.record({ seq: fc.nat(30), fit: share, ownFit: share }).map(said));
     forAll(messages, share, (all, threshold) => {

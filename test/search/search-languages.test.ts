@@ -56,13 +56,16 @@ describe("search in other languages", () => {
     ["Korean", korean, "커피 좋아해요?", 0],
     ["Korean, another particle", korean, "고양이는?", 2],
     ["Thai", thai, "กาแฟ", 0],
-  ])("%s: the question finds its memory and message first", async (_, texts, query, index) => {
-    const { memories, said } = await find(texts, query);
-    expect(memories[0]).toBe(texts[index]);
-    expect(said[0]).toBe(texts[index]);
-  });
+  ])(
+    "A question in another language finds its memory and message first: %s",
+    async (_, texts, query, index) => {
+      const { memories, said } = await find(texts, query);
+      expect(memories[0]).toBe(texts[index]);
+      expect(said[0]).toBe(texts[index]);
+    },
+  );
 
-  it("finds nothing without a shared word", async () => {
+  it("A question in another language finds nothing without a shared word", async () => {
     expect(await find(japanese, "税金の申告")).toEqual({ memories: [], said: [] });
     expect(await find(chinese, "股票")).toEqual({ memories: [], said: [] });
   });
@@ -71,7 +74,7 @@ describe("search in other languages", () => {
     ["Das Cafe in Zurich ist gut.", "Café Zürich"],
     ["Das Café in Zürich ist gut.", "cafe zurich"],
     ["Das Cafe\u0301 in Zu\u0308rich ist gut.", "CAFÉ"],
-  ])("accents: %s is found by %s", async (text, query) => {
+  ])("Accents make no difference to a search: %s is found by %s", async (text, query) => {
     for (const language of ["english", "german", "simple"]) {
       const { memories, said } = await find([text, "Something else."], query, {
         retrieval: { language },
@@ -86,12 +89,12 @@ describe("search in other languages", () => {
     ["german", "HÄUSCHEN", 2],
     ["simple", "müller brücke", 0],
     ["simple", "apfel oder äpfel", 1],
-  ])("%s: %s", async (language, query, index) => {
+  ])("A German text is found with the index language %s: %s", async (language, query, index) => {
     const { memories, said } = await find(german, query, { retrieval: { language } });
     expect([memories[0], said[0]]).toEqual([german[index], german[index]]);
   });
 
-  it("stems in the configured language only", async () => {
+  it("A search stems words in the configured language only", async () => {
     expect((await find(german, "fahren", { retrieval: { language: "simple" } })).memories).toEqual(
       [],
     );

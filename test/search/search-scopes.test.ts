@@ -25,7 +25,7 @@ const said = async (scope: Scope, query = "marmot") => {
 };
 
 describe("a search", () => {
-  it("sees exactly one user, tenant and app for ids of any characters", async () => {
+  it("A search sees exactly one user, tenant and app for ids of any characters", async () => {
     const scopes: Scope[] = [
       ...["a", "ab", "A", "a%", "a_", "a\\", "a:b", "ä"].map((userId) => ({ userId })),
       { tenantId: "a", userId: "a" },
@@ -50,7 +50,7 @@ describe("a search", () => {
     expect(await said({ tenantId: "a", userId: "unheard of" })).toEqual([]);
   });
 
-  it("in an app sees the user's memories, the user's in this app and the app's own", async () => {
+  it("A search in an app sees the user's memories, the user's in this app and the app's own", async () => {
     const user = { userId: "ben" };
     const inNotes = { ...user, appId: "notes" };
     await memory.memories.add({ text: "Ben likes the marmot." }, { scope: user });
@@ -97,7 +97,7 @@ describe("a search", () => {
     }
   });
 
-  it("in an app sees that app's messages only; without one, all of the user's", async () => {
+  it("A search in an app sees that app's messages only; without one, all of the user's", async () => {
     const user = { userId: "dora" };
     for (const [index, scope] of [
       user,
@@ -114,7 +114,7 @@ describe("a search", () => {
     }
   });
 
-  it("does not find a removed memory until it is restored", async () => {
+  it("A search does not find a removed memory until it is restored", async () => {
     const scope = { userId: "emil" };
     const [added] = await memory.memories.add({ text: "Emil keeps a marmot." }, { scope });
     const id = added?.id as string;

@@ -55,7 +55,7 @@ const ids = async (...asked: Parameters<typeof search>) =>
   (await search(...asked)).map(({ messageId }) => messageId);
 
 describe("transcript search", () => {
-  it("returns text, position, time, speaker and reason", async () =>
+  it("Transcript search returns text, position, time, speaker and reason", async () =>
     expect((await search("Who went to a pottery class?"))[0]).toEqual({
       threadId: "spring",
       seq: 2,
@@ -70,25 +70,25 @@ describe("transcript search", () => {
       reason: "its words",
     }));
 
-  it("finds an answer by the words of the question before it", async () => {
+  it("Transcript search finds an answer by the words of the question before it", async () => {
     const hits = await search("What did Ana make in the pottery class?");
     const answer = hits.find(({ messageId }) => messageId === "s4");
     expect(answer).toMatchObject({ reason: "what was said around it; said by who is asked about" });
     expect(hits.slice(0, 3)).toContainEqual(answer);
   });
 
-  it("prefers messages of the named speaker", async () => {
+  it("Transcript search prefers messages of the named speaker", async () => {
     expect((await ids("What about Ana and the lake swimming?"))[0]).toBe("u1");
     expect((await ids("What about Ben and the lake swimming?"))[0]).toMatch(/u0|u2/);
   });
 
-  it("prefers messages of the date in the question", async () => {
+  it("Transcript search prefers messages of the date in the question", async () => {
     expect((await ids("pottery in March 2024"))[0]).toBe("s2");
     expect((await ids("pottery in July 2024"))[0]).toBe("u5");
     expect((await ids("pottery on 5 July"))[0]).toBe("u5");
   });
 
-  it("finds messages of a date in the question without a shared word", async () => {
+  it("Transcript search finds messages of a date in the question without a shared word", async () => {
     const said = await search("What else happened on 10 March 2024?", { topK: 20 });
     expect(said.map(({ messageId }) => messageId).toSorted()).toEqual(spring.map(({ id }) => id));
     expect(said[0]).toMatchObject({ similarity: 0.3, reason: "the time it was said at" });
@@ -102,17 +102,17 @@ describe("transcript search", () => {
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });
 
-  it("finds inflected words", async () =>
+  it("Transcript search finds inflected words", async () =>
     expect((await ids("children minded freezing"))[0]).toBe("u2"));
 
-  it("never finds system and tool messages", async () => {
+  it("Transcript search never finds system and tool messages", async () => {
     const found = await ids("swimming forbidden closed degrees lake", { topK: 200, threshold: 0 });
     expect(found).toContain("u1");
     expect(found).not.toContain("u3");
     expect(found).not.toContain("u4");
   });
 
-  it("respects threadId and topK", async () => {
+  it("Transcript search respects threadId and topK", async () => {
     const all = await ids("pottery", { topK: 200, threshold: 0 });
     expect(all.length).toBeGreaterThan(3);
     expect(await ids("pottery", { topK: 2, threshold: 0 })).toEqual(all.slice(0, 2));
@@ -122,7 +122,7 @@ describe("transcript search", () => {
     expect(await ids("pottery", { threadId: "unheard of" })).toEqual([]);
   });
 
-  it("weights assistant messages by half, without the words around them", async () => {
+  it("Transcript search weights assistant messages by half, without the words around them", async () => {
     const chat = { userId: "chat" };
     const words = "The ferry to Naxos leaves at nine.";
     await memory.record({
@@ -138,7 +138,7 @@ describe("transcript search", () => {
     expect(hits[1]?.score).toBeCloseTo(Number(hits[0]?.score) / 2, 5);
   });
 
-  it("returns nothing without a match or above the threshold", async () => {
+  it("Transcript search returns nothing without a match, and no hit below the threshold", async () => {
     expect(await ids("How do I configure a reverse proxy?")).toEqual([]);
     const vague = "Which community regulations govern satellite broadcasting licences nowadays?";
     expect(await ids(vague, { threshold: 0.3 })).toEqual([]);
@@ -155,16 +155,20 @@ describe("transcript search", () => {
     ["only marks", `'"%_\\ & | ! ( ) <-> :* \u0000 ?`],
     ["an emoji", "🏺"],
     ["halves of surrogate pairs", "\uD83C \uDFFA"],
-  ])("of %s finds nothing", async (_, query) => expect(await ids(query)).toEqual([]));
+  ])("Transcript search finds nothing for a query that is %s", async (_, query) =>
+    expect(await ids(query)).toEqual([]),
+  );
 
   it.each([
     "pottery & class | (market) !lake <-> 'x' :*",
     `pot%ry "pottery" \\pottery\\ '; drop table message; --`,
     "pottery\u0000class",
     "POTTERY, pottery; Pöttery?",
-  ])("reads %j as words", async (query) => expect(await ids(query)).toContain("s2"));
+  ])("Transcript search reads %j as words", async (query) =>
+    expect(await ids(query)).toContain("s2"),
+  );
 
-  it("takes at most 10,000 characters", async () => {
+  it("Transcript search takes at most 10,000 characters", async () => {
     const long = `pottery class ${"and then something else happened ".repeat(400)}`.slice(
       0,
       10_000,

@@ -12,7 +12,7 @@ type Expectation = (store: BaseStore) => Promise<void>;
 const keys = (items: readonly { readonly key: string }[]) => items.map(({ key }) => key).sort();
 
 const expectations: Readonly<Record<string, Expectation>> = {
-  async "gives back what was put, and when"(store) {
+  async "A store gives back what was put, and when"(store) {
     const value = { text: "Likes tea", nested: { list: [1, "two", null, { deep: true }] } };
     await store.put(["users", "ana"], "tea", value);
     const item = await store.get(["users", "ana"], "tea");
@@ -22,7 +22,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.get(["users", "ana"], "coffee")).toBeNull();
     expect(await store.get(["users"], "tea")).toBeNull();
   },
-  async "keeps when an item was made where its value is replaced"(store) {
+  async "A new value keeps the time at which its item was created"(store) {
     await store.put(["a"], "k", { version: 1 });
     const createdAt = (await store.get(["a"], "k"))?.createdAt.getTime();
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -32,13 +32,15 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(second?.createdAt.getTime()).toBe(createdAt);
     expect(second?.updatedAt.getTime()).toBeGreaterThan(createdAt ?? 0);
   },
-  async "gives copies: changing one changes nothing that is stored"(store) {
+  async "A store gives copies, so changing one changes nothing that is stored"(store) {
     const value = { tags: ["one"] };
     await store.put(["a"], "k", value);
     value.tags.push("two");
     expect((await store.get(["a"], "k"))?.value).toEqual({ tags: ["one"] });
   },
-  async "deletes, by delete and by putting null, and deleting what is not there is nothing"(store) {
+  async "An item is deleted by delete or by putting null, and deleting a missing one changes nothing"(
+    store,
+  ) {
     await store.put(["a"], "k", { n: 1 });
     await store.put(["a"], "l", { n: 2 });
     await store.delete(["a"], "k");
@@ -47,7 +49,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.search(["a"])).toEqual([]);
     expect(await store.listNamespaces()).toEqual([]);
   },
-  async "matches whole labels: users/1 is not users/10"(store) {
+  async "A prefix matches whole labels: users/1 is not users/10"(store) {
     await store.put(["users", "1"], "mine", { n: 1 });
     await store.put(["users", "10"], "theirs", { n: 2 });
     await store.put(["users", "1", "deep"], "below", { n: 3 });
@@ -58,12 +60,12 @@ const expectations: Readonly<Record<string, Expectation>> = {
       ["users", "1", "deep"],
     ]);
   },
-  async "keeps namespaces apart that are the same text when joined"(store) {
+  async "Namespaces that are the same text when joined are kept apart"(store) {
     await store.put(["a", "b:c"], "k", { n: 1 });
     expect(await store.get(["a", "b", "c"], "k")).toBeNull();
     expect(await store.search(["a", "b"])).toEqual([]);
   },
-  async "takes labels of any characters"(store) {
+  async "A namespace takes labels of any characters"(store) {
     const labels = [
       "a_b",
       "a%",
@@ -81,11 +83,11 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const listed = await store.listNamespaces({ prefix: ["any"] });
     expect(listed.map(([, label]) => label).sort()).toEqual([...labels].sort());
   },
-  async "refuses a namespace without labels, and an empty label"(store) {
+  async "A store refuses a namespace without labels, and an empty label"(store) {
     await expect(store.put([], "k", { n: 1 })).rejects.toThrow();
     await expect(store.put(["a", ""], "k", { n: 1 })).rejects.toThrow();
   },
-  async "filters by equality"(store) {
+  async "A search filters by equality"(store) {
     await store.put(["f"], "1", { status: "open", n: 1 });
     await store.put(["f"], "2", { status: "done", n: 2 });
     await store.put(["f"], "3", { status: "open", n: 3, flag: null });
@@ -94,7 +96,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(keys(await store.search(["f"], { filter: { flag: null } }))).toEqual(["3"]);
     expect(keys(await store.search(["f"], { filter: { n: "1" } }))).toEqual([]);
   },
-  async "filters by operators"(store) {
+  async "A search filters by operators"(store) {
     for (const n of [1, 2, 10]) await store.put(["f"], String(n), { n, name: `n${n}` });
     await store.put(["f"], "none", { name: "none" });
     const found = async (condition: object) =>
@@ -105,18 +107,18 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await found({ $gte: 2, $lt: 10 })).toEqual(["2"]);
     expect(await found({ $lte: 2 })).toEqual(["1", "2"]);
   },
-  async "compares times as times"(store) {
+  async "A filter compares times as times"(store) {
     await store.put(["t"], "old", { at: "2024-12-31T00:00:00Z" });
     await store.put(["t"], "new", { at: "2025-06-01T00:00:00Z" });
     expect(
       keys(await store.search(["t"], { filter: { at: { $gte: "2025-01-01T00:00:00Z" } } })),
     ).toEqual(["new"]);
   },
-  async "refuses an unknown operator, which would widen what is found"(store) {
+  async "A filter with an unknown operator is refused, as it would widen what is found"(store) {
     await store.put(["f"], "1", { n: 1 });
     await expect(store.search(["f"], { filter: { n: { $greater: 1 } } })).rejects.toThrow();
   },
-  async "pages, ten where nothing is said"(store) {
+  async "A search returns pages, of ten items by default"(store) {
     for (let n = 0; n < 12; n++) await store.put(["p"], `k${n}`, { n });
     expect(await store.search(["p"])).toHaveLength(10);
     const all = (
@@ -125,7 +127,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(new Set(keys(all)).size).toBe(12);
     expect(all).toHaveLength(12);
   },
-  async "ranks by a query"(store) {
+  async "A search ranks by a query"(store) {
     await store.put(["q"], "tea", { text: "green tea with honey" });
     await store.put(["q"], "car", { text: "a red car with four doors" });
     await store.put(["q"], "dog", { text: "the dog barks at night" });
@@ -136,7 +138,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const [filtered] = await store.search(["q"], { query: "green tea", filter });
     expect(filtered?.key).not.toBe("tea");
   },
-  async "finds an item by the fields that its put names, elements of lists too"(store) {
+  async "A query finds an item by the fields that its put names, elements of lists too"(store) {
     const chapters = [{ text: "about otters" }, { text: "about zebras" }];
     await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, [
       "title",
@@ -147,7 +149,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const [hidden] = await store.search(["i"], { query: "volcano", limit: 1 });
     expect(hidden?.score ?? 0).toBeLessThan(0.5);
   },
-  async "finds what is not indexed by its name and by filters, not by queries"(store) {
+  async "An item that is not indexed is found by its name and by filters, not by queries"(store) {
     await store.put(["i"], "hidden", { text: "green tea" }, false);
     await store.put(["i"], "shown", { text: "green tea" });
     const ranked = (await store.search(["i"], { query: "green tea" })).filter(
@@ -156,13 +158,13 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(keys(ranked)).toEqual(["shown"]);
     expect(keys(await store.search(["i"]))).toEqual(["hidden", "shown"]);
   },
-  async "forgets the words of a value that was replaced"(store) {
+  async "A query no longer finds the words of a value that was replaced"(store) {
     await store.put(["i"], "k", { text: "green tea" });
     await store.put(["i"], "k", { text: "black coffee" });
     const [item] = await store.search(["i"], { query: "green tea" });
     expect(item?.score ?? 0).toBeLessThan(0.3);
   },
-  async "lists namespaces by prefix, suffix, wildcards and depth, each once"(store) {
+  async "Namespaces are listed by prefix, suffix, wildcards and depth, each once"(store) {
     for (const namespace of [["a", "b", "c"], ["a", "b", "d"], ["a", "x", "c"], ["z"]]) {
       await store.put(namespace, "k", { n: 1 });
       await store.put(namespace, "l", { n: 1 });
@@ -186,7 +188,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.listNamespaces({ prefix: ["a"], maxDepth: 1 })).toEqual([["a"]]);
     expect(await store.listNamespaces({ maxDepth: 2, limit: 1, offset: 1 })).toEqual([["a", "x"]]);
   },
-  async "answers a batch in its order, each with its own kind of answer"(store) {
+  async "A batch is answered in its order, each operation with its own kind of answer"(store) {
     await store.put(["b"], "known", { n: 1 });
     const operations: Operation[] = [
       { namespace: ["b"], key: "known" },
@@ -202,7 +204,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(listed).toContainEqual(["b"]);
     expect(none).toBeNull();
   },
-  async "shows reads of a batch the writes before them"(store) {
+  async "A read of a batch sees the writes before it"(store) {
     const [, item, , gone] = (await store.batch([
       { namespace: ["b"], key: "k", value: { n: 1 } },
       { namespace: ["b"], key: "k" },
@@ -212,7 +214,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(item).toMatchObject({ value: { n: 1 } });
     expect(gone).toBeNull();
   },
-  async "keeps the last of several writes in a batch"(store) {
+  async "The last of several writes in a batch is kept"(store) {
     await store.batch([
       { namespace: ["b"], key: "k", value: { n: 1 } },
       { namespace: ["b"], key: "k", value: null },
@@ -231,7 +233,7 @@ afterAll(() => {
   }
 });
 
-describe("LangGraph's stores", () => {
+describe("the compared stores", () => {
   for (const [what, expectation] of Object.entries(expectations)) {
     it(what, async () => {
       for (const [name, open] of Object.entries(stores)) {
@@ -248,5 +250,6 @@ describe("LangGraph's stores", () => {
     });
   }
 
-  it("differ, ours alone from none of them", () => expect(differences.get("ours")).toBeUndefined());
+  it("The compared stores differ in some expectations, and ours in none", () =>
+    expect(differences.get("ours")).toBeUndefined());
 });

@@ -29,7 +29,7 @@ const fillVectors = (schema: string) => `
   where i.user_id in ('ana', 'other 1', 'other 2') or i.ref % 10 = 0 on conflict do nothing`;
 
 describe.skipIf(!onServer())(
-  `the store's statements, among ${others} items of other scopes`,
+  `the statements of a store with ${others} items of other scopes`,
   () => {
     /** One session that keeps its prepared statements, as the pools of the library do. */
     let pool: pg.Pool;
@@ -104,7 +104,7 @@ describe.skipIf(!onServer())(
         ["the namespaces", own + 2, (store) => store.listNamespaces()],
       ];
 
-    it("writes an item without looking through those of its user and app", async () => {
+    it("A put writes an item without looking through those of its user and app", async () => {
       const { pool: watched, statements } = watchedPool(pool);
       await db
         .memory({ embeddings, database: watched })
@@ -120,12 +120,15 @@ describe.skipIf(!onServer())(
       expect(hit + read).toBeLessThan(150);
     });
 
-    it.each(calls)("%s reads at most %i rows", async (_, most, work) => {
-      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-        const { rows, scanned } = await read(work, mode);
-        expect(scanned).toEqual([]);
-        expect(rows).toBeLessThanOrEqual(most);
-      }
-    });
+    it.each(calls)(
+      "A statement of the store reads few rows: %s, at most %i",
+      async (_, most, work) => {
+        for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+          const { rows, scanned } = await read(work, mode);
+          expect(scanned).toEqual([]);
+          expect(rows).toBeLessThanOrEqual(most);
+        }
+      },
+    );
   },
 );

@@ -1,19 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { linesOf } from "../support/export-lines.js";
-import { useTestDatabase } from "../support/test-database.js";
+import { embeddings, useStoreDatabase, word } from "./store-samples.js";
 
-const db = useTestDatabase();
-const word = () => `store${randomUUID().replaceAll("-", "")}`;
-const embeddings = new HashingEmbeddings({ dimensions: 16 });
+const db = useStoreDatabase();
 
-beforeAll(async () => {
-  await db.memory({ embeddings }).setup();
-});
-
-describe("an operation on a scope reaches its items:", () => {
-  it("forget takes them, a dry run counts them, and leaves those of others", async () => {
+describe("operations on the items of a scope", () => {
+  it("memory.forget deletes the items of a scope, counts them in a dry run, and keeps those of others", async () => {
     const memory = db.memory({ embeddings });
     const [id, appId] = [word(), word()];
     for (const scope of [{ userId: id }, { userId: id, appId }, { appId }]) {
@@ -28,7 +21,7 @@ describe("an operation on a scope reaches its items:", () => {
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
   });
 
-  it("export and import carry them: found by words at once, there already when it is done again", async () => {
+  it("Export and import carry items, which are found by words at once and are written once", async () => {
     const memory = db.memory();
     const [from, to] = [word(), word()];
     const store = memory.store({ scope: { userId: from, appId: "notes" } });
@@ -49,7 +42,7 @@ describe("an operation on a scope reaches its items:", () => {
     });
   });
 
-  it("a user or app that has nothing else is listed, until it is forgotten", async () => {
+  it("A user or app that has nothing but items is listed until it is forgotten", async () => {
     const memory = db.memory();
     const tenantId = word();
     const user = { tenantId, userId: word() };
@@ -73,7 +66,7 @@ describe("an operation on a scope reaches its items:", () => {
     expect(await listed()).toEqual([]);
   });
 
-  it("an app that is uninstalled keeps its items, unless they are purged; users keep theirs in it", async () => {
+  it("An uninstalled app keeps its items unless they are purged, and users keep theirs in it", async () => {
     const memory = db.memory();
     const app = { appId: word() };
     const ofUser = { userId: word(), ...app };
@@ -89,7 +82,7 @@ describe("an operation on a scope reaches its items:", () => {
 });
 
 describe("another embedding model", () => {
-  it("finds items by its vectors after reembed, which embeds changed items again", async () => {
+  it("Another embedding model finds items by its vectors after reembed, which embeds changed items again", async () => {
     const scope = { userId: word() };
     const before = db.memory({ embeddings });
     const another = Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" });

@@ -1,26 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import {
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { buildInspector } from "../../scripts/build-inspector.js";
-import { freePort } from "../support/free-port.js";
-import { limitsMs } from "../support/timing.js";
-
-const repository = resolve(import.meta.dirname, "../..");
-const copied =
-  "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DevServer, repository, startDevServer, useFreshDatabases } from "./dev-server.js";
 
 type State = { readonly messages: { type: string; content: string }[] };
 
@@ -33,32 +14,12 @@ const leftInRepository = () => ({
 });
 const before = leftInRepository();
 
-let server: Awaited<ReturnType<typeof startDevServer>>;
-const droppingDatabases: (() => Promise<void>)[] = [];
-
-/** A database of its own, since the graphs use the default schema; none for the embedded one. */
-async function freshDatabase(): Promise<string | undefined> {
-  const databaseUrl = inject("databaseUrl");
-  if (databaseUrl === null) return undefined;
-  const name = `studio_${randomUUID().slice(0, 8)}`;
-  const run = async (statement: string) => {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    await client.connect();
-    await client.query(statement);
-    await client.end();
-  };
-  await run(`create database ${name}`);
-  droppingDatabases.push(() => run(`drop database ${name} with (force)`));
-  return Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href;
-}
-
+const freshDatabase = useFreshDatabases();
+let server: DevServer;
 beforeAll(async () => {
   server = await startDevServer({ DATABASE_URL: await freshDatabase(), OPENAI_API_KEY: undefined });
 });
-afterAll(async () => {
-  await server?.stop();
-  for (const drop of droppingDatabases) await drop();
-});
+afterAll(() => server?.stop());
 
 const newThread = async () =>
   (await server.call<{ thread_id: string }>("POST", "/threads", {})).thread_id;
@@ -85,7 +46,7 @@ async function say(graph: string, threadId: string, content: string, more: objec
 }
 
 describe("the graphs in Studio's dev server", () => {
-  it("are listed", async () => {
+  it("The dev server lists the graphs", async () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
     expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual(
       "assistant compaction compression consolidation extraction insights note summarization supervisor".split(
@@ -123,7 +84,7 @@ describe("the graphs in Studio's dev server", () => {
     ["compaction", ["load", "compact", "validate", "save"]],
     ["insights", ["load", "insights", "validate", "save"]],
     ["consolidation", ["load", "consolidate", "validate", "save"]],
-  ])("are drawn with their inner nodes: %s", async (graph, expected) => {
+  ])("The dev server draws the graphs with their inner nodes: %s", async (graph, expected) => {
     const { nodes } = await server.call<{ nodes: { id: string }[] }>(
       "GET",
       `/assistants/${graph}/graph?xray=true`,
@@ -136,38 +97,44 @@ describe("the graphs in Studio's dev server", () => {
       ).toBe(true);
   });
 
-  it.each(["assistant", "supervisor"])("have messages in their input schema: %s", async (graph) => {
-    const { input_schema } = await server.call<{ input_schema: unknown }>(
-      "GET",
-      `/assistants/${graph}/schemas`,
-    );
-    expect(JSON.stringify(input_schema)).toContain('"messages"');
-    expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
-  });
+  it.each(["assistant", "supervisor"])(
+    "The graphs have messages in their input schema: %s",
+    async (graph) => {
+      const { input_schema } = await server.call<{ input_schema: unknown }>(
+        "GET",
+        `/assistants/${graph}/schemas`,
+      );
+      expect(JSON.stringify(input_schema)).toContain('"messages"');
+      expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
+    },
+  );
 
-  it.each(["assistant", "supervisor"])("remember a conversation over REST: %s", async (graph) => {
-    const threadId = await newThread();
-    const first = await server.call<State>("POST", `/threads/${threadId}/runs/wait`, {
-      assistant_id: graph,
-      input: input("My dog is called Rex."),
-    });
-    expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
-    for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
-      await server.call("POST", `/threads/${threadId}/runs/wait`, {
+  it.each(["assistant", "supervisor"])(
+    "The graphs remember a conversation over REST: %s",
+    async (graph) => {
+      const threadId = await newThread();
+      const first = await server.call<State>("POST", `/threads/${threadId}/runs/wait`, {
         assistant_id: graph,
-        input: input(text),
+        input: input("My dog is called Rex."),
       });
-    // The summary is made in the background after the third round; it is there soon, if not at
-    // once.
-    let round = await say(graph, threadId, "What is my dog called?");
-    while (round.recalled.summaryId === null)
-      round = await say(graph, threadId, "What is my dog called?");
-    expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
-    expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
-    for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
-  });
+      expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
+      for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."])
+        await server.call("POST", `/threads/${threadId}/runs/wait`, {
+          assistant_id: graph,
+          input: input(text),
+        });
+      // The summary is made in the background after the third round; it is there soon, if not at
+      // once.
+      let round = await say(graph, threadId, "What is my dog called?");
+      while (round.recalled.summaryId === null)
+        round = await say(graph, threadId, "What is my dog called?");
+      expect(round.recalled).toMatchObject({ status: "ok", summaryId: expect.any(Number) });
+      expect(round.remembered).toMatchObject({ status: "ok", recorded: 2 });
+      for (const text of ["Rex", "From memory"]) expect(round.answer).toContain(text);
+    },
+  );
 
-  it("ask the user before they remember a city, and take the answer over REST", async () => {
+  it("The assistant asks the user before it remembers a city, and takes the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
     const wait = (body: object) =>
@@ -200,7 +167,7 @@ describe("the graphs in Studio's dev server", () => {
     for (const text of ["Rome", "From memory"]) expect(answer).toContain(text);
   });
 
-  it("keep users apart, and refuse a thread of another user", async () => {
+  it("The dev server keeps users apart, and refuses a thread of another user", async () => {
     const threadId = await newThread();
     await say("assistant", threadId, "Hello.", { context: { userId: "ana" } });
     const events = await server.stream(`/threads/${threadId}/runs/stream`, {
@@ -214,7 +181,7 @@ describe("the graphs in Studio's dev server", () => {
     );
   });
 
-  it("summarise one conversation on request, and background work goes on", async () => {
+  it("The summarization graph summarises one conversation on request, and background work goes on", async () => {
     const threadId = await newThread();
     for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
     const done = await server.call<{ status: string }>("POST", "/runs/wait", {
@@ -231,7 +198,7 @@ describe("the graphs in Studio's dev server", () => {
 });
 
 describe("the dev server's `http.app`", () => {
-  it("shows the inspector what the server's process remembers, and takes no route of the server", async () => {
+  it("The http.app shows the inspector what the server's process remembers, and takes no route of the server", async () => {
     await say("assistant", await newThread(), "Hello.", { context: { userId: "ivy" } });
     const { users } = await server.call<{ users: { scope: object }[] }>("GET", "/memory/users");
     expect(users.map(({ scope }) => scope)).toContainEqual({ userId: "ivy" });
@@ -240,8 +207,8 @@ describe("the dev server's `http.app`", () => {
   });
 });
 
-describe("users that the dev server authenticates, as docs/agent-server.md has it", () => {
-  let own: typeof server;
+describe("authenticated users of the dev server", () => {
+  let own: DevServer;
   beforeAll(async () => {
     const page = readFileSync(join(repository, "docs/agent-server.md"), "utf8");
     const [, auth] = /^```ts\n(\/\/ auth\.ts\n[\s\S]*?)^```$/m.exec(page)!;
@@ -279,7 +246,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
     return last;
   };
 
-  it("have their own memory in another thread, none of it in the state, and none of others'", async () => {
+  it("An authenticated user has their own memory in another thread, none of it in the state, none of others'", async () => {
     const first = await thread(ana);
     await ask(ana, first, "I am allergic to cashews.");
     const second = await thread(ana);
@@ -316,7 +283,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
     expect(again.messages.at(-1)?.content).not.toContain("cashews");
   });
 
-  it("resume their own question of consent; what they approved is known in another thread", async () => {
+  it("An authenticated user resumes their own question of consent, and its answer is known in another thread", async () => {
     const threadId = await thread(bob);
     const asked = await until(
       () => run(bob, threadId, { input: input("I live in Rome.") }),
@@ -333,139 +300,7 @@ describe("users that the dev server authenticates, as docs/agent-server.md has i
   });
 });
 
-it("the repository is left as it was", () => {
+it("The dev server leaves the repository as it was", () => {
   expect(before.gitignore).toContain(".langgraph_api");
   expect(leftInRepository()).toEqual(before);
 });
-
-/**
- * Starts the dev server on the graphs of this repository and waits until it answers.
- *
- * It runs on a copy: it writes its state beside its configuration, edits `.gitignore` there, and
- * starts anew when a file changes.
- * @param auth the module that authenticates its users. @default none: all may do everything
- */
-async function startDevServer(env: Record<string, string | undefined>, auth?: string) {
-  const folder = mkdtempSync(join(tmpdir(), "mnemograph-studio-"));
-  for (const name of copied)
-    cpSync(join(repository, name), join(folder, name), { recursive: true });
-  symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
-  await buildInspector(join(folder, "dist/inspector"));
-  if (auth !== undefined) {
-    writeFileSync(join(folder, "auth.ts"), auth);
-    const settings = JSON.parse(readFileSync(join(folder, "langgraph.json"), "utf8"));
-    settings.auth = { path: "./auth.ts:auth", disable_studio_auth: true };
-    writeFileSync(join(folder, "langgraph.json"), JSON.stringify(settings));
-  }
-
-  const port = await freePort();
-  const cli = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
-  const child = spawn(
-    process.execPath,
-    [cli, "dev", "--no-browser", "-p", String(port), "--host", "127.0.0.1"],
-    {
-      cwd: folder,
-      // Its own process group, so that the server it starts ends with it.
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        BROWSER: "none",
-        LANGGRAPH_CLI_NO_ANALYTICS: "1",
-        LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "110000",
-        NODE_ENV: undefined,
-        VITEST: undefined,
-        ...env,
-      },
-    },
-  );
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  const url = `http://127.0.0.1:${port}`;
-  const stop = async () => {
-    await endGroup(child);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    await waitUntilUp(url, child);
-  } catch (cause) {
-    await stop();
-    throw new Error(`The dev server did not start:\n${output}`, { cause });
-  }
-  return {
-    output: () => output,
-    status: async (method: string, path: string, who?: string, body?: unknown) =>
-      (await request(url, method, path, body, who)).status,
-    text: async (method: string, path: string, who?: string) =>
-      (await request(url, method, path, undefined, who)).text(),
-    async call<Body>(method: string, path: string, body?: unknown, who?: string) {
-      const response = await request(url, method, path, body, who);
-      const text = await response.text();
-      if (!response.ok)
-        throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
-      return JSON.parse(text) as Body;
-    },
-    async stream(path: string, body: unknown) {
-      return (await (await request(url, "POST", path, body)).text())
-        .split(/\r?\n\r?\n/)
-        .flatMap((block) => {
-          const event = /^event: (.*)$/m.exec(block)?.[1];
-          const data = /^data: (.*)$/m.exec(block)?.[1];
-          return event === undefined || data === undefined
-            ? []
-            : [{ event, data: JSON.parse(data) as unknown }];
-        });
-    },
-    stop,
-  };
-}
-
-const request = (
-  url: string,
-  method: string,
-  path: string,
-  body: unknown,
-  who?: string,
-): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method,
-    signal: AbortSignal.timeout(limitsMs.step),
-    headers: {
-      ...(body !== undefined && { "content-type": "application/json" }),
-      ...(who !== undefined && { authorization: who }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-
-async function waitUntilUp(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + limitsMs.step;
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-    const up = await fetch(`${url}/info`).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (up) return;
-    await sleep(200);
-  }
-  throw new Error("it did not answer");
-}
-
-/** Ends the group of `child`: by request, then by force. */
-async function endGroup(child: ChildProcess): Promise<void> {
-  const { pid } = child;
-  if (pid === undefined) return;
-  const signal = (name: NodeJS.Signals | 0) => {
-    try {
-      return process.kill(-pid, name);
-    } catch {
-      return false;
-    }
-  };
-  signal("SIGTERM");
-  for (let waited = 0; waited < 50 && signal(0); waited++) await sleep(100);
-  signal("SIGKILL");
-}

@@ -8,7 +8,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("summaries.everyMessages", () => {
-  it("waits for that many messages after the first summary, across processes", async () => {
+  it("summaries.everyMessages waits for that many messages after the first summary, across processes", async () => {
     const config = { summaries: { everyMessages: 8 } };
     const { thread, model } = summarisedThread(db);
     const reasons: string[] = [];
@@ -26,7 +26,7 @@ describe("summaries.everyMessages", () => {
     ]);
   });
 
-  it("shows all unsummarised messages after the recent ones", async () => {
+  it("A recall with everyMessages shows all unsummarised messages after the recent ones", async () => {
     const { memory, thread, say } = summarisedThread(db, {
       config: { summaries: { everyMessages: 8 } },
     });
@@ -39,7 +39,7 @@ describe("summaries.everyMessages", () => {
     expect(omitted).toBeNull();
   });
 
-  it("does not wait when few messages are long", async () => {
+  it("A summary does not wait for everyMessages if few messages are long", async () => {
     const config = { summaries: { everyMessages: 20, afterTokens: 1_000 } };
     const { memory, thread, say } = summarisedThread(db, { config });
     for (const number of [1, 2, 3, 4]) await say(number);
@@ -51,7 +51,7 @@ describe("summaries.everyMessages", () => {
     });
   });
 
-  it("tries again with the next turn after a failure", async () => {
+  it("A failed summary with everyMessages is tried again with the next turn", async () => {
     const made = { structured: { reasoning: "…", summary: "summary" } };
     const model = new ScriptedChatModel({ replies: [made, new Error("overloaded"), made] });
     const { say } = summarisedThread(db, { model, config: { summaries: { everyMessages: 4 } } });
@@ -61,7 +61,7 @@ describe("summaries.everyMessages", () => {
   });
 });
 
-it("a thread that was long before its first summary is summarised whole, once; then windows grow shorter", async () => {
+it("A thread that was long before its first summary is summarised whole once, then in shorter windows", async () => {
   const { memory, model, thread, say } = summarisedThread(db);
   await memory.record({
     ...thread,

@@ -15,7 +15,7 @@ const threeRounds = [...round("1"), ...round("2"), ...round("3")];
 const failures: [string, ScriptedReply[], RegExp, string][] = [
   ["throws", [new Error("overloaded")], /The model call failed: Error/, "MODEL_FAILED"],
   [
-    "throws what quotes the prompt",
+    "throws an error that quotes the prompt",
     [new Error("bad: question of 4")],
     /failed: Error\.$/,
     "MODEL_FAILED",
@@ -48,9 +48,9 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
   ["hangs", ["hang"], /did not answer within 50 ms/, "MODEL_FAILED"],
 ];
 
-describe("a summary whose model", () => {
+describe("a failing summary model", () => {
   it.each(failures)(
-    "%s fails, and the previous one stays in use",
+    "A summary fails, and the previous one stays in use, if its model %s",
     async (_, replies, error, code) => {
       const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
       const logger = recordingLogger();
@@ -90,7 +90,7 @@ describe("a summary whose model", () => {
     },
   );
 
-  it("answers in prose is given its answer back once, and can then succeed", async () => {
+  it("A model that answers in prose is given its answer back once, and can then succeed", async () => {
     const model = new ScriptedChatModel({
       replies: ["Here is a summary: they talked.", good("They talked.")],
     });
@@ -105,7 +105,7 @@ describe("a summary whose model", () => {
   });
 });
 
-it("a summary that the database refuses fails, and the next try makes it", async () => {
+it("A summary that the database refuses fails, and the next try makes it", async () => {
   const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
   const { memory, thread } = summarisedThread(db, {
     model,

@@ -54,7 +54,7 @@ async function longStretch() {
 }
 
 describe("a lease", () => {
-  it("that ran out is ended by the next turn, which starts its own summary", async () => {
+  it("A lease that ran out is ended by the next turn, which starts its own summary", async () => {
     const slow = worker("slow", createGate());
     const quick = worker("quick", createGate({ open: true }));
     const thread = newAddress();
@@ -75,7 +75,7 @@ describe("a lease", () => {
     expect(await quick.memory.upkeep()).toBe(0);
   });
 
-  it("is renewed between the pieces of a long stretch", async () => {
+  it("A lease is renewed between the pieces of a long stretch", async () => {
     const { slow, other, thread } = await longStretch();
     for (let piece = 1; piece <= 3; piece++) {
       await expect.poll(() => slow.model.calls.length).toBe(piece);
@@ -90,7 +90,7 @@ describe("a lease", () => {
     expect(await other.memory.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
   });
 
-  it("lost between two pieces ends the work immediately", async () => {
+  it("A lease that is lost between two pieces ends the work immediately", async () => {
     const { slow, other, thread } = await longStretch();
     await expect.poll(() => slow.gate.waiting).toBe(1);
     now += leaseMs;
@@ -103,8 +103,8 @@ describe("a lease", () => {
   });
 });
 
-describe("two workers", () => {
-  it("that sweep concurrently never take the same summary", async () => {
+describe("concurrent workers", () => {
+  it("Workers that sweep concurrently never take the same summary", async () => {
     const broken = new ScriptedChatModel({
       replies: Array<Error>(12).fill(new Error("overloaded")),
     });
@@ -123,7 +123,7 @@ describe("two workers", () => {
     expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
   });
 
-  it("that end the same turn concurrently start one summary", async () => {
+  it("Workers that end the same turn concurrently start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
     const thread = newAddress();
     const ended = await Promise.all(

@@ -24,9 +24,9 @@ function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
   return { model, reached, memory: summaryMemory(db, { model, config: { upkeep } }) };
 }
 
-describe("after an outage", () => {
+describe("summaries after an outage", () => {
   it.each([30, 40, 100])(
-    "up to message %i each reaches a prompt, and none is dropped at once",
+    "After an outage up to message %i each message reaches a prompt, and none is dropped at once",
     async (until) => {
       let rounds = 0;
       const { model, reached, memory } = failing(() => rounds * 2 <= until);
@@ -51,7 +51,7 @@ describe("after an outage", () => {
     },
   );
 
-  it("in any turns, no message is omitted, in one piece or several", () =>
+  it("After an outage in any turns no message is omitted, in one piece or several", () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.boolean(), { minLength: 4, maxLength: 25 }),

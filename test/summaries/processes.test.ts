@@ -14,7 +14,7 @@ function agent(threadId: string, writer: string, rounds: number, model: "quick" 
 }
 
 describe.skipIf(!onServer())("processes that share a thread (server only)", () => {
-  it("record and trigger concurrently: one summary in progress, no gap, a sound chain", async () => {
+  it("Processes that share a thread make one summary at a time, without a gap, in a sound chain", async () => {
     const thread = { scope, threadId: "shared" };
     const memory = db.memory();
     const agents = ["one", "two"].map((writer) => agent(thread.threadId, writer, 40, "quick"));

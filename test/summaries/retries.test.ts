@@ -15,7 +15,7 @@ const threeRounds = [...round("1"), ...round("2"), ...round("3")];
 describe("a failed summary", () => {
   const config = { summaries: { maxAttempts: 3, retryDelayMs: 1_000 } };
 
-  it("is retried after a doubling delay, with the same window", async () => {
+  it("A failed summary is retried after a doubling delay, with the same window", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("at last")] });
@@ -39,7 +39,7 @@ describe("a failed summary", () => {
     expect(events.map((event) => event.split(" ")[1])).toEqual(["error", "error", "ok"]);
   });
 
-  it("is given up after the last attempt, and the next turn starts a fresh one", async () => {
+  it("A failed summary is given up after the last attempt, and the next turn starts a fresh one", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({
       replies: [
@@ -77,7 +77,7 @@ describe("a failed summary", () => {
     expect((await memory.recall(thread)).summary?.text).toBe("the next");
   });
 
-  it("is not retried once a newer turn has started another", async () => {
+  it("A failed summary is not retried once a newer turn has started another", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
     const { memory, thread } = summarisedThread(db, { model, config, clock: () => new Date(now) });
@@ -91,7 +91,7 @@ describe("a failed summary", () => {
     ]);
   });
 
-  it("is retried in the background", async () => {
+  it("A failed summary is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
     const config = { summaries: { retryDelayMs: 20 } };
@@ -100,7 +100,7 @@ describe("a failed summary", () => {
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });
 
-  it("is not retried by a memory without a model", async () => {
+  it("A failed summary is not retried by a memory without a model", async () => {
     const failing = summaryMemory(db, {
       model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
       config: { summaries: { retryDelayMs: 0 } },

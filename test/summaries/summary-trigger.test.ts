@@ -24,18 +24,26 @@ describe("summarySkipReason", () => {
   const due = { lastSeq: 5, processing: false, summarisedSeq: null, afterSeq: 5 };
 
   it.each([
-    ["the threshold is reached", due, null],
-    ["one message before the threshold", { ...due, lastSeq: 4 }, "too_early"],
-    ["nothing is recorded", { ...due, lastSeq: -1 }, "too_early"],
-    ["one is being made", { ...due, processing: true }, "already_running"],
-    ["everything is summarised", { ...due, summarisedSeq: 5 }, "nothing_new"],
-    ["something newer was summarised", { ...due, summarisedSeq: 7 }, "nothing_new"],
-    ["one message is new", { ...due, lastSeq: 6, summarisedSeq: 5 }, null],
-    ["too early comes before running", { ...due, lastSeq: 1, processing: true }, "too_early"],
+    ["null when the threshold is reached", due, null],
+    ["too_early one message before the threshold", { ...due, lastSeq: 4 }, "too_early"],
+    ["too_early when nothing is recorded", { ...due, lastSeq: -1 }, "too_early"],
+    ["already_running when one is being made", { ...due, processing: true }, "already_running"],
+    ["nothing_new when everything is summarised", { ...due, summarisedSeq: 5 }, "nothing_new"],
     [
-      "running comes before nothing new",
+      "nothing_new when something newer was summarised",
+      { ...due, summarisedSeq: 7 },
+      "nothing_new",
+    ],
+    ["null when one message is new", { ...due, lastSeq: 6, summarisedSeq: 5 }, null],
+    [
+      "too_early even when one is being made",
+      { ...due, lastSeq: 1, processing: true },
+      "too_early",
+    ],
+    [
+      "already_running even when everything is summarised",
       { ...due, processing: true, summarisedSeq: 5 },
       "already_running",
     ],
-  ])("when %s", (_, input, reason) => expect(reasonIn(input)).toBe(reason));
+  ])("summarySkipReason is %s", (_, input, reason) => expect(reasonIn(input)).toBe(reason));
 });

@@ -15,7 +15,7 @@ const plainStarts = (lastSeq: number) =>
   startsOf(Array.from({ length: lastSeq + 1 }, (_, seq) => (seq % 2 === 0 ? "user" : "assistant")));
 
 describe("summaryWindow", () => {
-  it("is as many whole pairs as fit when turns are plain pairs", () =>
+  it("summaryWindow is as many whole pairs as fit when turns are plain pairs", () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 200 }), windowMessages, (round, size) => {
         const lastSeq = round * 2 + 1;
@@ -28,7 +28,7 @@ describe("summaryWindow", () => {
       }),
     ));
 
-  it("begins with a turn, and ends at the last message", () =>
+  it("summaryWindow begins with a turn, and ends at the last message", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -38,7 +38,7 @@ describe("summaryWindow", () => {
       }),
     ));
 
-  it("is as long as its size allows; only a longer last turn exceeds it", () =>
+  it("summaryWindow is as long as its size allows; only a longer last turn exceeds it", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -51,7 +51,7 @@ describe("summaryWindow", () => {
       }),
     ));
 
-  it("never moves its start backwards as the conversation grows", () =>
+  it("summaryWindow never moves its start backwards as the conversation grows", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         let earlier = 0;
@@ -63,7 +63,7 @@ describe("summaryWindow", () => {
       }),
     ));
 
-  it("needs only the turn starts inside the window and the last one", () =>
+  it("summaryWindow needs only the turn starts inside the window and the last one", () =>
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);

@@ -16,7 +16,7 @@ const db = useTestDatabase();
 const system = (text: string) => new SystemMessage({ id: text.slice(0, 40), content: text });
 
 describe("system messages", () => {
-  it("alone make no summary", async () => {
+  it("System messages alone make no summary", async () => {
     const { memory, thread } = summarisedThread(db);
     const messages = Array.from({ length: 20 }, (_, index) =>
       system(`rule ${index} ${"x".repeat(9_000)}`),
@@ -25,7 +25,7 @@ describe("system messages", () => {
     expect([lastSeq, summary]).toEqual([19, { started: false, reason: "too_early" }]);
   });
 
-  it("are not summarised, and fill neither window nor trigger; they keep their seqs", async () => {
+  it("System messages are not summarised, fill neither window nor trigger, and keep their seqs", async () => {
     const { memory, model, thread } = summarisedThread(db);
     const reasons: unknown[] = [];
     for (let index = 1; index <= 10; index++) {
@@ -44,7 +44,7 @@ describe("system messages", () => {
     expect(prompts.at(-1)).toMatchObject({ added: [28, 29], dropBefore: 10 });
   });
 
-  it("after the last summary are nothing new", async () => {
+  it("System messages after the last summary are nothing new", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
     const { summary } = await memory.remember({ ...thread, messages: [system("late rule")] });
@@ -52,14 +52,14 @@ describe("system messages", () => {
   });
 });
 
-describe("a message of very many words", () => {
+describe("a very long message", () => {
   const words = (count: number) =>
     Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
   it.each([
     ["words", words(60_000)],
     ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
-  ])("of %s is summarised in the first turn", async (_, content) => {
+  ])("A message of very many %s is summarised in the first turn", async (_, content) => {
     const { memory, thread } = summarisedThread(db);
     const messages = [
       new HumanMessage({ id: "q", content }),
@@ -71,7 +71,7 @@ describe("a message of very many words", () => {
     expect(summary).toEqual({ started: false, reason: "too_early" });
   });
 
-  it("is counted with those before it, from the configured number on", async () => {
+  it("Long messages are counted together, and start a summary from the configured number on", async () => {
     const config = { summaries: { afterTokens: 1_000 } };
     const { memory, thread } = summarisedThread(db, { config });
     const half = (id: string) => [
@@ -94,7 +94,7 @@ describe("a turn with open tool calls", () => {
     new AIMessage({ id: "c", content: "", tool_calls: [call("1"), call("2")] }),
   ];
 
-  it("is not summarised while results are recorded one by one", async () => {
+  it("A turn with open tool calls is not summarised while results are recorded one by one", async () => {
     const { memory, thread } = summarisedThread(db, { config: { summaries: { afterSeq: 0 } } });
     const remember = async (...messages: BaseMessage[]) =>
       (await memory.remember({ ...thread, messages })).summary;
@@ -109,7 +109,7 @@ describe("a turn with open tool calls", () => {
     });
   });
 
-  it("is not summarised by hand either, until its results are there", async () => {
+  it("A turn with open tool calls is not summarised by hand either, until its results are there", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.record({
       ...thread,
@@ -123,7 +123,7 @@ describe("a turn with open tool calls", () => {
     });
   });
 
-  it("is closed by the next human message: the results never come", async () => {
+  it("The next human message closes a turn whose tool results never come", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });

@@ -26,7 +26,7 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 const seqsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-it("each of ten turns is shown the latest complete summary and its gap, and starts the next if none runs", async () => {
+it("Each of ten turns sees the latest complete summary and its gap, and starts the next if none runs", async () => {
   const gate = createGate();
   const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
   const thread = { scope, threadId: "ten rounds" };
@@ -67,8 +67,8 @@ it("each of ten turns is shown the latest complete summary and its gap, and star
   expect((await summaryTable(memory, thread)).at(-1)).toEqual([5, 6, 19, 4, "completed"]);
 });
 
-describe("the window's timeline", () => {
-  it("gives each summary the previous one, the new and the dropped messages, and logs each", async () => {
+describe("the summaries of a thread", () => {
+  it("Each summary is given the previous one, the new and the dropped messages, and is logged", async () => {
     const gate = createGate();
     const model = numbered(gate);
     const logger = recordingLogger();
@@ -135,7 +135,7 @@ describe("the window's timeline", () => {
     ]);
   });
 
-  it("logs a turn without new messages, and calls no model", async () => {
+  it("A turn without new messages is logged, and calls no model", async () => {
     const model = numbered(createGate({ open: true }));
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model, logger });

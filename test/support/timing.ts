@@ -24,3 +24,24 @@ export function processorMs(work: () => unknown, enough: number): number {
   }
   return least;
 }
+
+/**
+ * Processor time of `work` on `size` in milliseconds, and how many times that of a tenth of `size`
+ * it is: ten times if it grows in proportion.
+ *
+ * @param enough what takes no longer is quick enough: there the clock says little, and growth is 0.
+ */
+export function growthOf(work: (size: number) => unknown, size: number, enough: number) {
+  const ms = processorMs(() => work(size), enough);
+  if (ms <= enough) return { ms, growth: 0 };
+  const least = enough / 25;
+  return {
+    ms,
+    growth:
+      ms /
+      Math.max(
+        processorMs(() => work(size / 10), least),
+        least,
+      ),
+  };
+}

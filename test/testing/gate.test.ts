@@ -4,7 +4,7 @@ import { createGate } from "../../src/testing/index.js";
 /** Enough for everything already settled to be noticed. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("a gate blocks until it is opened", async () => {
+test("A gate blocks until it is opened", async () => {
   const gate = createGate();
   const passed: string[] = [];
   const first = gate.wait().then(() => passed.push("first"));
@@ -19,7 +19,7 @@ test("a gate blocks until it is opened", async () => {
   expect(gate.waiting).toBe(0);
 });
 
-test("a gate stays open until it is closed", async () => {
+test("A gate stays open until it is closed", async () => {
   const gate = createGate({ open: true });
   await gate.wait();
   await gate.wait();
@@ -29,7 +29,7 @@ test("a gate stays open until it is closed", async () => {
   expect(gate.waiting).toBe(1);
 });
 
-test("an aborted wait rejects with the signal's reason and waits no more", async () => {
+test("An aborted wait rejects with the signal's reason and waits no more", async () => {
   const gate = createGate();
   const controller = new AbortController();
   const waiting = gate.wait(controller.signal);
@@ -39,7 +39,7 @@ test("an aborted wait rejects with the signal's reason and waits no more", async
   expect(gate.waiting).toBe(0);
 });
 
-test("a signal that has aborted before is noticed, whether the gate is open or not", async () => {
+test("A signal that has aborted before is noticed, whether the gate is open or not", async () => {
   const signal = AbortSignal.abort(new Error("too late"));
   await expect(createGate().wait(signal)).rejects.toThrow("too late");
   await expect(createGate({ open: true }).wait(signal)).rejects.toThrow("too late");

@@ -10,7 +10,7 @@ const similarity = async (a: string, b: string): Promise<number> =>
 const anyText = fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.lorem());
 
 describe("any text", () => {
-  test("gives a vector of the asked length, norm 1", async () => {
+  test("Any text gives a vector of the requested length with norm 1", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, fc.integer({ min: 1, max: 1024 }), async (text, dimensions) => {
         const vector = await new HashingEmbeddings({ dimensions }).embedQuery(text);
@@ -20,7 +20,7 @@ describe("any text", () => {
     );
   });
 
-  test("gives the same vector every time, alone or among others", async () => {
+  test("Any text gives the same vector every time, alone or among others", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, anyText, async (a, b) => {
         const among = await new HashingEmbeddings().embedDocuments([b, a]);
@@ -31,7 +31,7 @@ describe("any text", () => {
     );
   });
 
-  test("is the same text in other letter case, accents and spacing", async () => {
+  test("Letter case, accents and spacing do not change the vector of a text", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("café", "naïve", "Ana", "lives", "42"), { minLength: 1 }),
@@ -47,7 +47,7 @@ describe("any text", () => {
   });
 });
 
-test("related sentences are nearer than unrelated ones", async () => {
+test("Related sentences are nearer than unrelated ones", async () => {
   const related: [string, string][] = [
     ["Ana lives in Lisbon.", "Where does Ana live?"],
     ["She is allergic to peanuts.", "User has a peanut allergy"],
@@ -76,27 +76,27 @@ test.each([
   ["running", "runs"],
   ["cities", "city"],
   ["making boxes", "makes box"],
-])("forms of a word are similar: %s, %s", async (a, b) => {
+])("Forms of a word are similar: %s, %s", async (a, b) => {
   expect(await similarity(a, b)).toBeGreaterThan(0.99);
 });
 
-test("a misspelt word is still near, a different one is not", async () => {
+test("A misspelt word is still near, and a different one is not", async () => {
   expect(await similarity("restaurant", "restaraunt")).toBeGreaterThan(0.15);
   expect(Math.abs(await similarity("restaurant", "bicycle"))).toBeLessThan(0.15);
 });
 
-test("stop words alone do not make sentences alike", async () => {
+test("Stop words alone do not make sentences alike", async () => {
   const near = await similarity("What is the name of the dog?", "What is the colour of the car?");
   expect(Math.abs(near)).toBeLessThan(0.3);
 });
 
-test("the order of words counts a little", async () => {
+test("The order of words counts a little", async () => {
   const same = await similarity("dog bites man", "man bites dog");
   expect(same).toBeGreaterThan(0.5);
   expect(same).toBeLessThan(0.999);
 });
 
-test("texts in other scripts and texts of symbols differ", async () => {
+test("Texts in other scripts and texts of symbols differ", async () => {
   expect(await similarity("彼は東京に住んでいます", "彼女は東京に住んでいます")).toBeGreaterThan(
     0.3,
   );
@@ -104,13 +104,13 @@ test("texts in other scripts and texts of symbols differ", async () => {
   expect(await similarity("👍", "👎")).toBeLessThan(0.99);
 });
 
-test("texts without content share one vector", async () => {
+test("Texts without content share one vector", async () => {
   const [empty, blank] = await embeddings.embedDocuments(["", " \n\t "]);
   expect(empty).toEqual(blank);
   expect(empty?.[0]).toBe(1);
 });
 
-test("the vectors are what they were when others were stored", async () => {
+test("The vectors equal those that are already stored", async () => {
   const vector = await new HashingEmbeddings({ dimensions: 8 }).embedQuery("Ana lives in Lisbon.");
   expect(vector.map((value) => Number(value.toFixed(4)))).toEqual([
     0.0165, -0.0693, -0.8107, 0.2643, 0.0338, -0.3562, -0.2643, 0.2643,
@@ -118,6 +118,6 @@ test("the vectors are what they were when others were stored", async () => {
   expect(embeddings.model).toBe("hashing-1");
 });
 
-test.each([0, -1, 1.5, Number.NaN])("refuses %s dimensions", (dimensions) => {
+test.each([0, -1, 1.5, Number.NaN])("HashingEmbeddings refuses %s dimensions", (dimensions) => {
   expect(() => new HashingEmbeddings({ dimensions })).toThrow(RangeError);
 });

@@ -31,7 +31,7 @@ describe("the answer", () => {
 
   test.each<[string, BaseMessage[], string]>([
     [
-      "is the one sentence that fits, whatever the form of its words",
+      "is the one sentence that fits, in any form of its words",
       [aboutMe, human("Which allergies do I have? Am I allergic?")],
       "You said: I'm allergic to peanuts, badly.",
     ],
@@ -92,7 +92,7 @@ describe("the answer", () => {
       "A tool said: The invoice number is 42.",
     ],
     [
-      "to what nothing fits is that it is noted",
+      "to a question that nothing fits is that it is noted",
       [human("My name is Ana."), human("What is the capital of Peru? Please.")],
       "Noted: What is the capital of Peru?",
     ],
@@ -116,7 +116,7 @@ describe("the answer", () => {
       [new SystemMessage("Be kind.")],
       "Noted: nothing was said.",
     ],
-  ])("%s", async (_, messages, answer) => {
+  ])("The answer %s", async (_, messages, answer) => {
     // It is the same every time.
     for (const _time of [1, 2]) expect(await answerTo(...messages)).toBe(`${said} ${answer}`);
   });
@@ -162,7 +162,7 @@ None of this is known until the user agrees.
     "What have you learned about me so far?",
     "Do you remember anything of me?",
     "Who am I?",
-  ])("is what memory lists: %s", async (asked) => {
+  ])("A question about all memories is answered with what memory lists: %s", async (asked) => {
     const answer = `[offline stand-in] From memory: ${known}`;
     expect(await answerTo(new SystemMessage(block), human(asked))).toBe(answer);
     const context = block
@@ -171,13 +171,13 @@ None of this is known until the user agrees.
     expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
   });
 
-  test("omits memories that wait for consent", async () => {
+  test("The answer about all memories omits those that wait for consent", async () => {
     expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
       "[offline stand-in] Noted: Which city is mine?",
     );
   });
 
-  test("is what the user said where memory lists nothing", async () => {
+  test("The answer about all memories is what the user said if memory lists nothing", async () => {
     expect(
       await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?")),
     ).toBe("[offline stand-in] You said: My name is Ana.");
@@ -190,7 +190,7 @@ None of this is known until the user agrees.
     "Do you know the way?",
     "What do you know about my dog?",
     "What do you know about Messina?",
-  ])("is not given to: %s", async (asked) => {
+  ])("The list of all memories is not the answer to: %s", async (asked) => {
     expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
   });
 });
@@ -215,18 +215,18 @@ describe("handing over", () => {
     ["Please design a logo and build it", "planner"],
     ["Build the thing", "executor"],
     ["deploy it now", "executor"],
-  ])("%s → %s", async (text, name) => {
+  ])("The offline model hands %j over to %s", async (text, name) => {
     expect(await callsFor(text, ["planner", "executor"])).toEqual([{ name, args: { task: text } }]);
   });
 
-  test("not what merely contains the letters, and not to a tool that is not bound", async () => {
+  test("Nothing is handed over for a word that merely contains the letters, or to a tool that is not bound", async () => {
     expect(await callsFor("The plane was late and I was running", ["planner", "executor"])).toEqual(
       [],
     );
     expect(await callsFor("Plan my week", ["executor", "memory_query"])).toEqual([]);
   });
 
-  test("leaves the previous context out of the task", async () => {
+  test("A task that is handed over leaves out the previous context", async () => {
     expect(
       await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"]),
     ).toEqual([]);
@@ -235,7 +235,7 @@ describe("handing over", () => {
     ).toEqual([{ name: "executor", args: { task: "Run it" } }]);
   });
 
-  test("happens once a round: the result is the answer", async () => {
+  test("A turn is handed over once, and the result is the answer", async () => {
     const agent = createAgent({ model, tools: [delegate("planner"), delegate("executor")] });
     const { messages } = await agent.invoke({ messages: [human("Build and deploy it")] });
     expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
@@ -248,7 +248,7 @@ describe("handing over", () => {
 describe("structured output", () => {
   const facts = z.object({ facts: z.array(z.string()) });
 
-  test("without a rule is plain text, which is malformed", async () => {
+  test("Structured output without a rule is plain text, which is malformed", async () => {
     await expect(model.withStructuredOutput(facts, { name: "facts" }).invoke("a")).rejects.toThrow(
       "No tool calls found",
     );

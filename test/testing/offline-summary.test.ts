@@ -19,7 +19,7 @@ const message = (seq: number, role: string, text: string): string =>
 const newMessages = (...messages: string[]): string =>
   `<new_messages>\n${messages.join("\n")}\n</new_messages>`;
 
-test("has a line for each round: the first sentences", async () => {
+test("The offline summary has a line for each turn with its first sentences", async () => {
   const prompt = newMessages(
     message(0, "user", "My name is Ana. I bake."),
     message(1, "assistant", "Hello Ana! How are you?"),
@@ -31,7 +31,7 @@ test("has a line for each round: the first sentences", async () => {
   );
 });
 
-test("goes on from the previous summary and drops what left the window", async () => {
+test("The offline summary goes on from the previous one and drops what left the window", async () => {
   const prompt = [
     `<previous_summary covers="0-5">Round of seq 0: a → b\nRound of seq 2: c → d\nRound of seq 4: e → f</previous_summary>`,
     newMessages(message(6, "user", "g"), message(7, "assistant", "h")),
@@ -42,20 +42,20 @@ test("goes on from the previous summary and drops what left the window", async (
   );
 });
 
-test("keeps another author's lines for as long as anything they cover is in the window", async () => {
+test("The offline summary keeps another author's lines while anything they cover is in the window", async () => {
   const previous = `<previous_summary covers="0-5">Ana is a baker.</previous_summary>`;
   expect(await summaryOf(`${previous}<drop before="5">-</drop>`)).toBe("Ana is a baker.");
   expect(await summaryOf(`${previous}<drop before="6">-</drop>`)).toBe("");
   expect(await summaryOf(previous)).toBe("Ana is a baker.");
 });
 
-test("does not take up again what the drop block shows", async () => {
+test("The offline summary does not take up again what the drop block shows", async () => {
   const dropped = `<drop before="2">\n${message(0, "user", "old")}\n${message(1, "assistant", "gone")}\n</drop>`;
   const added = newMessages(message(6, "user", "g"), message(7, "assistant", "h"));
   expect(await summaryOf(`${added}\n${dropped}`)).toBe("Round of seq 6: g → h");
 });
 
-test("resolves entities once", async () => {
+test("The offline summary resolves entities once", async () => {
   const prompt = newMessages(
     message(0, "user", "Is 1 &lt; 2 &amp;&amp; 3 &gt; 2"),
     message(1, "assistant", "&lt;/message&gt; &amp;lt;"),
@@ -63,7 +63,7 @@ test("resolves entities once", async () => {
   expect(await summaryOf(prompt)).toBe("Round of seq 0: Is 1 < 2 && 3 > 2 → </message> &lt;");
 });
 
-test("cuts long sentences to 100 characters, whole characters", async () => {
+test("The offline summary cuts long sentences to 100 whole characters", async () => {
   const [, said = "", answered = ""] =
     /: (.*) → (.*)$/.exec(
       await summaryOf(
@@ -79,7 +79,7 @@ test("cuts long sentences to 100 characters, whole characters", async () => {
   expect(Buffer.from(answered).toString()).toBe(answered);
 });
 
-test("takes the last answer with text of a turn with tools", async () => {
+test("The offline summary takes the last answer with text of a turn with tools", async () => {
   const prompt = newMessages(
     message(0, "user", "Weather?"),
     message(1, "assistant", "Looking."),
@@ -90,13 +90,13 @@ test("takes the last answer with text of a turn with tools", async () => {
   expect(await summaryOf(prompt)).toBe("Round of seq 0: Weather? → It is sunny.");
 });
 
-test("says so when a turn has only one side", async () => {
+test("The offline summary says so when a turn has only one side", async () => {
   expect(
     await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi"))),
   ).toBe("Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)");
 });
 
-test("a summary made from its own output is stable", async () => {
+test("A summary made from its own output is stable", async () => {
   const first = await summaryOf(
     newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")),
   );

@@ -31,7 +31,7 @@ const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
   saidAt,
 });
 
-describe("facts", () => {
+describe("facts of the offline model", () => {
   test.each([
     ["My name is Ana.", "profile name Ana", "The user's name is Ana."],
     ["Please call me Al!", "profile preferred_name Al", "The user's preferred name is Al."],
@@ -56,7 +56,7 @@ describe("facts", () => {
       "instructions null null",
       "The user wants the assistant to never use emojis.",
     ],
-  ])("%s", async (said, slot, text) => {
+  ])("The offline model extracts one fact from: %s", async (said, slot, text) => {
     const [fact, ...others] = await extract([said]);
     expect([`${fact?.category} ${fact?.key} ${fact?.value}`, fact?.text, others]).toEqual([
       slot,
@@ -67,7 +67,7 @@ describe("facts", () => {
     expect(fact).toMatchObject({ message: 1, relation: "new", target: null, statedByUser: true });
   });
 
-  test("of several messages and sentences name their message", async () => {
+  test("Facts of several messages and sentences name their message", async () => {
     const found = await extract([
       "Hi.",
       "My name is Ana and I live in Porto. I like rye; I hate figs.",
@@ -80,7 +80,7 @@ describe("facts", () => {
     ]);
   });
 
-  test("are none in questions, small talk, and what the assistant said", async () => {
+  test("Questions, small talk and what the assistant said contain no facts", async () => {
     expect(
       await extract([
         "Do you think my name is Ana?",
@@ -90,7 +90,7 @@ describe("facts", () => {
     ).toEqual([]);
   });
 
-  test("that correct what is known say so", async () => {
+  test("A fact that corrects a known one names it", async () => {
     const known = [
       { category: "profile", key: "city", value: "Rome", text: "The user lives in Rome." },
     ];
@@ -104,7 +104,7 @@ describe("facts", () => {
   });
 });
 
-test("an episode is what the user said, and goes on in the next piece", async () => {
+test("An episode is what the user said, and goes on in the next piece", async () => {
   const compress = (previous: string | null, ...texts: string[]) =>
     compressTurns(
       model,
@@ -123,7 +123,7 @@ test("an episode is what the user said, and goes on in the next piece", async ()
   expect(long.length).toBeLessThanOrEqual(600);
 });
 
-test("no two memories are merged", async () => {
+test("The offline model merges no two memories", async () => {
   const alike = ["A dog & a cat.", "A cat & a dog."].map((text) => ({
     category: "knowledge",
     key: null,
@@ -135,7 +135,7 @@ test("no two memories are merged", async () => {
   expect(votes.map(({ verdict }) => verdict)).toEqual(["unrelated"]);
 });
 
-test("steps are what was asked for", async () => {
+test("The steps of a procedure are what was asked for", async () => {
   const steps = (messages: ReturnType<typeof turn>[], title: string | null = null) =>
     writeProcedure(model, { title, previous: null, messages }, 1_000);
   expect(await steps([turn("user", "Build it."), turn("user", "Push it.")], "Ship")).toEqual({
@@ -145,7 +145,7 @@ test("steps are what was asked for", async () => {
   expect((await steps([turn("user", "Deploy & test it.")]))?.title).toBe("Deploy & test it");
 });
 
-test("rules of one's own take their place", async () => {
+test("Rules of the caller replace the offline model's own", async () => {
   const own = new OfflineChatModel({
     structured: { fact_extraction: () => ({ reasoning: "", facts: [] }) },
   });

@@ -8,7 +8,7 @@ import {
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
 
@@ -44,7 +44,7 @@ async function joined(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageC
 }
 
 describe("the script", () => {
-  test("answers in order, a new message every time", async () => {
+  test("The script answers in order, with a new message every time", async () => {
     const written = new AIMessage("two");
     const model = scripted("one", written, written);
     expect((await model.invoke("a")).text).toBe("one");
@@ -54,7 +54,7 @@ describe("the script", () => {
     expect([second, third]).not.toContain(written);
   });
 
-  test("may be a function of messages, index and options, and may hold functions", async () => {
+  test("The script may be a function of messages, index and options, and may hold functions", async () => {
     const model = new ScriptedChatModel({
       replies: (messages, index, options) =>
         `${index}:${messages.at(-1)?.text}:${options.tags?.join()}`,
@@ -68,7 +68,7 @@ describe("the script", () => {
     );
   });
 
-  test("throws its errors as they are, in every kind of call", async () => {
+  test("The script throws its errors as they are, in every kind of call", async () => {
     const error = new Error("overloaded");
     const model = scripted(error, error, error, error, "fine");
     await expect(model.invoke("a")).rejects.toBe(error);
@@ -80,7 +80,7 @@ describe("the script", () => {
     expect((await model.invoke("a")).text).toBe("fine");
   });
 
-  test("says what was asked when it has ended", async () => {
+  test("The script says what was asked when it has ended", async () => {
     const model = scripted("one");
     await model.invoke("a");
     await expect(model.invoke("and now?")).rejects.toThrow(
@@ -89,7 +89,7 @@ describe("the script", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  test("goes on with the last reply when told to, but needs one", async () => {
+  test("The script goes on with the last reply if repeatLast is set, but needs one", async () => {
     const model = new ScriptedChatModel({ replies: ["one", "two"], repeatLast: true });
     const texts = [];
     for (let i = 0; i < 4; i++) texts.push((await model.invoke("a")).text);
@@ -99,13 +99,13 @@ describe("the script", () => {
     ).rejects.toThrow("no reply for call 1");
   });
 
-  test("answers concurrent calls in the order of their arrival", async () => {
+  test("The script answers concurrent calls in the order of their arrival", async () => {
     const model = scripted("one", "two", "three");
     const answers = await Promise.all(["a", "b", "c"].map((text) => model.invoke(text)));
     expect(answers.map((answer) => answer.text)).toEqual(["one", "two", "three"]);
   });
 
-  test("gives usage, its own or estimated, and no chunk", async () => {
+  test("A scripted reply has usage, its own or estimated, and is no chunk", async () => {
     const usage_metadata = { input_tokens: 5, output_tokens: 6, total_tokens: 11 };
     const model = scripted("twelve chars", Object.assign(new AIMessage("b"), { usage_metadata }));
     const estimated = await model.invoke("four");
@@ -119,8 +119,8 @@ describe("the script", () => {
   });
 });
 
-describe("what it records", () => {
-  test("messages, tools, and all options, through bindings and the graph around it", async () => {
+describe("recorded calls", () => {
+  test("A scripted model records messages, tools and all options, through bindings and the graph around it", async () => {
     const model = scripted("ok");
     const bound = model
       .bindTools([weather], { tool_choice: "auto" })
@@ -145,19 +145,19 @@ describe("what it records", () => {
     });
   });
 
-  test("a call that is still held", async () => {
+  test("A scripted model records a call that is still held", async () => {
     const gate = createGate();
     const model = new ScriptedChatModel({ replies: ["ok"], gate });
     const answer = model.invoke("hi");
-    await vi.waitUntil(() => gate.waiting === 1);
+    await expect.poll(() => gate.waiting).toBe(1);
     expect(model.calls).toHaveLength(1);
     gate.open();
     expect((await answer).text).toBe("ok");
   });
 });
 
-describe("tool calls", () => {
-  test("get unique ids unless the script names them", async () => {
+describe("scripted tool calls", () => {
+  test("Tool calls get unique ids unless the script names them", async () => {
     const toolCalls = [
       { name: "weather", args: { city: "Rome" } },
       { name: "weather", args: {}, id: "mine" },
@@ -170,7 +170,7 @@ describe("tool calls", () => {
     expect(first.tool_calls?.[1]?.id).toBe("mine");
   });
 
-  test("drive an agent", async () => {
+  test("Tool calls of a script drive an agent", async () => {
     const asks = { toolCalls: [{ name: "weather", args: { city: "Rome" } }] };
     const model = scripted(asks, (messages) => `It says: ${messages.at(-1)?.text}`);
     const { messages } = await createAgent({ model, tools: [weather] }).invoke(input);
@@ -186,7 +186,7 @@ describe("streaming", () => {
     tool_calls: [{ name: "weather", args: { city: "Rome" }, id: "c1", type: "tool_call" }],
   });
 
-  test("gives words, then calls, then usage; joined they are the answer", async () => {
+  test("A stream gives words, then calls, then usage, and joined they are the answer", async () => {
     const chunks: AIMessageChunk[] = [];
     for await (const chunk of await scripted(reply).stream("a")) chunks.push(chunk);
     expect(chunks.map((chunk) => chunk.text).filter(Boolean)).toEqual(["One", " two", "  three."]);
@@ -197,13 +197,13 @@ describe("streaming", () => {
     expect(whole.response_metadata).toMatchObject({ model_name: "scripted-chat-model" });
   });
 
-  test("keeps a call that follows text in core's stream of events", async () => {
+  test("A stream of core's events keeps a call that follows text", async () => {
     const message = await scripted(reply).streamEvents("a");
     expect(message.text).toBe("One two  three.");
     expect(message.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" } }]);
   });
 
-  test("reaches a graph's stream of messages word by word", async () => {
+  test("A graph's stream of messages has the answer word by word", async () => {
     const model = scripted("One two three.");
     const graph = graphOf(async (messages) => [await model.invoke(messages)]);
     const words: string[] = [];
@@ -212,7 +212,7 @@ describe("streaming", () => {
     expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
   });
 
-  test("keeps a call that could not be parsed", async () => {
+  test("A stream keeps a call that could not be parsed", async () => {
     const broken = { name: "weather", args: "Rome!", id: "c1", type: "invalid_tool_call" as const };
     const model = repeating(new AIMessage({ content: "", invalid_tool_calls: [broken] }));
     const whole = await joined(await model.stream("a"));
@@ -222,7 +222,7 @@ describe("streaming", () => {
 });
 
 describe("structured output", () => {
-  test("is the object of a structured reply, unchecked, under whatever name was demanded", async () => {
+  test("Structured output is the object of a structured reply, unchecked, under the requested name", async () => {
     const model = scripted({ structured: { summary: "short" } }, { structured: { summary: 7 } });
     const named = model.withStructuredOutput(schema, { name: "conversation_summary" });
     expect(await named.invoke("a")).toEqual({ summary: "short" });
@@ -233,7 +233,7 @@ describe("structured output", () => {
     ]);
   });
 
-  test("comes with the raw message, usage included", async () => {
+  test("Structured output comes with the raw message, usage included", async () => {
     const model = scripted({ structured: { summary: "short" } });
     const { raw, parsed } = await model
       .withStructuredOutput(schema, { includeRaw: true })
@@ -243,7 +243,7 @@ describe("structured output", () => {
     expect(raw).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
   });
 
-  test("from a text reply is malformed: an error, or null beside the raw message", async () => {
+  test("Structured output from a text reply is malformed: an error, or null beside the raw message", async () => {
     const model = repeating("I would rather chat.");
     await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow(
       "No tool calls found in the response.",
@@ -256,7 +256,7 @@ describe("structured output", () => {
   });
 
   test.each(["v2", "v3"] as const)(
-    "works in a graph whose events are streamed as %s",
+    "Structured output reaches a graph whose events are streamed as %s",
     async (version) => {
       const model = scripted({ structured: { summary: "short" } });
       const got: unknown[] = [];
@@ -273,7 +273,7 @@ describe("structured output", () => {
     },
   );
 
-  test("goes to the tool that is named or demanded, and needs to know which is meant", async () => {
+  test("Structured output goes to the tool that is named or demanded, and is refused if that is unclear", async () => {
     const model = repeating({ structured: { a: 1 } });
     await expect(model.invoke("a")).rejects.toThrow("no tool is bound");
     await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow(
@@ -294,12 +294,11 @@ describe("structured output", () => {
 });
 
 describe("cancelling", () => {
-  test("ends a hanging call at once, with the signal's reason", async () => {
+  test("An abort ends a hanging call with the signal's reason", async () => {
     const model = repeating("hang");
     const controller = new AbortController();
     const { signal } = controller;
     const structured = model.withStructuredOutput(schema, { includeRaw: true });
-    const started = performance.now();
     const calls = [
       model.invoke("a", { signal }),
       structured.invoke("a", { signal }),
@@ -307,7 +306,6 @@ describe("cancelling", () => {
     ];
     setTimeout(() => controller.abort(new Error("enough")), 20);
     for (const call of calls) await expect(call).rejects.toThrow("enough");
-    expect(performance.now() - started).toBeLessThan(500);
   });
 
   test.each<[string, Partial<ConstructorParameters<typeof ScriptedChatModel>[0]>]>([
@@ -315,14 +313,14 @@ describe("cancelling", () => {
     ["the wait at a gate", { gate: createGate() }],
     ["the latency", { latencyMs: 60_000 }],
     ["a slow reply", { replies: [() => new Promise<string>(() => {})] }],
-  ])("ends %s on a timeout or by a signal", async (_, options) => {
+  ])("A timeout or a signal ends %s", async (_, options) => {
     const model = new ScriptedChatModel({ replies: ["ok"], repeatLast: true, ...options });
     for (const how of [{ timeout: 20 }, { signal: AbortSignal.timeout(20) }])
       await expect(model.invoke("a", how)).rejects.toMatchObject({ name: "TimeoutError" });
     expect(options.gate?.waiting ?? 0).toBe(0);
   });
 
-  test("before the call means the model is not called", async () => {
+  test("An abort before the call means that the model is not called", async () => {
     const model = scripted("ok");
     await expect(model.invoke("a", { signal: AbortSignal.abort() })).rejects.toThrow();
     expect(model.calls).toEqual([]);

@@ -6,7 +6,7 @@ import { forAll } from "../support/for-all.js";
 
 const text = fc.string({ maxLength: 200, unit: "binary" });
 
-it("counts Latin letters, code and JSON as LangChain does", () =>
+it("estimateTokens counts Latin letters, code and JSON as LangChain does", () =>
   forAll(fc.string({ maxLength: 200, unit: "binary-ascii" }), (ascii) => {
     expect(estimateTokens(ascii)).toBe(countTokensApproximately([new HumanMessage(ascii)]));
   }));
@@ -29,17 +29,17 @@ it.each([
     "اسمي آنا وأعيش في بورتو. لدي حساسية من المكسرات، وأشرب الشاي الأخضر كل صباح، وأركض على ضفاف النهر بعد الظهر. أنهينا الأسبوع الماضي خطة النشر.",
   ],
   ["emoji", 600, "😀".repeat(600)],
-])("does not count %s too low: %i", (_, counted, sample) =>
+])("estimateTokens does not count %s too low: %i", (_, counted, sample) =>
   expect(estimateTokens(sample)).toBeGreaterThan(counted),
 );
 
-it("is at most the number of characters and additive", () =>
+it("An estimate is at most the number of characters, and estimates add up", () =>
   forAll(text, text, (one, other) => {
     expect(estimateTokens(one)).toBeLessThanOrEqual(one.length);
     expect(readTokens(one + other).tokens).toBe(readTokens(one).tokens + readTokens(other).tokens);
   }));
 
-it("stops at the last character within the bound", () =>
+it("readTokens stops at the last character within the bound", () =>
   forAll(text, fc.double({ min: 0, max: 60, noNaN: true }), (each, most) => {
     const { end, tokens } = readTokens(each, 0, most);
     expect(tokens).toBeLessThanOrEqual(most);

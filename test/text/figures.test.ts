@@ -25,12 +25,12 @@ it.each([
   ["The code is 0042.", "The code is 42.", false],
   ["The user has 2 cats.", "The user has cats.", false],
   ["The user runs 5 km.", "The user runs 5 km, 5 times.", false],
-])("compares the figures of %s / %s", (one, other, same) => {
+])("haveSameFigures compares the figures of %s / %s", (one, other, same) => {
   expect(haveSameFigures(one, other)).toBe(same);
   expect(haveSameFigures(other, one)).toBe(same);
 });
 
-it("reads a number in every script's digits", () => {
+it("figuresOf reads a number in every script's digits", () => {
   const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1040, 0xff10, 0x116d0, 0x116da, 0x1d7ce];
   forAll(fc.nat(), fc.constantFrom(...zeros), (number, zero) => {
     const written = [...String(number)]
@@ -40,14 +40,14 @@ it("reads a number in every script's digits", () => {
   });
 });
 
-it("finds a figure that no source has", () => {
+it("newFigure finds a figure that no source has", () => {
   const sources = ["The user pays 1,250 euros.", "Since 2024-03-05 the user lives in Porto."];
   expect(newFigure("Since 2024-03-05 the user pays 1250 euros in Porto.", sources)).toBeUndefined();
   expect(newFigure("Since 2024-05-03 the user pays 1250 euros.", sources)).toBe("2024-05-03");
 });
 
 it.each(["1 000", "100 ", "1,", "1:", "-", "1-٣", "1'000 "])(
-  "attacks low: a text of many %j is read in time",
+  "figuresOf reads a text of many %j within a second of processor time",
   (part) => {
     const long = part.repeat(100_000 / part.length);
     expect(processorMs(() => figuresOf(long), 2_000)).toBeLessThan(1_000);

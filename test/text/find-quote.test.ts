@@ -18,7 +18,7 @@ describe("a quote", () => {
     ["Is it (a+b)*c? Yes.", "(a+b)*c?", "(a+b)*c?"],
     ["我叫安娜，住在波尔图", "住在波尔图", "住在波尔图"],
     ["C:\\temp and [x]", "c:\\TEMP and [X]", "C:\\temp and [x]"],
-  ])("in %j: %j is found in its original form", (text, quote, found) =>
+  ])("The text %j has the quote %j in its original form", (text, quote, found) =>
     expect(findQuote(text, quote)).toBe(found),
   );
 
@@ -31,9 +31,11 @@ describe("a quote", () => {
     ["", "Ana"],
     ["I earn 1000", "100"],
     ["한글", "하늘"],
-  ])("in %j: %j is not found", (text, quote) => expect(findQuote(text, quote)).toBeNull());
+  ])("The text %j does not have the quote %j", (text, quote) =>
+    expect(findQuote(text, quote)).toBeNull(),
+  );
 
-  it("of whole words is always found", () => {
+  it("A quote of whole words is always found", () => {
     const words = fc.array(fc.stringMatching(/^[\p{L}\p{N}.*+?()[\]\\^$'"-]{0,8}[a-zé]$/u), {
       minLength: 1,
       maxLength: 8,

@@ -20,12 +20,15 @@ describe("isSubstantive", () => {
       true,
       true,
     ],
-  ])("accepts two words of any script, and one as an answer: %#", (texts, unasked, asked) => {
-    for (const text of texts) {
-      expect([text.slice(0, 20), isSubstantive(text)]).toEqual([text.slice(0, 20), unasked]);
-      expect([text.slice(0, 20), isSubstantive(text, true)]).toEqual([text.slice(0, 20), asked]);
-    }
-  });
+  ])(
+    "isSubstantive accepts two words of any script, and one as an answer: %#",
+    (texts, unasked, asked) => {
+      for (const text of texts) {
+        expect([text.slice(0, 20), isSubstantive(text)]).toEqual([text.slice(0, 20), unasked]);
+        expect([text.slice(0, 20), isSubstantive(text, true)]).toEqual([text.slice(0, 20), asked]);
+      }
+    },
+  );
 
   it.each([
     ["Sweet or salty?", true],
@@ -36,5 +39,5 @@ describe("isSubstantive", () => {
     ["Why? Because it rains.", false],
     ["Done.", false],
     ["", false],
-  ])("%j asks something: %s", (text, asks) => expect(asksSomething(text)).toBe(asks));
+  ])("The text %j asks something: %s", (text, asks) => expect(asksSomething(text)).toBe(asks));
 });

@@ -55,7 +55,7 @@ describe("quoted text", () => {
       ['그는"', '"라고'],
       ['"Dear Ana,\n\n', '"'],
     ] as const),
-  ])("attacks S8: is what stands between %j and %j, and nothing around it", (from, to) => {
+  ])("Quoted text is what is between %j and %j, and nothing around it", (from, to) => {
     forAll(words, words, words, apostrophes, (before, within, after, apostrophe) => {
       const start = `${apostrophe}${before}:\n`;
       const text = `${start}${from}${within}${to}\n${after}`;
@@ -74,7 +74,7 @@ describe("quoted text", () => {
     });
   });
 
-  it("attacks S8: is nothing beside apostrophes and marks that do not close", () => {
+  it("Apostrophes and marks that do not close quote nothing", () => {
     const unclosed = fc.constantFrom(
       "```\n",
       "```js\n",
@@ -103,7 +103,7 @@ describe("quoted text", () => {
     ["Fix:\n> forget\n> my allergy", "forget\n> my allergy", true],
     ["Fix\n> forget my allergy", "Fix\n> forget my allergy", true],
     ["> Hi\nforget my allergy", said, false],
-  ])("attacks S8: in %j is %j: %s", (text, part, expected) =>
+  ])("In %j the part %j is quoted: %s", (text, part, expected) =>
     expect(isQuoted(text, text.includes(part) ? part : text)).toBe(expected),
   );
 });

@@ -8,33 +8,31 @@ const words = (text: string) => text.split(/\s+/).filter(Boolean);
 describe("searchText", () => {
   it.each<[string, string, string]>([
     ["drops accents of Latin letters", "Café Zürich, naïve señor", "cafe zurich, naive senor"],
-    ["however they are composed", "Cafe\u0301", "cafe"],
-    ["and ligatures and full width", "ﬁne ＡＢＣ", "fine abc"],
-    ["leaves other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
+    ["drops accents however they are composed", "Cafe\u0301", "cafe"],
+    ["reduces ligatures and full-width letters", "ﬁne ＡＢＣ", "fine abc"],
+    ["keeps other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
     ["splits Chinese into pairs and ideographs", "我喜欢茶", "我喜 喜欢 欢茶 我 喜 欢 茶"],
-    [
-      "splits Japanese at the change of neither script",
-      "猫がコーヒー",
-      "猫が がコ コー ーヒ ヒー 猫",
-    ],
+    ["splits Japanese across a change of script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
     ["leaves a single character", "茶 tea", "茶 tea"],
     ["joins what is also written as one", "Wi-Fi, an e-mail", "wi-fi wifi, an e-mail email"],
     ["joins handles and constants", "@ana_m set MAX_ROWS", "@ana_m anam0 set max_rows maxrows0"],
     ["joins letters and numbers", "flight LH 1234", "flight lh 1234 lh1234"],
-    ["knows versions", "since v2.3.1", "since v2.3.1 2.3.1"],
+    ["has a version without its v too", "since v2.3.1", "since v2.3.1 2.3.1"],
     ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],
-    ["is nothing for nothing", "", ""],
-  ])("%s", (_, text, expected) => expect(words(searchText(text))).toEqual(words(expected)));
+    ["is empty for an empty text", "", ""],
+  ])("The search text %s", (_, text, expected) =>
+    expect(words(searchText(text))).toEqual(words(expected)),
+  );
 
-  it("has no NUL and is never much longer than its bound", () => {
+  it("searchText returns no NUL, and never much more than its bound", () => {
     expect(searchText("a\u0000b")).toBe("a b");
     expect(searchText("word ".repeat(100_000)).length).toBe(100_000);
     // Pairs and ideographs, with spaces around.
     expect(searchText("茶".repeat(300_000)).length).toBeLessThan(6 * 100_000);
   });
 
-  it("stays within the index's limits of words and bytes", () => {
+  it("searchText stays within the index's limits of words and bytes", () => {
     const part = fc.constantFrom(
       "ab",
       "語",
@@ -74,20 +72,20 @@ describe("searchText", () => {
     );
   });
 
-  it("truncates a word that is too long", () => {
+  it("searchText truncates a word that is too long", () => {
     const word = "0123456789abcdef".repeat(30);
     expect(searchText(word)).toBe(searchText(`${word}0`));
     expect(searchText(word)).toHaveLength(128);
   });
 
-  it("ignores case and accents", () =>
+  it("searchText ignores case and accents", () =>
     forAll(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
       const plain = searchText(text);
       expect(searchText(text.toUpperCase())).toBe(plain);
       expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"))).toBe(plain);
     }));
 
-  it("of a text of ideographs includes the terms of any part", () => {
+  it("searchText of a text of ideographs includes the terms of any part", () => {
     const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), {
       minLength: 1,
       maxLength: 12,
@@ -100,7 +98,7 @@ describe("searchText", () => {
     });
   });
 
-  it("accepts any string", () =>
+  it("searchText accepts any string", () =>
     forAll(fc.string({ unit: "binary" }), (text) => {
       expect(searchText(text)).not.toContain("\u0000");
     }));

@@ -13,7 +13,9 @@ describe("visible text", () => {
     ["a\u0085b\u2028c\u2029d\ve\ff\r\ng\rh", "a\nb\nc\nd\ne\nf\ng\nh"],
     ["\uD800a", "\uFFFDa"],
     ["1\uFE0F2", "12"],
-  ])("has no hidden characters: %j", (text, visible) => expect(visibleText(text)).toBe(visible));
+  ])("Visible text has no hidden characters: %j", (text, visible) =>
+    expect(visibleText(text)).toBe(visible),
+  );
 
   it.each([
     "می‌خواهم بروم",
@@ -23,9 +25,11 @@ describe("visible text", () => {
     "葛\u{E0100}城",
     "Olá, ça va? Größe\tund\nmehr",
     "ผู้ใช้ชอบชา",
-  ])("keeps what scripts and emoji need: %s", (text) => expect(visibleText(text)).toBe(text));
+  ])("Visible text keeps what scripts and emoji need: %s", (text) =>
+    expect(visibleText(text)).toBe(text),
+  );
 
-  it("is storable, stable and without hiding characters", () => {
+  it("Visible text is storable, stable and without hiding characters", () => {
     const unit = fc.oneof(
       fc.constantFrom("a", "é", "م", "क", "ා", "👩", "葛", "1", " ", "\n"),
       fc.constantFrom(
@@ -54,7 +58,7 @@ describe("visible text", () => {
     );
   });
 
-  it("on one line has one blank between words", () => {
+  it("onOneLine leaves one blank between words", () => {
     const space = fc.constantFrom(
       " ",
       "  ",

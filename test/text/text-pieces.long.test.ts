@@ -23,7 +23,7 @@ const rejoined = (pieces: { seq: number; text: string }[][]) => {
 };
 
 describe("textPieces", () => {
-  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () =>
+  it("textPieces loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () =>
     forAll(items, budget, (input, tokens) => {
       const pieces = textPieces(input, tokens);
       expect(rejoined(pieces)).toEqual(input);
@@ -37,14 +37,14 @@ describe("textPieces", () => {
       }
     }));
 
-  it("makes one piece of a text that fits, and none of nothing", () => {
+  it("textPieces makes one piece of a text that fits, and none of nothing", () => {
     const small = [{ text: "hello" }, { text: "" }, { text: "there" }];
     expect(textPieces(small, 100)).toEqual([small]);
     expect(textPieces([], 100)).toEqual([]);
   });
 });
 
-describe("no cut", () => {
+describe("the cuts of a text", () => {
   const cutsOf = (said: string, tokens: number) => {
     const parts = textPieces([{ text: said }], tokens).flat();
     expect(parts.map(({ text: part }) => part).join("")).toBe(said);
@@ -61,7 +61,7 @@ describe("no cut", () => {
     fc.stringMatching(/^[A-Za-z0-9+/=_.:;,(){}-]{1,120}$/),
   );
 
-  it("splits a word that fits a piece", () => {
+  it("No cut splits a word that fits a piece", () => {
     const between = fc.constantFrom(" ", "\n", "  ", "\t", "\n\n", "\u00A0");
     const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
     forAll(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
@@ -74,7 +74,7 @@ describe("no cut", () => {
     });
   });
 
-  it("splits a code or a word in scripts without spaces", () => {
+  it("No cut splits a code or a word in scripts without spaces", () => {
     const codes = Array.from(
       { length: 100 },
       (_, index) => `INV-2024-${String(index).padStart(5, "0")}`,
@@ -87,7 +87,7 @@ describe("no cut", () => {
     }
   });
 
-  it("splits a grapheme", () => {
+  it("No cut splits a grapheme", () => {
     const graphemes = "👩‍👩‍👧‍👦 🇵🇹 🇩🇪 👍🏽 e\u0301 각 ক্ষ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 \r\n 1️⃣ 日 a".split(" ");
     const grapheme = fc.constantFrom(...graphemes, "각".normalize("NFD"));
     const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -104,7 +104,7 @@ describe("no cut", () => {
     for (const part of cutsOf(`a ${flags}`, 100).parts) expect(part).toMatch(/^(?:a )?(?:🇵🇹)*$/u);
   });
 
-  it("splits a line of code or a value of one-line JSON", () => {
+  it("No cut splits a line of code or a value of one-line JSON", () => {
     const lines = Array.from(
       { length: 300 },
       (_, index) => `  const value${index} = compute(${index}, "x");`,
@@ -118,7 +118,7 @@ describe("no cut", () => {
     for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
   });
 
-  it("is needed before the piece is full, even in a word longer than a piece", () => {
+  it("No cut is made before the piece is full, even in a word longer than a piece", () => {
     const base64 = Buffer.from("mnemograph".repeat(2_000)).toString("base64");
     const { parts } = cutsOf(`before ${base64} after`, 200);
     expect(parts.length).toBeGreaterThan(5);
@@ -141,7 +141,7 @@ const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: Pie
   textPieces(input, inputBudgetTokens).length;
 
 describe("withinBounds", () => {
-  it("stays within the bound of calls, and changes nothing that fits", () =>
+  it("withinBounds stays within the bound of calls, and changes nothing that fits", () =>
     forAll(longItems, bounds, (input, bound) => {
       const { items: limited, isCut, taken } = withinBounds(input, bound);
       expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
@@ -150,7 +150,7 @@ describe("withinBounds", () => {
       else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
     }));
 
-  it("keeps head and tail of a long message with the number of omitted characters", () => {
+  it("withinBounds keeps head and tail of a long message with the number of omitted characters", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
     const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
     const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
@@ -166,7 +166,7 @@ describe("withinBounds", () => {
     expect(`${head}|${tail}`).toMatch(/word\d+ \|word\d+/);
   });
 
-  it("shortens the longest first", () => {
+  it("withinBounds shortens the longest first", () => {
     const input = [
       { text: "a b ".repeat(20_000) },
       { text: "short ".repeat(50) },
@@ -181,7 +181,7 @@ describe("withinBounds", () => {
     expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
   });
 
-  it("keeps the first and the last of very many", () => {
+  it("withinBounds keeps the first and the last of very many", () => {
     const many = Array.from({ length: 10_000 }, (_, seq) => ({
       seq,
       text: `message number ${seq} of many`,
@@ -194,7 +194,7 @@ describe("withinBounds", () => {
     );
   });
 
-  it("takes whole groups that fit, and cuts only the first", () => {
+  it("withinBounds takes whole groups that fit, and cuts only the first", () => {
     const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), {
       minLength: 1,
       maxLength: 20,
@@ -220,7 +220,7 @@ describe("withinBounds", () => {
     });
   });
 
-  it("keeps the others beside one that is too long", () => {
+  it("withinBounds keeps the others beside one that is too long", () => {
     const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
     const { items, taken } = withinBounds(
       input,

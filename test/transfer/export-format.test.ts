@@ -38,7 +38,7 @@ describe("the format of an export", () => {
     await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
   });
 
-  it("has for each type of line these fields, in this order", async () => {
+  it("Each type of line in an export has these fields, in this order", async () => {
     const name = `word${randomUUID().replaceAll("-", "")}`;
     const memory = await fillScope(db, { tenantId: name, userId: name, appId: name }, name);
     await db.pool.query(
@@ -75,5 +75,5 @@ describe("the format of an export", () => {
         "work": "type: string, threadId: string, kind: string, doneUntil: number, due: boolean",
       }
     `);
-  }, 60_000);
+  });
 });

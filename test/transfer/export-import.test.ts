@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 describe("export and import", () => {
-  it("give back everything in another database, and again change nothing", async () => {
+  it("An import gives back everything in another database, and again changes nothing", async () => {
     const name = word();
     const scope = { tenantId: name, userId: name };
     const source = await fillScope(db, scope, name);
@@ -80,7 +80,7 @@ describe("export and import", () => {
     expect(Number(revision)).toBe((ofType(lines, "owner")[0]?.revision ?? 0) + 1);
   });
 
-  it("have every column except derived ones", async () => {
+  it("An export has every column except derived ones", async () => {
     const whose = ["owner_ref", "tenant_id", "user_id", "app_id"];
     const madeAnew: Partial<Record<RecordName, string[]>> = {
       owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
@@ -112,7 +112,7 @@ describe("export and import", () => {
     }
   });
 
-  it("keep to the scope: a user within an app, an app's own", async () => {
+  it("Export and import keep to the scope: a user within an app, an app's own", async () => {
     const [user, app] = [word(), word()];
     const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
     const memory = db.memory({ config });
@@ -162,7 +162,7 @@ describe("export and import", () => {
     }
   });
 
-  it("can assign the memories to another user", async () => {
+  it("An import can assign the memories to another user", async () => {
     const [ana, ben] = [word(), word()];
     const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), {
       userId: ana,
@@ -176,7 +176,7 @@ describe("export and import", () => {
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(refused);
   });
 
-  it("restore what was forgotten, line by line", async () => {
+  it("An import restores what was forgotten, line by line", async () => {
     const scope = { userId: word() };
     const memory = await fillScope(db, scope, scope.userId);
     const lines = await linesOf(memory, scope);
@@ -185,7 +185,7 @@ describe("export and import", () => {
     expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(lines));
   });
 
-  it("refuse a scope that has data of another source, and write nothing", async () => {
+  it("An import refuses a scope that has data of another source, and writes nothing", async () => {
     const scope = { userId: word() };
     const source = (await freshSchema()).memory();
     await source.memories.add({ text: "Likes tea very much." }, { scope });
@@ -207,7 +207,7 @@ describe("export and import", () => {
     ]);
   });
 
-  it("keep which notes were made of a user's conversations: forgetting the user deletes them", async () => {
+  it("An import keeps which notes came from a user's conversations: forgetting the user deletes them", async () => {
     const source = (await freshSchema()).memory({ model: noteModel() });
     const [user, app] = [{ userId: word() }, { appId: word() }];
     await talkAndEnd(source, { scope: { ...user, ...app }, threadId: word() });
@@ -225,7 +225,7 @@ describe("export and import", () => {
     }
   });
 
-  it("keep which conversations an app's notes were made of when the app alone is restored", async () => {
+  it("An import of an app alone keeps which conversations its notes came from", async () => {
     const memory = (await freshSchema()).memory({ model: noteModel() });
     const [user, app] = [{ userId: word() }, { appId: word() }];
     const threadId = word();
@@ -241,7 +241,7 @@ describe("export and import", () => {
     expect(await memory.notes.list({ scope: app })).toEqual([]);
   });
 
-  it("never take rows of another scope", async () => {
+  it("An import never takes rows of another scope", async () => {
     const [ana, ben] = [word(), word()];
     const memory = await fillScope(db, { userId: ana }, ana);
     const lines = await linesOf(memory, { userId: ana });
@@ -256,7 +256,7 @@ describe("export and import", () => {
     expect(await countEverything(db)).toEqual(before);
   });
 
-  describe("of an invalid export", () => {
+  describe("an invalid export", () => {
     const at = "2026-01-01T00:00:00Z";
     const header = {
       type: "header",
@@ -321,7 +321,7 @@ describe("export and import", () => {
       ],
       ["a second header", [header, header], /^Line 2: a second header/],
       ["more after the end", [header, end(1), thread], /^Line 3: there is something after/],
-    ])("say which line is wrong: %s", async (_, lines, problem) => {
+    ])("An import of an invalid export says which line is wrong: %s", async (_, lines, problem) => {
       const memory = (await freshOnce()).memory();
       const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);
       expect(error).toMatchObject({

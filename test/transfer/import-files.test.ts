@@ -15,7 +15,7 @@ const invalid = (message: RegExp) => ({
   message: expect.stringMatching(message),
 });
 
-describe("a line that is too long or too deep", () => {
+describe("an invalid line", () => {
   const history = {
     type: "history",
     memoryId: randomUUID(),
@@ -25,12 +25,12 @@ describe("a line that is too long or too deep", () => {
   };
   it.each<[string, (header: string) => unknown[], RegExp]>([
     [
-      "of 11 MB",
+      "a line of 11 MB",
       (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`],
       /^Line 2: it is longer than 10000000/,
     ],
     [
-      "5,000 levels deep",
+      "a line 5,000 levels deep",
       (header) => [
         header,
         JSON.stringify({ ...history, old: "@", new: null }).replace('"@"', deep(5_000)),
@@ -38,7 +38,7 @@ describe("a line that is too long or too deep", () => {
       /^Line 2: it is nested deeper than 1000 levels/,
     ],
     [
-      "a million levels deep, and cut off",
+      "a line a million levels deep, and cut off",
       (header) => [header, "[".repeat(1_000_000)],
       /^Line 2: it is nested/,
     ],
@@ -57,14 +57,17 @@ describe("a line that is too long or too deep", () => {
       /^Line 2: this cannot be written as JSON/,
     ],
     ["nothing at all", (header) => [header, undefined], /^Line 2: this is no JSON/],
-  ])("is refused: %s", async (_, lines, problem) => {
-    const header = JSON.stringify(headerOf(randomUUID()));
-    await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(
-      invalid(problem),
-    );
-  });
+  ])(
+    "An import refuses a line that is too long, too deep or no JSON: %s",
+    async (_, lines, problem) => {
+      const header = JSON.stringify(headerOf(randomUUID()));
+      await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(
+        invalid(problem),
+      );
+    },
+  );
 
-  it("is refused: a message 5,000 levels deep", async () => {
+  it("An import refuses a message 5,000 levels deep", async () => {
     const scope = { userId: randomUUID() };
     const memory = db.memory();
     await memory.record({
@@ -85,7 +88,7 @@ describe("a line that is too long or too deep", () => {
   });
 });
 
-it("rejects what the database does not take by the lines of its batch, of which none is written", async () => {
+it("An import names the lines of a batch that the database does not take, and writes none of them", async () => {
   const scope = { userId: randomUUID() };
   const source = db.memory();
   const drafts = Array.from({ length: 20 }, (_, index) => ({
@@ -119,7 +122,7 @@ describe("lines of a file", () => {
     return lines;
   };
 
-  it("end with line feeds alone, wherever its bytes are parted", async () => {
+  it("Lines of a file end with line feeds alone, for any parts of its bytes", async () => {
     const bytes = new TextEncoder().encode('\ufeff{"a":"é\u2028\u0085😀"}\r\n\nlast');
     for (let size = 1; size <= bytes.length; size++) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -129,7 +132,7 @@ describe("lines of a file", () => {
     }
   });
 
-  it("are read no further than the longest", async () => {
+  it("Lines of a file are read no further than the longest allowed", async () => {
     let given = 0;
     function* endless() {
       yield new TextEncoder().encode("first\n");

@@ -17,7 +17,7 @@ const start = useChildScripts();
 const word = () => `word${randomUUID().replaceAll("-", "")}`;
 
 describe("large and interrupted exports and imports", () => {
-  it("stop and go on where they were", async () => {
+  it("An interrupted import stops and goes on where it was", async () => {
     const scope = { userId: word() };
     const source = db.memory();
     const drafts = Array.from({ length: 1_200 }, (_, index) => ({
@@ -39,7 +39,7 @@ describe("large and interrupted exports and imports", () => {
     );
   });
 
-  it("hold a page at a time, however much there is", async () => {
+  it("Export and import hold a page at a time, for any number of lines", async () => {
     const scope = { userId: word() };
     const drafts = Array.from({ length: 2_500 }, (_, index) => ({
       text: `Knows that number ${index} is even.`,
@@ -79,7 +79,7 @@ describe("large and interrupted exports and imports", () => {
   });
 
   it.skipIf(!onServer())(
-    "killed in the middle, an import is finished by the next (server only)",
+    "An import that is killed in the middle is finished by the next (server only)",
     async () => {
       const scope = { userId: word() };
       const source = db.memory();

@@ -13,7 +13,7 @@ const freshSchema = useFreshSchemas(db);
 
 const exported = async (memory: Memory, scope: Scope) => asText(await linesOf(memory, scope));
 
-it("an import keeps sensitive fields, and quarantines instructions unless an operator wrote them", async () => {
+it("An import keeps sensitive fields, and quarantines instructions unless an operator wrote them", async () => {
   const name = randomUUID();
   const scope = { userId: name };
   const source = (await freshSchema()).memory();
@@ -57,7 +57,7 @@ it("an import keeps sensitive fields, and quarantines instructions unless an ope
   expect(await texts()).toContain(banana);
 });
 
-it("attacks screen: an import asks the user's own classifier", async () => {
+it("An import asks the caller's own classifier", async () => {
   const scope = { userId: randomUUID() };
   const source = (await freshSchema()).memory();
   await source.memories.add([{ text: "The user saw a walrus." }, { text: "The user rows." }], {

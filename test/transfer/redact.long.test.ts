@@ -82,7 +82,7 @@ const messages = [
 ];
 
 describe("a secret", () => {
-  it("is in no table and in no prompt, whichever way it came", async () => {
+  it("A secret is in no table and in no prompt, whichever way it came", async () => {
     const { memory, model } = redacting();
     await memory.setup();
     const thread = newAddress();
@@ -134,7 +134,7 @@ describe("a secret", () => {
     expect(prompts.replaceAll(`no JSON but ${secret}`, "")).not.toContain(secret);
   });
 
-  it("leaves messages that can be read again, with their ids, calls and types", async () => {
+  it("Redaction leaves messages that can be read again, with their ids, calls and types", async () => {
     const { memory } = redacting({ model: undefined as never });
     const thread = newAddress();
     await memory.record({ ...thread, messages });
@@ -164,7 +164,7 @@ describe("a secret", () => {
     expect(messages[0]?.text).toContain(secret);
   });
 
-  it("does not reach a table by an import either", async () => {
+  it("A secret does not reach a table by an import either", async () => {
     const plain = db.memory({ embeddings: new HashingEmbeddings() });
     await plain.setup();
     const from = newAddress();
@@ -187,7 +187,7 @@ describe("a secret", () => {
   it.each([
     ["throws", () => Promise.reject(new Error(`cannot redact ${secret}`))],
     ["returns no text", () => undefined as unknown as string],
-  ])("is not stored at all when the function %s", async (_, broken) => {
+  ])("A secret is not stored at all when the redact function %s", async (_, broken) => {
     const { memory } = redacting({ redact: broken });
     const thread = newAddress();
     const access = { scope: thread.scope };
@@ -278,7 +278,7 @@ describe("a secret anywhere in a message", () => {
     }),
   ]);
 
-  it("is in no table, as a value or a key", async () => {
+  it("A secret anywhere in a message is in no table, as a value or a key", async () => {
     const memory = db.memory({ redact: redactor });
     await memory.setup();
     const thread = newAddress();
@@ -295,7 +295,7 @@ describe("a secret anywhere in a message", () => {
     expect((gap[1] as AIMessage).tool_calls).toMatchObject([{ id: "c", name: "pay" }]);
   });
 
-  it("takes nothing else with it: keys that become the same are numbered", async () => {
+  it("A secret takes nothing else with it: keys that become the same are numbered", async () => {
     const memory = db.memory({ redact: redactor });
     const thread = newAddress();
     const artifact = { [hidden]: 1, "[gone]": 2, "[gone] (2)": 3, other: { [hidden]: 5 } };
@@ -312,7 +312,7 @@ describe("a secret anywhere in a message", () => {
     });
   });
 
-  it("is redacted in names, addresses and references of files, and references between messages stay", async () => {
+  it("A secret is redacted in addresses of files, and references to files stay", async () => {
     const thread = newAddress();
     const strict = db.memory({ redact: () => "[all]" });
     const content = [
@@ -324,7 +324,7 @@ describe("a secret anywhere in a message", () => {
     expect(back?.content).toEqual([{ type: "text", text: "[all]" }, content[1]]);
   });
 
-  it("is looked for once, however often it is said", async () => {
+  it("A text is passed to the redact function once, however often it is said", async () => {
     const asked: string[] = [];
     const counting = createRedactor((text) => {
       asked.push(text);
@@ -336,8 +336,8 @@ describe("a secret anywhere in a message", () => {
   });
 });
 
-describe("redaction of a message", () => {
-  it("changes nothing without a match, with any content", async () => {
+describe("redaction without a match", () => {
+  it("Redaction without a match changes nothing in a message of any content", async () => {
     const redactor = createRedactor((text) => text);
     const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
     await fc.assert(

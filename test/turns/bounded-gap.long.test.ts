@@ -22,7 +22,7 @@ const bounded = (context: object) => db.memory({ config: { context } });
 const idsOf = (messages: readonly BaseMessage[]) => messages.map(({ id }) => id);
 
 describe("a long thread without a summary", () => {
-  it("shows the newest messages from the start of a turn, and the number of omitted ones", async () => {
+  it("A long thread without a summary shows the newest turns, and the number of omitted messages", async () => {
     const memory = bounded({ maxGapMessages: 13 });
     const thread = { scope, threadId: "newest" };
     await memory.record({ ...thread, messages: rounds(1, 1_000) });
@@ -37,7 +37,7 @@ describe("a long thread without a summary", () => {
     }
   });
 
-  it("mentions no omitted messages when all are shown", async () => {
+  it("A prompt mentions no omitted messages when all are shown", async () => {
     const memory = bounded({ maxGapMessages: 14 });
     const thread = { scope, threadId: "all" };
     await memory.record({ ...thread, messages: rounds(1, 7) });
@@ -46,7 +46,7 @@ describe("a long thread without a summary", () => {
     expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
   });
 
-  it("finds omitted messages in the transcript", async () => {
+  it("Omitted messages are found in the transcript", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope: { userId: "bo" }, threadId: "searched" };
     await memory.record({
@@ -61,7 +61,7 @@ describe("a long thread without a summary", () => {
     expect(JSON.stringify(found)).toContain("Zerberus");
   });
 
-  it("limits tokens as well as messages", async () => {
+  it("The gap of a thread is limited in tokens as well as in messages", async () => {
     const memory = db.memory({
       config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
     });
@@ -78,7 +78,7 @@ describe("a long thread without a summary", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
-  it("shows the question of a turn that alone is too long, and no result without its call", async () => {
+  it("A turn that alone is too long shows its question, and no result without its call", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope, threadId: "long round" };
     const steps = Array.from({ length: 50 }, (_, n) => [
@@ -105,7 +105,7 @@ describe("a long thread without a summary", () => {
     expect(idsOf(view).slice(1)).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
   });
 
-  it("shows at least as many messages as a summary waits for", async () => {
+  it("The gap of a thread has at least as many messages as a summary waits for", async () => {
     const memory = db.memory({
       config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
     });
@@ -116,7 +116,7 @@ describe("a long thread without a summary", () => {
 });
 
 describe.each(["full", "bounded"] as const)("a long %s session without a model", (session) => {
-  it("has a prompt of constant length, and drops omitted messages from a bounded state", async () => {
+  it("A long session has a prompt of constant length, and a bounded state drops omitted messages", async () => {
     const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
     const last = lines(model.calls[11]!.messages);
@@ -129,7 +129,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
     expect(messages).toHaveLength(session === "full" ? 24 : 8);
   });
 
-  it("shows the branch after time travel to omitted messages", async () => {
+  it("A prompt shows the branch after time travel to omitted messages", async () => {
     const checkpointer = new MemorySaver();
     const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), {
       session,
@@ -161,10 +161,10 @@ describe("a thread of 10,000 messages", () => {
        from "${db.schema}".thread t, generate_series(4, ${many - 1}) n where t.thread_id = '10,000'`,
     );
     await db.pool.query("analyze");
-  }, 120_000);
+  });
 
   it.each([null, 1_000, many - 3])(
-    "reads little more than it shows, with a summary up to %s",
+    "A recall reads little more of 10,000 messages than it shows, with a summary up to %s",
     async (endSeq) => {
       await db.pool.query(`delete from "${db.schema}".summary`);
       if (endSeq !== null)

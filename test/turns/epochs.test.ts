@@ -97,7 +97,7 @@ const made = {
 
 describe("a ledger", () => {
   it.each(Object.keys(made) as (keyof typeof made)[])(
-    "prompt 1: only grows by %s too, with one system message",
+    "A ledger only grows by %s too, with one system message",
     async (way) => {
       const config = { preset: "ledger", context: { tailTokens: 300 } } as const;
       const memory = db.memory({ model: new OfflineChatModel(), jobs: "inline", config });
@@ -122,7 +122,7 @@ describe("a ledger", () => {
     },
   );
 
-  it("prompt 1: only grows until it is folded, and then begins with a newer summary", async () => {
+  it("A ledger only grows until it is folded, and then begins with a newer summary", async () => {
     const { say, add } = talk();
     await add("Ana has a cat called Zerberus.");
     const { prompts, folds } = await sayMany(say, 14);
@@ -136,7 +136,7 @@ describe("a ledger", () => {
     ).toBeGreaterThanOrEqual(4);
   });
 
-  it("prompt 1: what a turn found stays in front of its message, once", async () => {
+  it("A memory that a turn found stays in front of the turn's message, once", async () => {
     const { say, add, memory, thread } = talk({ context: { tailTokens: 4_000 } });
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
@@ -154,7 +154,7 @@ describe("a ledger", () => {
     expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });
 
-  it("prompt 2: reports what replaced a line, until more than three are out of date", async () => {
+  it("A ledger reports what replaced a line, until more than three are out of date", async () => {
     const { say, add } = talk({ context: { tailTokens: 4_000 } });
     const slots = ["tea", "bread", "cheese", "fruit"];
     for (const key of slots)
@@ -179,7 +179,7 @@ describe("a ledger", () => {
       "rewritten",
       (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope }),
     ],
-  ])("prompt 2: is folded immediately when something shown was %s", async (_, change) => {
+  ])("A ledger is folded immediately when something shown was %s", async (_, change) => {
     const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
     const [added] = await add("Ana has a cat called Zerberus.");
     expect(system(await say("Hello!"))).toContain("Zerberus");
@@ -187,7 +187,7 @@ describe("a ledger", () => {
     expect((await say("Well?")).join("\n")).not.toContain("Zerberus");
   });
 
-  it("prompt 2: is folded when the provider's cache is cold and there is a newer summary", async () => {
+  it("A ledger is folded when the provider's cache is cold and there is a newer summary", async () => {
     let now = Date.now();
     const { say } = talk({ context: { tailTokens: 500 } }, () => new Date(now));
     const prompts = [];
@@ -200,7 +200,7 @@ describe("a ledger", () => {
     expect(system(later)).toContain("[Summary of Round 1-");
   });
 
-  it("prompt 1: a branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {
+  it("A branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {
     const { say, add, agent, config } = talk({ context: { tailTokens: 4_000 } });
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
@@ -216,7 +216,7 @@ describe("a ledger", () => {
     );
   });
 
-  it("prompt 1: is the same in a bounded session, whose state keeps the last turns", async () => {
+  it("A ledger is the same in a bounded session, whose state keeps the last turns", async () => {
     const [full, bounded] = [talk(), talk({}, undefined, "bounded")];
     const { prompts } = await sayMany(full.say, 14);
     expect((await sayMany(bounded.say, 14)).prompts).toEqual(prompts);
@@ -225,7 +225,7 @@ describe("a ledger", () => {
     expect(values.messages.length).toBeGreaterThanOrEqual(6);
   });
 
-  it("prompt 1: agents that read other categories have other epochs", async () => {
+  it("Agents that read other categories have other epochs", async () => {
     const { memory, thread, add, say } = talk({
       allowlists: { clerk: ["profile"] },
       context: { tailTokens: 4_000 },
@@ -238,7 +238,7 @@ describe("a ledger", () => {
     expect((await memory.recall(thread)).epoch.isNew).toBe(false);
   });
 
-  it("prompt 4: a new thread's first prompt has messages that await fact extraction, once", async () => {
+  it("A new thread's first prompt has messages that await fact extraction, once", async () => {
     const { memory, model, agent, scope } = talk(
       { memories: { extract: true } },
       undefined,
@@ -258,7 +258,7 @@ describe("a ledger", () => {
     await memory.idle();
   });
 
-  it("prompt 1: a task continues no epoch of earlier ones, whose messages it does not show", async () => {
+  it("A task continues no epoch of earlier ones, whose messages it does not show", async () => {
     const { memory, add, scope } = talk({ context: { tailTokens: 4_000 } });
     await add("Zerberus is a cat who eats tuna.");
     const task = {
@@ -280,7 +280,7 @@ describe("a ledger", () => {
     ]);
   });
 
-  it("prompt 3: with every-round each turn has a block of its own", async () => {
+  it("Each turn has a block of its own with the preset every-round", async () => {
     const memory = db.memory();
     const thread = { scope: { userId: "every round" }, threadId: "every round" };
     const shown = { revision: 0, memoryIds: [], parts: {}, firstSeq: 0 };

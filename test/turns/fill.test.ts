@@ -28,7 +28,7 @@ const knowing = async (config: TestConfig, drafts: Parameters<typeof added>[2]) 
 const blockOf = (recalled: Recalled) => memoryBlock({ ...recalled, summary: null }) ?? "";
 
 describe("a fallback memory", () => {
-  it("is shown within the budget: pinned, then importance, then recency", async () => {
+  it("A fallback memory is shown within the budget: pinned, then importance, then recency", async () => {
     let now = new Date("2031-01-01T00:00:00Z").getTime();
     const { memory, scope, threadId } = openThread(db, { clock: () => new Date(now) });
     const texts = [
@@ -54,7 +54,7 @@ describe("a fallback memory", () => {
     expect(block).not.toMatch(/more memories/);
   });
 
-  it("is shown once, after relevant memories", async () => {
+  it("A fallback memory is shown once, after relevant memories", async () => {
     const { memory, scope, threadId } = await knowing({}, [
       { text: "The user has a dog called Rex.", importance: 5 },
       { text: "The user plays chess on Fridays.", importance: 1 },
@@ -76,7 +76,7 @@ describe("a fallback memory", () => {
     expect(recalled.memories.relevant).toHaveLength(1);
   });
 
-  it("leaves room for relevant memories, however many are always shown", async () => {
+  it("Memories that are always shown leave room for relevant ones", async () => {
     const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 600 } }, [
       {
         category: "preferences",
@@ -105,7 +105,7 @@ describe("a fallback memory", () => {
     );
   });
 
-  it("is not shown where it may not be seen", async () => {
+  it("A fallback memory is shown only where it may be seen", async () => {
     const { memory, scope, threadId } = openThread(db, {
       config: { allowlists: { planner: ["tasks"] } },
     });
@@ -137,7 +137,7 @@ describe("a fallback memory", () => {
     ).toEqual([]);
   });
 
-  it("keeps to the rag_length of its category, which does not exclude others", async () => {
+  it("Fallback memories keep to the rag_length of their category, which does not exclude others", async () => {
     const categories = { custom: [{ name: "recipes", context: "rag" as const, rag_length: 2 }] };
     const recipes = Array.from({ length: 130 }, (_, index) => ({
       text: `Recipe ${index} takes ${index + 3} eggs.`,
@@ -157,7 +157,7 @@ describe("a fallback memory", () => {
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
 
-  it("is counted as omitted when it does not fit", async () => {
+  it("A fallback memory is counted as omitted when it does not fit", async () => {
     const count = 60;
     const { memory, scope, threadId } = await knowing(
       { retrieval: { budgetTokens: 250 } },
@@ -179,7 +179,7 @@ describe("a fallback memory", () => {
     expect(recalled.memories.profile.every(({ importance }) => importance >= 3)).toBe(true);
   });
 
-  it("is counted up to the search limit", async () => {
+  it("Omitted fallback memories are counted up to the search limit", async () => {
     const { memory, scope, threadId } = await knowing(
       {},
       Array.from({ length: 300 }, (_, index) => ({
@@ -193,7 +193,7 @@ describe("a fallback memory", () => {
   });
 });
 
-it("slots of always-shown categories are shown at any importance, more than fifty if they fit", async () => {
+it("Slots of always-shown categories are shown at any importance, more than fifty if they fit", async () => {
   const slots = Array.from({ length: 70 }, (_, index) => ({
     category: "profile",
     key: `fact ${index}`,
@@ -207,7 +207,7 @@ it("slots of always-shown categories are shown at any importance, more than fift
   expect(memories.profile).toHaveLength(70);
 });
 
-it("a long first hit is cut to fit, not dropped", async () => {
+it("A long first hit is cut to fit, not dropped", async () => {
   const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 110 } }, [
     {
       text: `The user's boat is called Anita, ${"which has a very long story to it, ".repeat(6)}and is red.`,

@@ -123,21 +123,21 @@ const shown = ({ memories: { profile, relevant, episodes, notes, related, rest }
 ];
 
 describe("fitBudget", () => {
-  it("prints no more than the budget", () =>
+  it("fitBudget prints no more than the budget", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
       }),
     ));
 
-  it("counts the tokens of the printed block", () =>
+  it("blockTokens counts the tokens of the printed block", () =>
     fc.assert(
       fc.property(recalled, (found) => {
         expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(tokensOf(found));
       }),
     ));
 
-  it("returns a block that fits unchanged, and never adds to one", () =>
+  it("fitBudget returns a block that fits unchanged, and never adds to one", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);
@@ -146,7 +146,7 @@ describe("fitBudget", () => {
       }),
     ));
 
-  it("users M5: leaves no heading without a line, no repeated line, and no mention of a missing part", () =>
+  it("fitBudget leaves no heading without a line, no repeated line, and no mention of a missing part", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         for (const each of [found, fitBudget(found, budget)]) {
@@ -172,7 +172,7 @@ describe("fitBudget", () => {
       }),
     ));
 
-  it("fills the budget: omitted memories would not fit", () =>
+  it("fitBudget fills the budget: omitted memories would not fit", () =>
     fc.assert(
       fc.property(recalled, fc.integer({ min: 200, max: 1_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);

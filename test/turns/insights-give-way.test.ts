@@ -39,7 +39,7 @@ const countOf = (parts: readonly (readonly MemoryKind[])[], kind: MemoryKind) =>
   parts.flat().filter((each) => each === kind).length;
 
 describe("insights", () => {
-  it("displace no fact from a recall, and follow the facts of their part", async () => {
+  it("Insights displace no fact from a recall, and follow the facts of their part", async () => {
     const lists = fc.tuple(
       fc.array(draft("fact"), { minLength: 1, maxLength: 14 }),
       fc.array(draft("insight"), { minLength: 1, maxLength: 12 }),
@@ -68,7 +68,7 @@ describe("insights", () => {
     );
   });
 
-  it("score half in a query, and can be its only hit", async () => {
+  it("Insights score half in a query, and can be its only hit", async () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
     await memory.memories.add(

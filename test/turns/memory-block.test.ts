@@ -19,7 +19,7 @@ const headings = [
 ];
 
 describe("the memory block", () => {
-  it("begins with a preface, and separates unverified memories", async () => {
+  it("The memory block begins with a preface, and separates unverified memories", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const slot = (key: string, value: string) => {
@@ -50,7 +50,7 @@ describe("the memory block", () => {
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
   });
 
-  it("shows a slot with its sentence if that says more, its start, and its earlier value", async () => {
+  it("The memory block shows a slot with its sentence if that says more, its start, and its earlier value", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const add = (key: string, value: string, text: string, more = {}) =>
@@ -80,7 +80,7 @@ describe("the memory block", () => {
     );
   });
 
-  it("shows a summary with its turns, and the beginning of an episode", async () => {
+  it("The memory block shows a summary with its turns, and the beginning of an episode", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const cello = { key: "instrument", value: "cello", origin: "user" } as const;
@@ -208,7 +208,7 @@ describe("the memory block", () => {
       [long, profile, fits, notes, waits, conversation, ofBoth],
     ],
   ])(
-    "users M5: of %s has headings with lines, and what it refers to above",
+    "A memory block of %s has headings with lines, and what it refers to above",
     async (_, known, sections) => {
       const memory = db.memory({
         clock: () => new Date("2030-01-02T12:00:00Z"),
@@ -239,7 +239,7 @@ describe("the memory block", () => {
     },
   );
 
-  it("labels untrusted hits, episodes and notes", async () => {
+  it("The memory block labels untrusted hits, episodes and notes", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const app = { ...scope, appId: `app of ${scope.userId}` };
@@ -257,7 +257,7 @@ describe("the memory block", () => {
       expect(block).toContain(`${text} (unverified, from a tool)`);
   });
 
-  it("is one block with its own headings, with any content", async () => {
+  it("The memory block is one block with its own headings, with any content", async () => {
     const memory = db.memory();
     const nothing = await memory.recall(newAddress());
     const unit = fc.constantFrom(

@@ -30,7 +30,7 @@ async function callsWith(config: TestConfig) {
     ).rows.length;
   for (let turn = 1; turn <= turns; turn++) {
     await say(graph, `I have ${turn} apples.`, thread);
-    await expect.poll(underWay, { timeout: 20_000, interval: 10 }).toBe(0);
+    await expect.poll(underWay).toBe(0);
   }
   const count = (name: string) => background.prompts(name).length;
   await memory.close();
@@ -66,5 +66,7 @@ describe(`model calls of ${turns} turns`, () => {
       { memories: { extract: false, episodes: false } },
       { chat: 24, summaries: 22, extractions: 0, episodes: 0, all: 22 },
     ],
-  ])("%s", async (_, config, calls) => expect(await callsWith(config)).toEqual(calls));
+  ])("24 turns take a fixed number of model calls: %s", async (_, config, calls) =>
+    expect(await callsWith(config)).toEqual(calls),
+  );
 });

@@ -30,7 +30,7 @@ async function upToDate(memory: Memory) {
 }
 
 describe("the changes shown to a turn", () => {
-  it("have the current text of a memory, and no text in between", async () => {
+  it("A turn is shown the current text of a memory, and no text in between", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const id = await add("The flight leaves from gate 13.", { importance: 5 });
@@ -52,7 +52,7 @@ describe("the changes shown to a turn", () => {
     expect(await turn()).toBeNull();
   });
 
-  it("have the current value of a slot, not earlier ones", async () => {
+  it("A turn is shown the current value of a slot, not earlier ones", async () => {
     const memory = db.memory();
     const { turn, add } = await upToDate(memory);
     const works = (value: string) =>
@@ -71,7 +71,7 @@ describe("the changes shown to a turn", () => {
     ]);
   });
 
-  it("have the current text of a memory that was mentioned again", async () => {
+  it("A turn is shown the current text of a memory that was mentioned again", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const id = await add("The boat is blue.");
@@ -83,7 +83,7 @@ describe("the changes shown to a turn", () => {
     ]);
   });
 
-  it("seeds 7: count memories, and call one that the thread never saw created, however often it changed", async () => {
+  it("A changed memory counts once, and as created if the thread never saw it", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const { revision: since } = await memory.changes.since(0, { scope });
@@ -105,7 +105,7 @@ describe("the changes shown to a turn", () => {
     expect(await turn()).toBeNull();
   });
 
-  it("report a known memory as removed or restored", async () => {
+  it("A turn is shown that a known memory was removed or restored", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
@@ -121,7 +121,7 @@ describe("the changes shown to a turn", () => {
     ]);
   });
 
-  it("users H1: report a forgotten memory without its text, where it was shown or learned", async () => {
+  it("A turn is shown a forgotten memory without its text, where it was shown or learned", async () => {
     const memory = db.memory();
     const { thread, turn, add, scope } = await upToDate(memory);
     const other = { scope, threadId: `${thread.threadId} of another` };
@@ -144,7 +144,7 @@ describe("the changes shown to a turn", () => {
     expect(await otherTurn()).toBe(`Memory updates since rev 0:\n${gone}`);
   });
 
-  it("report what a judge closed, even if the remaining memory is old", async () => {
+  it("A turn is shown what a judge closed, even if the remaining memory is old", async () => {
     const memory = db.memory({ model: judgingModel(() => "contradicts") });
     const { turn, add, scope } = await upToDate(memory);
     const earlier = "The user enjoys hiking in the Alps every summer.";

@@ -54,7 +54,7 @@ async function copied(
   };
 }
 
-describe.skipIf(!onServer())("with a thousand threads of a hundred messages (server only)", () => {
+describe.skipIf(!onServer())("a thousand threads of a hundred messages (server only)", () => {
   beforeAll(async () => {
     const messages = Array.from({ length: 50 }, (_, index) => round(`r${index}`)).flat();
     const memory = db.memory({ model: new OfflineChatModel() });
@@ -84,7 +84,7 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     await db.pool.query("analyze");
   });
 
-  it("no statement of a turn reads a whole table", async () => {
+  it("No statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
     await memory.memories.add(

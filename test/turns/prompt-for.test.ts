@@ -22,7 +22,7 @@ function conversation() {
   return { memory, address, turn };
 }
 
-it("a program without a graph gets memory, the conversation and the question as plain messages", async () => {
+it("A program without a graph gets memory, the conversation and the question as plain messages", async () => {
   const { memory, address, turn } = conversation();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
   await turn("Hello", "Hello Ana!");
@@ -34,7 +34,7 @@ it("a program without a graph gets memory, the conversation and the question as 
   expect(text).toMatch(/^<memory>\n[\s\S]*Zerberus/);
 });
 
-it("the prompts of a conversation only grow, so that a provider's cache has them", async () => {
+it("The prompts of a conversation only grow, so that a provider's cache has them", async () => {
   const { memory, address, turn } = conversation();
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
   const first = await turn("What is my cat called?", "Zerberus.");
@@ -44,7 +44,7 @@ it("the prompts of a conversation only grow, so that a provider's cache has them
   expect(third.messages.slice(0, second.messages.length)).toEqual(second.messages);
 });
 
-it("nothing is known: the question alone, and no text", async () => {
+it("A prompt is the question alone, without a text, if nothing is known", async () => {
   const { memory, address } = conversation();
   const { messages, text } = await memory.promptFor({ ...address, query: "Hello" });
   expect({ messages, text }).toEqual({
@@ -59,7 +59,7 @@ it.each([
   { query: 7 },
   { query: "Hello", state: 1 },
   { query: "Hello", threadid: "t" },
-])("a prompt for %j is refused", async (input) => {
+])("A prompt for %j is refused", async (input) => {
   const { memory, address } = conversation();
   expect(await rejection(memory.promptFor({ ...address, ...input } as never))).toMatchObject({
     code: "INVALID_INPUT",

@@ -133,15 +133,18 @@ const samples: [string, BaseMessage][] = [
 ];
 
 describe("a recorded message", () => {
-  it.each(samples)("is read back as from a checkpoint: %s", async (_, message) => {
-    const [back] = await recorded([message]);
-    expect(back).toStrictEqual(await checkpointed(message));
-    expect(back?.getType()).toBe(message.getType());
-    expect(back?.id).toBe(message.id);
-    expect(back?.content).toStrictEqual(message.content);
-  });
+  it.each(samples)(
+    "A recorded message is read back as from a checkpoint: %s",
+    async (_, message) => {
+      const [back] = await recorded([message]);
+      expect(back).toStrictEqual(await checkpointed(message));
+      expect(back?.getType()).toBe(message.getType());
+      expect(back?.id).toBe(message.id);
+      expect(back?.content).toStrictEqual(message.content);
+    },
+  );
 
-  it("keeps what providers validate: calls, results, status, artifact, usage", async () => {
+  it("A recorded message keeps what providers validate: calls, results, status, artifact, usage", async () => {
     const [calls, result] = (await recorded([
       samples.find(([name]) => name.startsWith("parallel"))![1],
       new ToolMessage({
@@ -158,7 +161,7 @@ describe("a recorded message", () => {
     expect(result).toMatchObject({ tool_call_id: "a", status: "success", artifact: { a: 1 } });
   });
 
-  it("is read back as from a checkpoint, with any content", async () => {
+  it("A recorded message of any content is read back as from a checkpoint", async () => {
     const content = fc.string({ unit: "binary", maxLength: 50 });
     const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
       maxKeys: 3,
@@ -186,7 +189,7 @@ describe("a recorded message", () => {
   });
 });
 
-it("a recorded message has role, speaker and text in columns", async () => {
+it("A recorded message has role, speaker and text in columns", async () => {
   const threadId = `columns ${next++}`;
   await db.memory().record({
     scope,

@@ -7,7 +7,7 @@ import { watchedPool } from "../support/watched-pool.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 
-it("a turn takes one round trip to recall, one to remember, and two when a summary starts", async () => {
+it("A turn takes one round trip to recall, one to remember, and two when a summary starts", async () => {
   const { pool, statements } = watchedPool(db.pool);
   const gate = createGate();
   // The only place for background work is taken, so that every statement seen is the turn's own.

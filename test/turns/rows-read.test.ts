@@ -12,7 +12,7 @@ const scope = { userId: "ana" };
 const thread = { scope, threadId: "of ana" };
 
 describe.skipIf(!onServer())(
-  `with ${memories.toLocaleString("en")} memories of a user (server only)`,
+  `${memories.toLocaleString("en")} memories of a user (server only)`,
   () => {
     /** One session that keeps its plans, as the library's own pools do. */
     let pool: pg.Pool;
@@ -86,14 +86,17 @@ describe.skipIf(!onServer())(
       },
     };
 
-    it("memories.add finds memories by key, with an early plan too", () =>
+    it("memory.memories.add finds memories by key, with an early plan too", () =>
       expect(early.add).not.toHaveProperty("memory"));
 
-    it("recall reads only the user's own memories, with an early plan too", () =>
+    it("memory.recall reads only the user's own memories, with an early plan too", () =>
       expect(early.recall).not.toHaveProperty("memory_aging"));
 
-    it.each(Object.entries(calls))("%s reads only some of them", async (_, call) => {
-      expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
-    });
+    it.each(Object.entries(calls))(
+      "memory.%s reads only some of the user's memories",
+      async (_, call) => {
+        expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
+      },
+    );
   },
 );

@@ -64,7 +64,7 @@ function shared(one = "", other = ""): number {
   return (differs < 0 ? one.length : differs) / 4;
 }
 
-it("prompt 8: a turn's cost is estimated within a tenth, if the model does not report it", async () => {
+it("A turn's cost is estimated within a tenth, if the model does not report it", async () => {
   const { memory, address, prompts } = await talk(false);
   const cost = await memory.threads.cost(address);
   const costs = cost.turns.toReversed();
@@ -97,7 +97,7 @@ it("prompt 8: a turn's cost is estimated within a tenth, if the model does not r
   expect(page).toEqual({ ...cost, turns: costs.slice(3, 6).toReversed() });
 });
 
-it("prompt 8: reported costs count, cached tokens included, for the owner only and until deletion", async () => {
+it("Reported costs count, cached tokens included, for the owner only and until deletion", async () => {
   const { memory, address } = await talk(true);
   const { turns: costs, total } = await memory.threads.cost(address);
   for (const { turn, seq: _, sharedTokens, ...cost } of costs) {
@@ -128,7 +128,7 @@ it("prompt 8: reported costs count, cached tokens included, for the owner only a
   expect(await memory.threads.cost(address)).toMatchObject({ total: { calls: 1 }, background: [] });
 });
 
-it("prompt 8: unknown costs of turns without a recall are null", async () => {
+it("Unknown costs of turns without a recall are null", async () => {
   const memory = db.memory();
   const address = newAddress();
   const odd = '"usage_metadata":{"input_tokens":7} \u0000 \\u0000 \ud800';

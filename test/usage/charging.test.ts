@@ -46,7 +46,7 @@ const rounds = (count: number) =>
   ]).flat();
 
 describe("background calls", () => {
-  it("are counted as the model reports them, each with whose it was and what it was for", async () => {
+  it("Background calls are counted as the model reports them, each with its owner and purpose", async () => {
     const memory = db.memory({
       model: taskModel({
         conversation_summary: () => costing(1_000, 50, summary),
@@ -83,7 +83,7 @@ describe("background calls", () => {
     }
   });
 
-  it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {
+  it("Background calls with a wrong answer are counted as well, and so is the answer that repairs it", async () => {
     const memory = summaryMemory(db, {
       model: taskModel({
         conversation_summary: (_, call) =>
@@ -99,7 +99,7 @@ describe("background calls", () => {
     ]);
   });
 
-  it("whose answer was cut are counted, and each try again as what it is", async () => {
+  it("Background calls whose answer was cut are counted, and so is each retry", async () => {
     const cut = () => costing(600, 60, '{"summary": "They', "length");
     const model = taskModel({
       conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)),
@@ -113,7 +113,7 @@ describe("background calls", () => {
     ]);
   });
 
-  it("that were not answered cost nothing that is known", async () => {
+  it("Background calls that were not answered cost nothing that is known", async () => {
     const memory = summaryMemory(db, {
       model: taskModel({ conversation_summary: () => new Error("no connection") }),
     });
@@ -122,7 +122,7 @@ describe("background calls", () => {
     expect(await rowsOf(thread)).toEqual([]);
   });
 
-  it("are counted by their texts where the model says nothing", async () => {
+  it("Background calls are counted by their texts if the model reports no usage", async () => {
     // What is missing altogether, a stand-in would estimate.
     const silent = () => costing(0, 0, summary);
     const memory = summaryMemory(db, { model: taskModel({ conversation_summary: silent }) });
@@ -135,7 +135,7 @@ describe("background calls", () => {
     expect(output).toBeLessThan(40);
   });
 
-  it("go on where they cannot be charged, and the log says so", async () => {
+  it("Background calls go on if they cannot be charged, and the log says so", async () => {
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model: taskModel({}), logger });
     const thread = newAddress();

@@ -10,10 +10,10 @@ const db = useTestDatabase();
 /** It stands still, so that nothing comes back. */
 const clock = () => new Date("2031-05-05T10:30:00Z");
 
-describe.skipIf(!onServer())("energy where tenants are isolated (server only)", () => {
+describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () => {
   const isolated = useIsolatedDatabase(db);
 
-  it("is charged to the tenant of the work and hidden from others", async () => {
+  it("Energy is charged to the tenant of the work and hidden from other isolated tenants", async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     const config = {
       memories: { extract: false, episodes: false },
@@ -45,7 +45,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
     expect((await memory.stats({ tenantId: one })).energy.kinds).toEqual([]);
   });
 
-  it("is charged to the tenant for work that the owner's process takes over", async () => {
+  it("Energy is charged to the tenant for work that the owner's process takes over", async () => {
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const config = { memories: { extract: false, episodes: false } };
     const failing = isolated.memory({
@@ -64,7 +64,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
   });
 });
 
-it("a summary that three processes race for is charged once for each model call", async () => {
+it("A summary that three processes race for is charged once for each model call", async () => {
   const model = taskModel({});
   const memories = [1, 2, 3].map(() => summaryMemory(db, { model }));
   const thread = { scope: { tenantId: randomUUID(), userId: "ana" }, threadId: randomUUID() };

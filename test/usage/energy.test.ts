@@ -58,7 +58,7 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
 }
 
 describe("the energy of a tenant", () => {
-  it("falls by the cost of calls and recovers after two hours", async () => {
+  it("The energy of a tenant falls by the cost of calls and recovers after two hours", async () => {
     const { memory, tenantId, charge, passed } = metered({ capacityUnits: 1_000 });
     const level = () => memory.energy.level({ tenantId });
     expect(await level()).toEqual({ level: 100, units: 1_000, capacity: 1_000, low: false });
@@ -76,7 +76,7 @@ describe("the energy of a tenant", () => {
     expect(await level()).toMatchObject({ level: 100, units: 1_000 });
   });
 
-  it("is separate for each tenant, and shared by scopes without one", async () => {
+  it("The energy of a tenant is separate for each tenant, and shared by scopes without one", async () => {
     const one = metered({ capacityUnits: 100 });
     const other = metered({ capacityUnits: 100 });
     await one.charge(90);
@@ -91,7 +91,7 @@ describe("the energy of a tenant", () => {
     expect((await one.memory.energy.level({})).units).toBe(before - 7);
   });
 
-  it("operators low: is said once to be used up, by an event and a line, and again after it came back", async () => {
+  it("Used-up energy is reported once, by an event and a log line, and again after it came back", async () => {
     const { memory, tenantId, charge, passed, lines } = metered({ capacityUnits: 40 });
     const told = async () =>
       (await memory.events.list({ step: "energy" })).filter(({ detail }) =>
@@ -112,7 +112,7 @@ describe("the energy of a tenant", () => {
     expect([lines.length, (await told()).length]).toEqual([2, 2]);
   });
 
-  it("is always full without a budget, and calls are still counted", async () => {
+  it("The energy of a tenant is always full without a budget, and calls are still counted", async () => {
     const { memory, tenantId, charge, usage, user } = metered({ capacityUnits: null });
     await charge(1_000);
     expect(await memory.energy.level({ tenantId })).toEqual({
@@ -127,7 +127,7 @@ describe("the energy of a tenant", () => {
 });
 
 describe("a charge", () => {
-  it("that is sent again counts once", async () => {
+  it("A charge that is sent again counts once", async () => {
     const { memory, database, tenantId, user } = metered({ capacityUnits: 1_000 });
     const call = {
       id: randomUUID(),
@@ -143,7 +143,7 @@ describe("a charge", () => {
     ]);
   });
 
-  it("after its user or thread was forgotten is anonymous", async () => {
+  it("A charge after its user or thread was forgotten is anonymous", async () => {
     const { memory, tenantId, charge, know, user, usage } = metered();
     await know(user());
     const threadId = randomUUID();
@@ -177,8 +177,8 @@ describe("a charge", () => {
   });
 });
 
-describe("work that can wait", () => {
-  it("waits while energy is low, until enough calls are two hours old", async () => {
+describe("deferrable work", () => {
+  it("Deferrable work waits while energy is low, until enough calls are two hours old", async () => {
     const { usage, user, charge, passed, now } = metered({ capacityUnits: 1_000 });
     const waits = async () => {
       const until = await usage.pausedUntil(user());
@@ -196,7 +196,7 @@ describe("work that can wait", () => {
     expect(await waits()).toBe(0.5);
   });
 
-  it("does not include summaries", async () => {
+  it("Summaries do not wait while energy is low", async () => {
     const memory = summaryMemory(db, {
       model: taskModel({}),
       config: { energy: { capacityUnits: 1 } },
@@ -219,7 +219,7 @@ describe("work that can wait", () => {
   });
 });
 
-describe("what was consumed", () => {
+describe("consumption", () => {
   const spent = async () => {
     const of = metered();
     const { charge, passed, tenantId, know, user } = of;
@@ -235,7 +235,7 @@ describe("what was consumed", () => {
     return { ...of, shop, inShop };
   };
 
-  it("is reported by kind for a scope, a tenant or all", async () => {
+  it("Consumption is reported by kind for a scope, a tenant or all", async () => {
     const { memory, shop, inShop, tenantId, user } = await spent();
     const units = async (of: StatsOf<undefined>) =>
       (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
@@ -259,7 +259,7 @@ describe("what was consumed", () => {
     expect(rows.map(({ energyUnits }) => energyUnits)).toEqual([75, 2]);
   });
 
-  it("today is counted for caps, by UTC", async () => {
+  it("Consumption of today is counted for caps, by UTC", async () => {
     const { database, user, passed, shop, tenantId } = await spent();
     const today = async (scope: Scope, kind: "summary" | "facts" = "summary") =>
       (await spentToday(database, { scope, kind })).tokens;
@@ -272,14 +272,14 @@ describe("what was consumed", () => {
     expect(await today({ tenantId: "none" })).toBe(0);
   });
 
-  it("is in the statistics of a scope", async () => {
+  it("Consumption is in the statistics of a scope", async () => {
     const { memory, user, passed } = await spent();
     passed(25);
     const { energy } = await memory.stats({ scope: user() });
     expect(energy).toMatchObject({ level: 99.998, unitsToday: 2, callsToday: 1 });
   });
 
-  it("in this process is reported once", async () => {
+  it("Consumption in this process is reported once", async () => {
     const { usage, charge, user, memory, tenantId } = metered();
     expect(usage.energyConsumedSinceLastPoll()).toBe(0);
     await charge(3);
@@ -294,7 +294,7 @@ describe("what was consumed", () => {
   });
 });
 
-it("usage and events are kept for ninety days, however many there are", async () => {
+it("Usage and events are kept for ninety days, however many there are", async () => {
   const { memory, database, tenantId, charge, know, user, passed } = metered();
   await know(user());
   await charge(1);

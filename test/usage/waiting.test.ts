@@ -48,7 +48,7 @@ function workshop() {
   };
 }
 
-it("while energy is low deferrable work waits and facts continue, and all of it is done later", async () => {
+it("Deferrable work waits while energy is low, facts continue, and all of it is done later", async () => {
   const { memory, model, said, asked, passed } = workshop();
   const tenantId = randomUUID();
   const talk = newTalk(randomUUID(), tenantId);
