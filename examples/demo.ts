@@ -15,6 +15,7 @@ tell(
     "the user paused long enough for it to be made. Numbers are those of messages.",
   "dim",
 );
+tell("An embedded PostgreSQL is created. Then five parts follow.");
 
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-demo-"));
 process.on("exit", (code) => {

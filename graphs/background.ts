@@ -1,11 +1,11 @@
 import { studioMemory } from "./studio-memory.js";
 
-// The graphs of background work. There they run on their own; here each does its work for one
-// thread, or one user, at once.
+// The graphs of background work. In a program they run on their own; here each does what is due for
+// one thread, user or app, and says in `reason` why nothing is.
 
 const graphs = studioMemory.graphs();
 
-/** Summarises the thread. */
+/** Makes the next summary of the thread, if enough is new. */
 export const summarization = graphs.summarization;
 
 /** Reads what the thread's user said since, for facts. */
@@ -14,7 +14,7 @@ export const extraction = graphs.extraction;
 /** Compares what is known of a user or an app, and merges what says the same: give it a scope. */
 export const consolidation = graphs.consolidation;
 
-/** Compresses the thread's older turns into an episode. */
+/** Compresses the thread's older turns into an episode, once there are twenty. */
 export const compression = graphs.compression;
 
 /**

@@ -91,15 +91,16 @@ export interface Memory {
    * @throws MemoryError as `record`
    */
   remember(input: RecordInput): Promise<Remembered>;
-  /**
-   * The versions of each thread's summary: list them, follow their chain, restore an earlier one.
-   */
+  /** The versions of a thread's summary: list them. Each names the one that it updates. */
   readonly summaries: SummariesApi;
   /** Durable memories one by one: add, read, change, remove, restore, and who changed what. */
   readonly memories: MemoriesApi;
   /** Steps that led to a result, written from a conversation. */
   readonly procedures: ProceduresApi;
-  /** An app's notes of ended conversations: list, search, show and delete them. */
+  /**
+   * An app's notes of ended conversations: list, count and remove them, delete all, or format them
+   * for a prompt.
+   */
   readonly notes: NotesApi;
   /** Changes in the memories of a user or an app since a revision. */
   readonly changes: ChangesApi;
@@ -141,7 +142,10 @@ export interface Memory {
      */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, end and delete them, and see which memories their turns were shown. */
+  /**
+   * Conversations: list, end and delete them, read their messages, and see what their turns were
+   * shown and cost.
+   */
   readonly threads: {
     /**
      * An app's threads or a user's (without `appId`, in all apps), latest first. Without a scope:
@@ -210,7 +214,8 @@ export interface Memory {
    * The graphs of background work, for Studio or to run by hand: `summarization`, `extraction`,
    * `compression` and `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app;
    * `insights` on that of a user, at most once a day and only after new messages or memories;
-   * `consolidation` on either, even if it is not due.
+   * `consolidation` on either, even if it is not due. With nothing to do they end with the `status`
+   * "skipped" and a `reason`, such as "too_early".
    */
   graphs(): {
     readonly summarization: ReturnType<typeof defineSummaries>["graph"];
@@ -225,7 +230,7 @@ export interface Memory {
   readonly users: UsersApi;
   /** The apps with stored data: list them, and uninstall one. */
   readonly apps: AppsApi;
-  /** Statistics of memory, by day or by app. */
+  /** Statistics of memory: in total, by day or by app. */
   readonly stats: StatsCall;
   /** Each tenant's remaining budget for background calls of models. */
   readonly energy: EnergyApi;
@@ -279,9 +284,9 @@ export interface Memory {
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
    * The stored data of a user, of a user within an app, or of an app, line by line: threads with
-   * their messages and summaries, memories, links, audit trail, changes, consents. Write each as
-   * one line of JSON. Reads in pages without a snapshot: for an exact copy, export while nobody
-   * writes.
+   * their messages and summaries, memories, links, audit trail, changes, consents, work, items of
+   * the store. Write each as one line of JSON. Reads in pages without a snapshot: for an exact
+   * copy, export while nobody writes.
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));

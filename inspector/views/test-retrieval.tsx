@@ -7,7 +7,7 @@ import { Head, Marked, MemoryLink, Tag } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
-/** A question asked of memory: what is found and why, and what is left out and why. */
+/** A question asked of memory: what is found and why, and what is omitted and why. */
 export function TestRetrieval({ place }: ViewProps) {
   const { question = "", agent = "", thread = "", categories = "", topK = "" } = place.params;
   return (
@@ -24,7 +24,7 @@ export function TestRetrieval({ place }: ViewProps) {
         <Field label="At most" name="topK" value={topK} type="number" />
       </Filters>
       {question === "" ? (
-        <p class="note">Ask what an agent would ask: what is found, why, and what is left out.</p>
+        <p class="note">Ask what an agent would ask: what is found, why, and what is omitted.</p>
       ) : (
         <Result params={place.params} />
       )}
@@ -73,9 +73,9 @@ function Result({ params }: Readonly<{ params: Params }>) {
                 </ol>
               </section>
               <section class="card">
-                <h2>Left out</h2>
+                <h2>Omitted</h2>
                 {omitted.length === 0 && (
-                  <p class="note">Nothing that was looked at was left out.</p>
+                  <p class="note">Nothing that was looked at was omitted.</p>
                 )}
                 <ul class="rows">
                   {omitted.map(({ memory, reason, detail, score }) => (

@@ -7,7 +7,7 @@ import { namedIds, type OperatorCaller, targetOf } from "../operations/caller.js
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
-import { nearestName, parseInput, revisionNumber } from "../text/parse-input.js";
+import { parseInput, revisionNumber, suggestion } from "../text/parse-input.js";
 
 /** @throws MemoryError `INVALID_INPUT` for an unknown operation */
 export function describeOperation(name: string): string {
@@ -60,9 +60,11 @@ function operationOf(name: string): Operation {
   const found = operationList.find(([other]) => other === name)?.[1];
   if (found) return found;
   const names = operationList.map(([other]) => other);
-  const near = nearestName(name, names);
-  const hint = near === null ? `There are: ${names.join(", ")}.` : `Did you mean "${near}"?`;
-  throw new MemoryError("INVALID_INPUT", `There is no operation "${name}". ${hint}`);
+  const hint = suggestion(name, names);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `There is no operation "${name}"${hint ? `: ${hint}` : `. There are: ${names.join(", ")}.`}`,
+  );
 }
 
 /** Adds the fields that HTTP takes from an operator's query and from `If-Match`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, findOwnerWork, skipWork } from "../jobs/work-table.js";
+import type { OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { spentToday } from "../usage/usage-statements.js";
@@ -28,7 +28,7 @@ export interface ConsolidationWork extends OwnerWork {
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
   claim: Claim,
-): Promise<ConsolidationWork | JobStatus> {
+): Promise<ConsolidationWork | NoWork> {
   const { db } = deps;
   const { ref: ownerRef } = claim;
   const found = await findOwnerWork(db, claim);
@@ -48,7 +48,7 @@ export async function loadConsolidation(
   const { pairs, more, doneUntil } = resumed
     ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed) }
     : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
-  if (pairs.length === 0) return skipWork(db, claim, { doneUntil });
+  if (pairs.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
   const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
   return { pairs: voted, more, doneUntil, scope, ownerRef, budgetTokens };
 }

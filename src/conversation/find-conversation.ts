@@ -48,7 +48,7 @@ export interface Conversation {
   readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
   /**
    * The last messages that the summary covers, from a turn's start; long results and a long turn's
-   * middle are left out.
+   * middle are omitted.
    */
   readonly recent: TranscriptMessage[];
   /**

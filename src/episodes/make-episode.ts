@@ -8,8 +8,8 @@ import {
 import type { StepTools } from "../jobs/job-steps.js";
 import { conversationBlock } from "../jobs/limit-material.js";
 import { findOmissions } from "../jobs/omissions.js";
-import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
-import { type Claim, findClaimedThread, skipWork } from "../jobs/work-table.js";
+import type { ThreadWork } from "../jobs/settle-failure.js";
+import { type Claim, findClaimedThread, type NoWork, skipWork } from "../jobs/work-table.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured, type Omissions } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
@@ -33,17 +33,18 @@ export interface EpisodeWork extends ThreadWork {
 export async function loadEpisode(
   deps: EpisodesRuntime,
   claim: Claim,
-): Promise<EpisodeWork | JobStatus> {
+): Promise<EpisodeWork | NoWork> {
   const thread = await findClaimedThread(deps.db, claim);
   if (!thread) return "lost";
   const rule = episodeRule(deps.config.memories);
   const turns = episodeRange(thread.turns, claim.doneUntil, rule);
-  if (!turns) return skipWork(deps.db, claim, { doneUntil: claim.doneUntil });
+  if (!turns) return skipWork(deps.db, claim, { doneUntil: claim.doneUntil }, "too_early");
 
   const messages = await findTurnMessages(deps.db, { threadRef: claim.ref, ...turns });
   const more = episodeRange(thread.turns, turns.end, rule) !== null;
   const withWords = messages.filter(({ text }) => hasWords(text));
-  if (withWords.length === 0) return skipWork(deps.db, claim, { doneUntil: turns.end, more });
+  if (withWords.length === 0)
+    return skipWork(deps.db, claim, { doneUntil: turns.end, more }, "nothing_new");
   const { ownerRef, scope, threadId } = thread;
   return { scope, threadId, ownerRef, turns, messages: withWords, doneUntil: turns.end, more };
 }

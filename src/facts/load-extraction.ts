@@ -1,8 +1,8 @@
 import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { type JobStatus, type ThreadWork, threadWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, hasLease, skipWork } from "../jobs/work-table.js";
+import { type ThreadWork, threadWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -62,7 +62,7 @@ export async function prepareExtraction(
   deps: FactsRuntime,
   claim: Claim,
   found: ExtractionWork,
-): Promise<ExtractionWork | JobStatus> {
+): Promise<ExtractionWork | NoWork> {
   const messages: ExtractionMessage[] = [];
   const pause = createPauses();
   for (const message of found.messages) {
@@ -81,6 +81,7 @@ export async function prepareExtraction(
       deps.db,
       claim,
       work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil },
+      "nothing_new",
     );
   }
   if (allowedAt === null) return withSimilar(deps, await limitExtraction(deps, work));

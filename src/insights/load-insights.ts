@@ -1,8 +1,8 @@
 import sql, { empty } from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, hasLease, skipWork } from "../jobs/work-table.js";
+import type { OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
@@ -45,15 +45,16 @@ const maxRecent = 12;
 export async function loadInsights(
   deps: InsightsRuntime,
   claim: Claim,
-): Promise<InsightsWork | JobStatus> {
+): Promise<InsightsWork | NoWork> {
   const { db, config } = deps;
   const found = await findInsightsWork(db, claim, config);
   if (!found) return "lost";
   const { isNew, waitsUntil, ...work } = found;
   const { scope, sources, doneUntil } = work;
   // Does not count as a run: the time of the last one stays.
-  if (scope.userId === undefined || !isNew || sources.length === 0)
-    return skipWork(db, claim, { doneUntil, at: null });
+  const nothing = { doneUntil, at: null };
+  if (scope.userId === undefined) return skipWork(db, claim, nothing, "no_user");
+  if (!isNew || sources.length === 0) return skipWork(db, claim, nothing, "nothing_new");
   return waitsUntil === null ? work : deferWork(db, claim, waitsUntil);
 }
 

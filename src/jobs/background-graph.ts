@@ -40,6 +40,7 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
     ...Object.keys(steps.fresh),
     "error",
     "status",
+    "reason",
   ];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {

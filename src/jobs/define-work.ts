@@ -14,7 +14,14 @@ import {
 import type { JobRuntime } from "./jobs-options.js";
 import type { JobAddress } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
-import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
+import {
+  type Claim,
+  findDueWork,
+  markWork,
+  type SkipReason,
+  takeWork,
+  type WorkKey,
+} from "./work-table.js";
 
 export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work" | "error">;
 
@@ -62,7 +69,7 @@ export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Ma
    * Claims it for a caller of its graph.
    * @default marks and takes it, unless it waits for its next try
    */
-  claim?(address: ThreadAddress): Promise<Claim | null>;
+  claim?(address: ThreadAddress): Promise<Claim | SkipReason>;
 }
 
 export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
@@ -95,14 +102,14 @@ function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made exten
   const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
-  const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
+  const claimNow = async (address: ThreadAddress): Promise<Claim | SkipReason> => {
     // Throws `MODEL_REQUIRED` before claiming anything.
     deps.model();
     const scope = parseScope(address.scope);
     const ref = await (of === "thread" ? findThreadRef(deps, address) : findOwner(db, scope));
-    if (ref === null) return null;
+    if (ref === null) return "not_found";
     await markWork(db, { kind, of, ref }, { from });
-    return takeWork(db, { kind, of, ref }, tries.leaseMs);
+    return (await takeWork(db, { kind, of, ref }, tries.leaseMs)) ?? "not_due";
   };
   const claim = definition.claim?.bind(definition) ?? claimNow;
   const chargeOf = ({ scope, threadId }: Loaded) =>

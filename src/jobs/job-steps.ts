@@ -13,7 +13,7 @@ import {
   settleFailure,
   toFailure,
 } from "./settle-failure.js";
-import { type Claim, renewWork } from "./work-table.js";
+import { type Claim, type NoWork, renewWork, type SkipReason } from "./work-table.js";
 
 export interface JobState<Found> extends ThreadAddress {
   /** If absent, the work of `threadId` and `scope` is claimed. */
@@ -21,6 +21,8 @@ export interface JobState<Found> extends ThreadAddress {
   work: Found | null;
   error: Failure | null;
   status: JobStatus;
+  /** Why it was skipped. */
+  reason: SkipReason | null;
 }
 
 type Taken<Found, Made> = Made & { readonly claim: Claim; readonly work: Found };
@@ -34,11 +36,11 @@ export interface StepTools {
 export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
   readonly name: string;
   readonly fresh: Made;
-  load(claim: Claim): Promise<Found | JobStatus>;
+  load(claim: Claim): Promise<Found | NoWork>;
   /**
    * Limits `work` to one try, or returns its end. Not called for work that may be killing workers.
    */
-  prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
+  prepare?(claim: Claim, work: Found): Promise<Found | NoWork>;
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
   save(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
@@ -53,7 +55,7 @@ type Step<Found, Made> = (
 export function guardedSteps<Found extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: WorkSteps<Found, Made>,
-  claimNow: (address: ThreadAddress) => Promise<Claim | null>,
+  claimNow: (address: ThreadAddress) => Promise<Claim | SkipReason>,
   chargeOf: (work: Found) => Charge,
 ): Readonly<Record<"load" | "make" | "validate" | "save" | "follow", Step<Found, Made>>> {
   type State = JobState<Found> & Made;
@@ -67,18 +69,17 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   };
 
   const load = async (state: State): Promise<Update> => {
+    const nothing = { ...steps.fresh, claim: null, work: null, error: null, reason: null };
     const claim = state.claim ?? (await claimNow(state));
-    const fresh = { ...steps.fresh, claim, work: null, error: null };
-    if (!claim) return { ...fresh, status: "skipped" };
+    if (typeof claim === "string") return { ...nothing, ...endOf(claim) };
+    const fresh = { ...nothing, claim };
     try {
       const work = await steps.load(claim);
-      if (typeof work === "string") return { ...fresh, status: work };
+      if (typeof work === "string") return { ...fresh, ...endOf(work) };
       if (await putOff(deps, steps, claim, work)) return { ...fresh, status: "deferred" };
       if (claim.attempt > steps.tries.maxFailures) return { ...fresh, work, error: workerStopped };
       const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
-      return typeof prepared === "string"
-        ? { ...fresh, status: prepared }
-        : { ...fresh, work: prepared };
+      return { ...fresh, ...(typeof prepared === "string" ? endOf(prepared) : { work: prepared }) };
     } catch (cause) {
       return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
@@ -123,6 +124,11 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   };
   return { load, make: between(steps.make), validate: between(steps.validate), save, follow };
 }
+
+const endOf = (end: NoWork): Pick<JobState<unknown>, "status" | "reason"> =>
+  end === "lost" || end === "deferred"
+    ? { status: end, reason: null }
+    : { status: "skipped", reason: end };
 
 export type JobInput = Partial<ThreadAddress & { readonly claim: Claim }>;
 

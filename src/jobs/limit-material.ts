@@ -22,10 +22,10 @@ export async function limitMaterial<Message extends { text: string }>(
   const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
   if (isCut) {
     logger.warn(
-      `The middle of the conversation ${of.threadId} is left out, since it is longer than ${bounds.mostPieces} calls of ` +
+      `The middle of the conversation ${of.threadId} is omitted, since it is longer than ${bounds.mostPieces} calls of ` +
         `${bounds.inputBudgetTokens} tokens: raise mostPieces or inputBudgetTokens (${of.step}).`,
     );
-    await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_left_out" });
+    await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_omitted" });
   }
   return { messages: [...items], taken };
 }

@@ -148,9 +148,36 @@ export async function completeWork(
   await setHeld(db, claim, set, also);
 }
 
-export async function skipWork(db: Connection, claim: Claim, done: WorkDone): Promise<"skipped"> {
+/** Why there is nothing to do. */
+export type SkipReason =
+  /** Nothing is stored of the thread, user or app. */
+  | "not_found"
+  /** Another worker has it, or it waits for its next try. */
+  | "not_due"
+  | "already_running"
+  /** The last turn waits for its tools. */
+  | "round_open"
+  /** Too few messages or turns: of the thread, or since the last time. */
+  | "too_early"
+  | "too_few_new"
+  | "nothing_new"
+  | "no_user"
+  | "no_app"
+  /** The app has no more notes than it may keep, or may lose none of them. */
+  | "within_limit"
+  | "all_pinned";
+
+/** Work that ends before a model is asked. */
+export type NoWork = "lost" | "deferred" | SkipReason;
+
+export async function skipWork(
+  db: Connection,
+  claim: Claim,
+  done: WorkDone,
+  reason: SkipReason,
+): Promise<SkipReason> {
   await completeWork(db, claim, done);
-  return "skipped";
+  return reason;
 }
 
 /**

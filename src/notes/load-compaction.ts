@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
-import { type Claim, findOwnerWork, skipWork } from "../jobs/work-table.js";
+import type { OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -21,16 +21,16 @@ export interface CompactionWork extends OwnerWork {
 export async function loadCompaction(
   deps: NotesRuntime,
   claim: Claim,
-): Promise<CompactionWork | JobStatus> {
+): Promise<CompactionWork | NoWork> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, doneUntil } = found;
   const { appId } = scope;
-  if (appId === undefined) return skipWork(db, claim, { doneUntil });
+  if (appId === undefined) return skipWork(db, claim, { doneUntil }, "no_app");
   const work = { scope: { ...scope, appId }, doneUntil, app: appNotes(config.notes, appId) };
   const notes = await findNotes(db, claim.ref);
-  if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil });
+  if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil }, "within_limit");
   if (notes.every(stays)) {
     const { limit } = work.app;
     const problem = `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${limit}.`;
@@ -42,7 +42,7 @@ export async function loadCompaction(
       status: "skipped",
       detail: "all_pinned",
     });
-    return skipWork(db, claim, { doneUntil });
+    return skipWork(db, claim, { doneUntil }, "all_pinned");
   }
   return { ...work, notes };
 }

@@ -3,8 +3,14 @@ import { endIdleThread } from "../conversation/end-thread.js";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, findClaimedThread, skipWork } from "../jobs/work-table.js";
+import type { ThreadWork } from "../jobs/settle-failure.js";
+import {
+  type Claim,
+  deferWork,
+  findClaimedThread,
+  type NoWork,
+  skipWork,
+} from "../jobs/work-table.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -28,21 +34,22 @@ const maxMessages = 2_000;
  * Loads the work of `claim`, or skips or defers it. Ends a conversation that was silent for
  * `idleMs`.
  */
-export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
+export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | NoWork> {
   const { db, config } = deps;
   const thread = await findClaimedThread(db, claim);
   if (!thread) return "lost";
   const { scope, threadId, lastSeq } = thread;
   const { appId, tenantId } = scope;
   const nothing = { doneUntil: Math.max(claim.doneUntil, lastSeq) };
-  if (appId === undefined || lastSeq <= claim.doneUntil) return skipWork(db, claim, nothing);
+  if (appId === undefined) return skipWork(db, claim, nothing, "no_app");
+  if (lastSeq <= claim.doneUntil) return skipWork(db, claim, nothing, "nothing_new");
 
   const { idleMs } = config.notes;
   if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs })))
     return deferWork(db, claim, new Date(thread.lastActivityAt.getTime() + idleMs));
 
   const messages = await findMessages(db, { ...claim, toSeq: lastSeq });
-  if (messages.length === 0) return skipWork(db, claim, nothing);
+  if (messages.length === 0) return skipWork(db, claim, nothing, "nothing_new");
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
   return {
     scope,

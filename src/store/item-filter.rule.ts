@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { mostConditions, nearestName } from "../text/parse-input.js";
+import { mostConditions, suggestion } from "../text/parse-input.js";
 import { isJsonObject, type Json } from "../text/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import { storableJson } from "./storable-json.rule.js";
@@ -66,8 +66,7 @@ function checkOperand(field: string, operator: FilterOperator, operand: Json): v
 }
 
 function unknownOperator(name: string): MemoryError {
-  const nearest = nearestName(name, operators);
-  const hint = nearest === null ? `known: ${operators.join(", ")}` : `did you mean "${nearest}"?`;
+  const hint = suggestion(name, operators) ?? `known: ${operators.join(", ")}`;
   return invalid(`unknown operator "${name}" (${hint}).`);
 }
 

@@ -2,7 +2,7 @@ import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { defineWork } from "../jobs/define-work.js";
 import { findOmissions } from "../jobs/omissions.js";
-import { type Claim, skipWork } from "../jobs/work-table.js";
+import { type Claim, type SkipReason, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import {
   completeSummary,
@@ -42,7 +42,7 @@ export function defineSummaries(deps: SummaryRuntime) {
       claim: (address) => claimNow(deps, address),
       load: async (claim) =>
         (await findSummaryWork(deps.db, claim)) ??
-        skipWork(deps.db, claim, { doneUntil: claim.doneUntil }),
+        skipWork(deps.db, claim, { doneUntil: claim.doneUntil }, "nothing_new"),
       prepare: (_, work) => limitSummary(deps, work, summaries),
       async make({ work }, { renew, charge }) {
         const startedAt = performance.now();
@@ -103,10 +103,10 @@ export function defineSummaries(deps: SummaryRuntime) {
 async function claimNow(
   deps: SummaryRuntime,
   { scope, threadId }: ThreadAddress,
-): Promise<Claim | null> {
-  if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return null;
+): Promise<Claim | SkipReason> {
+  if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return "not_found";
   const thread = await record(deps, { scope, threadId, messages: [] });
-  if (await isTurnOpen(deps.db, thread.threadRef, [])) return null;
+  if (await isTurnOpen(deps.db, thread.threadRef, [])) return "round_open";
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
-  return start.started ? start.claim : null;
+  return start.started ? start.claim : start.reason;
 }

@@ -24,7 +24,7 @@ const longBase64 = /[A-Za-z0-9+/_-]{64}/;
 
 const fileType = /image|audio|video|file|document|media|resource|inline|text-plain/i;
 const bareType = /^(?:input_|output_)?(?:image|audio|video|file|document|media)(?:_url)?$/;
-/** Keys of objects within a part that tell of its file. */
+/** Keys of objects within a part that describe its file. */
 const holder =
   /^(?:source|metadata|resource|(?:input_?|inline_?)?(?:image|audio|video|file|document|media|data)(?:_?(?:url|data))?)$/i;
 /** Keys of texts that are a file or its address. */
@@ -40,7 +40,7 @@ export const attachmentOf = (part: unknown): Attachment | null =>
   attempt(() => readPart(isJsonObject(part) && part.type === "non_standard" ? part.value : part)) ??
   null;
 
-/** @param at the key where it was found. @default its own first one that tells of a file */
+/** @param at the key where it was found. @default its own first one that describes a file */
 function readPart(part: unknown, at?: string): Attachment | null {
   if (!isJsonObject(part)) return null;
   const key = at ?? Object.keys(part).find(isHint) ?? "";

@@ -3,25 +3,36 @@ import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
-export function nearestName(name: string, known: readonly string[]): string | null {
+/** Names those of `known` that may be meant by `name`; null if none is similar. */
+export function suggestion(name: string, known: readonly string[]): string | null {
+  const similar = similarNames(name, known).map((other) => `"${other}"`);
+  return similar.length === 0 ? null : `did you mean ${alternatives.format(similar)}?`;
+}
+
+const alternatives = new Intl.ListFormat("en", { type: "disjunction" });
+
+function similarNames(name: string, known: readonly string[]): string[] {
   const typed = normalised(name);
-  if (typed === "" || typed.length > mostCharacters) return null;
+  if (typed === "" || typed.length > mostCharacters) return [];
   const near = known
     .map((other) => ({ other, edits: editDistance(typed, normalised(other)) }))
     // One typo in three letters, so that short names are not taken for each other.
     .filter(({ other, edits }) => edits <= Math.max(typed.length, normalised(other).length) / 3)
     .sort((one, two) => one.edits - two.edits);
-  return near[0]?.other ?? known.find((other) => isPrefix(typed, normalised(other))) ?? null;
+  const nearest = near.slice(0, 1).map(({ other }) => other);
+  if (near[0]?.edits === 0) return nearest;
+  // The nearest would be the shortest: of `memories` the one that adds, not the one that lists.
+  const containing = known.filter((other) => isPart(typed, normalised(other)));
+  if (containing.length > 0) return containing;
+  if (nearest.length > 0) return nearest;
+  return known.filter((other) => typed.startsWith(normalised(other)) && other.length > 2);
 }
 
 const mostCharacters = 60;
 
 const normalised = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
-function isPrefix(typed: string, other: string): boolean {
-  const [short, long] = typed.length < other.length ? [typed, other] : [other, typed];
-  return short.length >= 3 && long.startsWith(short);
-}
+const isPart = (typed: string, other: string) => typed.length > 2 && other.includes(typed);
 
 function editDistance(one: string, other: string): number {
   let [before, last] = [
@@ -103,9 +114,7 @@ export const explainIssue: z.core.$ZodErrorMap = (issue) => {
   }
   if (issue.code !== "unrecognized_keys") return undefined;
   const unknown = issue.keys.map((key) => {
-    const nearest = nearestName(key, known);
-    const hint =
-      nearest === null ? `known: ${known.join(", ") || "none"}` : `did you mean "${nearest}"?`;
+    const hint = suggestion(key, known) ?? `known: ${known.join(", ") || "none"}`;
     return `unknown key "${key}" (${hint})`;
   });
   return unknown.join("; ");

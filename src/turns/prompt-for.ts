@@ -24,7 +24,7 @@ export interface MemoryPrompt {
   readonly text: string | null;
   /**
    * The whole prompt: memory as the system message, the conversation so far, `query`. Tools' calls
-   * are left out.
+   * are omitted.
    */
   readonly messages: PromptMessage[];
   /** For `remember`: then the prompts of a conversation only grow, and providers cache them. */

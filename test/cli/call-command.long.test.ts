@@ -68,7 +68,10 @@ describe("mnemograph call", () => {
 
   it.each<[string[], number, RegExp]>([
     [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
-    [["listMemory"], 2, /Did you mean "listMemories"\?$/],
+    [["listMemory"], 2, /There is no operation "listMemory": did you mean "listMemories"\?$/],
+    // Not the one that writes alone.
+    [["memories"], 2, /: did you mean "listMemories", "addMemories", .*or "countAppMemories"\?$/],
+    [["jobs"], 2, /: did you mean "listJobs"\?$/],
     [["constructor"], 2, /There is no operation/],
     [
       ["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'],

@@ -66,7 +66,11 @@ describe("consolidation", () => {
       status: "completed",
       calls: 2,
     });
-    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({
+      status: "skipped",
+      reason: "nothing_new",
+      calls: 0,
+    });
     await memory.memories.update(first?.id ?? "", { pinned: true }, { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
     await memory.memories.update(

@@ -37,6 +37,12 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(words).toContain(`${left[0]}/database `);
   });
 
+  test("The demo says what will follow before it loads memory and creates the database", () => {
+    const [first = ""] = output.replaceAll(/\s+/g, " ").split("1 Ten rounds");
+    expect(first).toContain("An embedded PostgreSQL is created. Then five parts follow.");
+    expect(output.split("1  Ten rounds")[1]).toMatch(/^.*\nCreating an embedded PostgreSQL/);
+  });
+
   test("The demo prints plain text that fits a window, wrapped between words", () => {
     expect(output).not.toContain("\u001b");
     const printed = output.split("\n");

@@ -283,7 +283,7 @@ describe("disappeared workers", () => {
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0 });
     // Cutting what is too long may be what the workers died of: work that is given up is not
     // prepared.
-    expect(logger.lines.join("\n")).not.toContain("is left out");
+    expect(logger.lines.join("\n")).not.toContain("is omitted");
   });
 });
 

@@ -77,12 +77,13 @@ describe("runs for insights", () => {
     const memory = db.memory({ model, config });
     const scope = { appId: randomUUID() };
     await memory.memories.add({ text: "The user drinks tea." }, { scope });
-    expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({
+      status: "skipped",
+      reason: "no_user",
+    });
     expect(
       await memory.graphs().insights.invoke({ scope: { userId: randomUUID() } }),
-    ).toMatchObject({
-      status: "skipped",
-    });
+    ).toMatchObject({ status: "skipped", reason: "not_found" });
     const off = db.memory({ model, config: { ...config, insights: { enabled: false } } });
     const thread = newAddress();
     await say(off, thread, "The user drinks tea.");

@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await page.getByRole("heading", { name: "Will sail to Avintes with Inês." }).waitFor();
   });
 
-  it("A question shows its hits with the parts of their scores, and what is left out and why", async () => {
+  it("A question shows its hits with the parts of their scores, and what is omitted and why", async () => {
     await open("question?user=ana");
     await page.getByRole("searchbox", { name: "Question" }).fill("Where does she sail?");
     await page.getByRole("button", { name: "Ask" }).click();
@@ -109,7 +109,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     expect(await page.locator("ol.rows li").first().textContent()).toMatch(/sail/i);
     await open("question?user=ana&question=Where+does+she+sail%3F&topK=1");
     await page.getByRole("img", { name: /^words 0\.\d+.*importance 0\.\d+/ }).waitFor();
-    await page.getByRole("heading", { name: "Left out" }).waitFor();
+    await page.getByRole("heading", { name: "Omitted" }).waitFor();
     await page.getByText(/It is number 2; 1 were asked for/).waitFor();
   });
 

@@ -139,21 +139,25 @@ it("Two memories of one process are independent in their work, logger, clock and
 });
 
 describe("the summarization graph", () => {
-  it("The summarization graph summarises a thread now, and says when there is nothing to do", async () => {
+  it("The summarization graph summarises a thread now, and says why there is nothing to do", async () => {
     const { gate, model } = gated();
     gate.open();
     const memory = summaryMemory(db, { model });
     const thread = { scope, threadId: "by hand" };
     const graph = memory.graphs().summarization;
-    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
+    const skipped = (reason: string) => ({ status: "skipped", reason, work: null });
+    expect(await graph.invoke({ ...thread })).toMatchObject(skipped("not_found"));
     const listed = await memory.threads.list({ scope, limit: 1000 });
     expect(listed.map(({ threadId }) => threadId)).not.toContain("by hand");
+    await memory.record({ ...thread, messages: threeRounds.slice(0, 2) });
+    expect(await graph.invoke({ ...thread })).toMatchObject(skipped("too_early"));
     await memory.record({ ...thread, messages: threeRounds });
     expect(await graph.invoke({ ...thread })).toMatchObject({
       status: "completed",
+      reason: null,
       summary: "made",
     });
-    expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
+    expect(await graph.invoke({ ...thread })).toMatchObject(skipped("nothing_new"));
     const claim = { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 };
     expect(await graph.invoke({ claim })).toMatchObject({ status: "lost" });
     await memory.close();

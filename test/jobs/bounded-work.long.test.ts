@@ -25,7 +25,7 @@ const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
 const long = (name: string) =>
   Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
 const omitted = /\[… [\d,]+ characters left out …\]/;
-const shortened = "create skipped middle_left_out";
+const shortened = "create skipped middle_omitted";
 
 const summarizing = () =>
   new ScriptedChatModel({

@@ -28,6 +28,7 @@ describe.each([
     });
     expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({
       status: "skipped",
+      reason: "not_found",
     });
     await expect(db.memory().graphs()[name].invoke(thread)).rejects.toMatchObject({
       code: "MODEL_REQUIRED",
@@ -47,7 +48,8 @@ it("The extraction graph extracts the facts of a thread once when it is invoked 
     steps.push(...Object.keys(update));
   expect(steps).toEqual(["load", "extract", "validate", "save"]);
   expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", candidates: [] });
+  const nothing = { status: "skipped", reason: "nothing_new", candidates: [] };
+  expect(await graph.invoke(thread)).toMatchObject(nothing);
 
   await memory.record({ ...thread, messages: [new HumanMessage("I work for Mota.")] });
   const { status, chosen, outcomes } = await graph.invoke(thread);
@@ -58,7 +60,8 @@ it("The compression graph makes one episode of due turns for each run by hand", 
   const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   const graph = memory.graphs().compression;
   await memory.record({ ...thread, messages: turns(1, 19) });
-  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", episode: null });
+  const tooEarly = { status: "skipped", reason: "too_early", episode: null };
+  expect(await graph.invoke(thread)).toMatchObject(tooEarly);
   await memory.record({ ...thread, messages: turns(20, 40) });
   for (const range of [
     { start: 1, end: 10 },
@@ -68,5 +71,16 @@ it("The compression graph makes one episode of due turns for each run by hand", 
     expect([status, work?.turns]).toEqual(["completed", range]);
     expect((await memory.memories.get(memoryId!, thread))?.turns).toEqual(range);
   }
-  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped" });
+  expect(await graph.invoke(thread)).toMatchObject(tooEarly);
+});
+
+it("says that another worker has the work", async () => {
+  const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
+  await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana.")] });
+  const graph = memory.graphs().extraction;
+  let second: unknown;
+  for await (const update of await graph.stream(thread, { streamMode: "updates" }))
+    if ("load" in update) second = await memory.graphs().extraction.invoke(thread);
+  expect(second).toMatchObject({ status: "skipped", reason: "not_due" });
+  expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
 });

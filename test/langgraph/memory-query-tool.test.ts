@@ -74,12 +74,15 @@ it("An agent without an allowlist is logged once, with the nearest name", async 
     await memory.recall({ scope, threadId: "names", agent: "planer" });
   expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
   memoryManageTool(memory, { agent: "clerk" });
+  // "executor" has no list either.
+  memoryManageTool(memory, { agent: "executer" });
   expect(warnings()).toEqual([
     expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
     expect.stringMatching(/"clerk" has no allowlist\./),
+    expect.stringMatching(/"executer" has no allowlist\./),
   ]);
   await db.memory({ logger }).recall({ scope, threadId: "names", agent: "planer" });
-  expect(warnings()).toHaveLength(2);
+  expect(warnings()).toHaveLength(3);
 });
 
 describe("memoryQueryTool", () => {

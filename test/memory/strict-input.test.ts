@@ -162,6 +162,12 @@ describe("calls of a memory", () => {
     const allowlists = { allowlists: { planner: ["task"] } };
     expect(() => db.memory({ config: allowlists })).toThrow('did you mean "tasks"?');
   });
+
+  it("suggests each key that contains the unknown one", () => {
+    expect(() => db.memory({ config: { context: { tokens: 3_000 } } as never })).toThrow(
+      'unknown key "tokens" (did you mean "tailTokens" or "toolResultTokens"?)',
+    );
+  });
 });
 
 describe("exported functions", () => {

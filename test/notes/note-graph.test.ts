@@ -31,9 +31,13 @@ describe("the graphs of notes and compaction", () => {
     expect([status, content?.text]).toEqual(["completed", "Conversation 0 was about subject 0."]);
     expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
-    expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().note.invoke(talk)).toMatchObject({
+      status: "skipped",
+      reason: "nothing_new",
+    });
     expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
       status: "skipped",
+      reason: "within_limit",
     });
   });
 

@@ -115,7 +115,10 @@ describe("a turn with open tool calls", () => {
       ...thread,
       messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")],
     });
-    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
+      status: "skipped",
+      reason: "round_open",
+    });
     expect(await memory.summaries.list(thread)).toEqual([]);
     await memory.record({ ...thread, messages: [result("2")] });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
@@ -126,7 +129,10 @@ describe("a turn with open tool calls", () => {
   it("The next human message closes a turn whose tool results never come", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
-    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
+    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
+      status: "skipped",
+      reason: "round_open",
+    });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });
     expect(summary).toMatchObject({ started: true });
   });

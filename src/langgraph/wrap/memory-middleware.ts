@@ -195,8 +195,8 @@ function agentOf(name: keyof typeof toolsByName, { agent }: TurnOptions) {
 }
 
 /**
- * LangGraph's config as far as it is kept, which web builds do not do; a hook's runtime has what
- * memory needs.
+ * LangGraph's config, which web builds do not keep, and a hook's runtime, which has what memory
+ * needs.
  */
 function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
   const config = getConfig() as LangGraphRunnableConfig | undefined;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
-import { nearestName } from "../../text/parse-input.js";
+import { suggestion } from "../../text/parse-input.js";
 import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
@@ -105,11 +105,10 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
   const found = findCategory(policy, name);
   if (found) return found;
   const configured = [...policy.categories.keys()];
-  const nearest = nearestName(name, configured);
-  const hint = nearest === null ? "." : `; did you mean "${nearest}"?`;
+  const hint = suggestion(name, configured);
   throw new MemoryError(
     "INVALID_INPUT",
-    `There is no category "${name}"${hint} Configured: ${configured.join(", ")}.`,
+    `There is no category "${name}"${hint ? `; ${hint}` : "."} Configured: ${configured.join(", ")}.`,
   );
 }
 
@@ -166,10 +165,9 @@ export function categoryPolicy(
   const resolve = (agent: string, name: string) => {
     const category = findCategory(policy, name);
     if (!category) {
-      const nearest = nearestName(name, [...categories.keys()]);
-      const hint = nearest === null ? "" : ` (did you mean "${nearest}"?)`;
+      const hint = suggestion(name, [...categories.keys()]);
       throw invalidConfig(
-        `allowlists.${agent} names the category "${name}", which is not configured${hint}`,
+        `allowlists.${agent} names the category "${name}", which is not configured${hint ? ` (${hint})` : ""}`,
       );
     }
     return category.name;
@@ -205,9 +203,9 @@ function reportOnce(
   return (agent) => {
     if (seen.has(agent) || seen.size >= mostReported) return;
     seen.add(agent);
-    const nearest = nearestName(agent, [...listed, ...team]);
+    const hint = suggestion(agent, listed);
     warn(
-      `The agent "${agent}" has no allowlist${nearest === null ? "." : `: did you mean "${nearest}"?`} It reads only what is ` +
+      `The agent "${agent}" has no allowlist${hint ? `: ${hint}` : "."} It reads only what is ` +
         "open to every agent. Give it a list in `allowlists`, if need be an empty one.",
     );
   };
