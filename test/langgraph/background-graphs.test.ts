@@ -74,7 +74,7 @@ it("The compression graph makes one episode of due turns for each run by hand", 
   expect(await graph.invoke(thread)).toMatchObject(tooEarly);
 });
 
-it("says that another worker has the work", async () => {
+it("A background graph says that another worker has the work", async () => {
   const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
   await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana.")] });
   const graph = memory.graphs().extraction;

@@ -163,7 +163,7 @@ describe("calls of a memory", () => {
     expect(() => db.memory({ config: allowlists })).toThrow('did you mean "tasks"?');
   });
 
-  it("suggests each key that contains the unknown one", () => {
+  it("An unknown key is answered with each key that contains it", () => {
     expect(() => db.memory({ config: { context: { tokens: 3_000 } } as never })).toThrow(
       'unknown key "tokens" (did you mean "tailTokens" or "toolResultTokens"?)',
     );
