@@ -109,7 +109,8 @@ export async function isolationOf(
 ): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
-  const find = (db: Database) => db.withClient((client) => findIsolation(client, schemaName));
+  const find = (db: Database) =>
+    db.withClient((client) => findIsolation((statement) => client.query(statement), schemaName));
   const found = await onDatabase(option, { schemaName }, find).catch((error: unknown) => {
     throw toMemoryError(error, schemaName);
   });

@@ -12,14 +12,14 @@ import {
 } from "./outage.js";
 import { pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
+import type { SchemaPlace } from "./schema-state.js";
 import type { SessionKind } from "./session-settings.js";
 
 /**
  * A pool bound to one schema. Never check out a second client while holding one: a pool may have
  * only one.
  */
-export interface Database extends Connection, Statements {
-  readonly schemaName: string;
+export interface Database extends Connection, Statements, SchemaPlace {
   readonly patient: Database;
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
@@ -29,8 +29,9 @@ export interface Database extends Connection, Statements {
   close(): Promise<void>;
 }
 
-export interface DatabaseSettings {
-  readonly schemaName: string;
+export interface DatabaseSettings extends SchemaPlace {
+  /** Refuses a schema of another development version at the first statement. @default false */
+  readonly checksSchema?: boolean | undefined;
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly isolation?: "rls" | undefined;
@@ -47,6 +48,8 @@ export function createDatabase(
 ): Database {
   const {
     schemaName,
+    dataDir,
+    checksSchema = false,
     language = "english",
     clock,
     isolation,
@@ -60,6 +63,8 @@ export function createDatabase(
   const watch = watchForOutages({ probe, ...settings.onOutage });
   const clients = pooledClients(pool, {
     schemaName,
+    dataDir,
+    checksSchema,
     isolation,
     sessions,
     statementTimeoutMs,
@@ -70,6 +75,7 @@ export function createDatabase(
   const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...place,
+    dataDir,
     isEmbedded,
     withClient: clients.use,
     status: watch.status,
