@@ -10,7 +10,7 @@ import {
   probeEveryMs,
   watchForOutages,
 } from "./outage.js";
-import { pooledClients } from "./pooled-clients.js";
+import { type ClientSettings, pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
 import type { SchemaPlace } from "./schema-state.js";
 import type { SessionKind } from "./session-settings.js";
@@ -29,13 +29,13 @@ export interface Database extends Connection, Statements, SchemaPlace {
   close(): Promise<void>;
 }
 
-export interface DatabaseSettings extends SchemaPlace {
-  /** Refuses a schema of another development version at the first statement. @default false */
-  readonly checksSchema?: boolean | undefined;
+export interface DatabaseSettings
+  extends Pick<
+    ClientSettings,
+    "schemaName" | "dataDir" | "checksSchema" | "isolation" | "statementTimeoutMs"
+  > {
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
-  readonly isolation?: "rls" | undefined;
-  readonly statementTimeoutMs?: number | undefined;
   readonly prepare?: boolean | undefined;
   readonly sessions?: SessionKind | undefined;
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
@@ -49,10 +49,8 @@ export function createDatabase(
   const {
     schemaName,
     dataDir,
-    checksSchema = false,
     language = "english",
     clock,
-    isolation,
     statementTimeoutMs,
     prepare = true,
   } = settings;
@@ -61,16 +59,7 @@ export function createDatabase(
   const probe = () =>
     clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
   const watch = watchForOutages({ probe, ...settings.onOutage });
-  const clients = pooledClients(pool, {
-    schemaName,
-    dataDir,
-    checksSchema,
-    isolation,
-    sessions,
-    statementTimeoutMs,
-    watch,
-    end,
-  });
+  const clients = pooledClients(pool, { ...settings, sessions, watch, end });
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {

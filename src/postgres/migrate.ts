@@ -1,4 +1,4 @@
-import type { ClientBase, QueryConfig } from "pg";
+import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
@@ -14,6 +14,7 @@ import {
 } from "./migration-set.js";
 import { collided, retryOn } from "./retry.js";
 import { findGap, type WantedSchema } from "./schema-state.js";
+import { askOf } from "./session-settings.js";
 
 const setupLock = "7885911234096720";
 
@@ -106,8 +107,7 @@ async function runMigrations(
   shipped: ShippedSchema,
 ): Promise<{ done: string[]; concurrent: Migration | undefined }> {
   const { schemaName, language } = database;
-  const ask = (statement: QueryConfig) => client.query(statement);
-  const { state, newer, pending } = await findGap(ask, database, shipped, options);
+  const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
   if (newer) return { done: [], concurrent: undefined };
   const { installed } = state;
   // Nobody uses new tables yet, so their indexes are built in the same transaction.

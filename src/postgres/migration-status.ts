@@ -1,4 +1,3 @@
-import type { QueryConfig } from "pg";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { toMemoryError } from "./database-error.js";
@@ -6,6 +5,7 @@ import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
 import { findGap } from "./schema-state.js";
+import { askOf } from "./session-settings.js";
 
 interface SetStatus {
   readonly set: MigrationSet;
@@ -35,8 +35,7 @@ export async function migrationStatus(
   const shipped = options.shipped ?? shippedSchema();
   try {
     return await database.withClient(async (client) => {
-      const ask = (statement: QueryConfig) => client.query(statement);
-      const { state, newer, pending } = await findGap(ask, database, shipped, options);
+      const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
       const { installed, tables } = state;
       const schema = identifier(schemaName).text;
       const locks = pending

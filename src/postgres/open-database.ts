@@ -28,7 +28,7 @@ export type DatabaseOption = PostgresPool | string | { readonly dataDir: string 
 
 export const defaultDataDir = ".mnemograph";
 
-export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOutage"> {
+export interface OpenSettings extends Omit<DatabaseSettings, "dataDir" | "sessions" | "onOutage"> {
   readonly onBack?: ((outage: Outage) => void) | undefined;
   /** What pg_stat_activity calls the connections. @default "mnemograph/" and the version */
   readonly applicationName?: string;

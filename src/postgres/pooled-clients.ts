@@ -20,10 +20,11 @@ import {
 } from "./session-settings.js";
 
 export interface ClientSettings extends SchemaPlace {
-  readonly checksSchema: boolean;
-  readonly isolation: "rls" | undefined;
+  /** Refuses a schema of another development version at the first statement. @default false */
+  readonly checksSchema?: boolean | undefined;
+  readonly isolation?: "rls" | undefined;
   readonly sessions: SessionKind;
-  readonly statementTimeoutMs: number | undefined;
+  readonly statementTimeoutMs?: number | undefined;
   readonly watch: Pick<OutageWatch, "answered" | "failed">;
   readonly end: () => Promise<void>;
 }
@@ -45,8 +46,7 @@ const graceMs = 1_000;
 const patientMs = 3_600_000;
 
 export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
-  const { schemaName, checksSchema, isolation, sessions, statementTimeoutMs, watch, end } =
-    settings;
+  const { isolation, sessions, statementTimeoutMs, watch, end } = settings;
   const waiting = new Set<Promise<pg.PoolClient>>();
   let closing: Promise<void> | undefined;
   let checked: Promise<IsolationStatus | null> | undefined;
@@ -87,6 +87,7 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
       askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
   };
   const check = async (ask: Ask) => {
+    const { schemaName, checksSchema } = settings;
     if (checksSchema) await requireSchema(ask, settings);
     if (isolation !== "rls") return null;
     return requireIsolation(await findIsolation(ask, schemaName), schemaName);

@@ -86,9 +86,12 @@ export async function findGap(
   const { schemaName } = place;
   const state = await readSchema(ask, schemaName);
   const { installed, tables } = state;
-  if (installed && isNewer(shipped, installed, schemaName))
-    return { state, newer: true, pending: [] };
-  if (installed && installed.baseline !== shipped.baseline) throw otherBaseline(place, installed);
+  if (installed) {
+    const newer = isNewer(shipped, installed, schemaName);
+    // Packages that are compatible share the baseline.
+    if (installed.baseline !== shipped.baseline) throw otherBaseline(place, installed);
+    if (newer) return { state, newer, pending: [] };
+  }
   const wanted = { core: true, vector: vectors, isolation };
   const pending = shipped.migrations.filter(({ set, version }) => {
     const last = installed?.versions[set] ?? null;

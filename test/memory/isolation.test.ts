@@ -42,7 +42,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   const terms = ["message_term", "memory_term"];
   const deletable = [...terms, "memory_source", "relation", "memory_embedding", "history", "event"];
 
-  it("covers every table that holds rows of tenants, those of later migrations too", async () => {
+  it("Covers every table that holds rows of tenants, those of later migrations too", async () => {
     const tables = async () => {
       const { rows } = await db.pool.query<{ name: string; forced: boolean }>(
         `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced from pg_class c
@@ -146,7 +146,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(() => memory.store()).toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("refuses statements without a tenant, and work across tenants unless the role owns the tables", async () => {
+  it("Refuses statements without a tenant, and work across tenants unless the role owns the tables", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const memory = isolated.memory();
     await memory.memories.add({ text: "Likes tea very much." }, { scope });
@@ -173,6 +173,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const exempt = db.memory({ isolation: "rls", schema });
     await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
     const database = isolated.connectionString("app");
+    const { username } = new URL(database);
+    await db.pool.query(`grant usage on schema "${db.schema}" to ${username}`);
+    await db.pool.query(`grant select on "${db.schema}".meta to ${username}`);
     const open = createMemory({
       database,
       schema: db.schema,

@@ -224,6 +224,7 @@ describe("A schema of another development version", () => {
   it.each([
     ["another baseline", "update @meta set baseline = 'other'", ""],
     ["no digest of its baseline", "alter table @meta drop column baseline", ""],
+    ["a later version", "update @meta set baseline = 'other', version = 4", ""],
     ["vectors", "update @meta set baseline = 'other', vector_version = 1", " --vectors"],
     ["isolation", "update @meta set baseline = 'other', isolation_version = 1", " --isolation"],
   ])(
