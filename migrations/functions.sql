@@ -1,4 +1,4 @@
--- Version: 8
+-- Version: 1
 --
 -- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
 -- takes or returns something else gets another name, and the one before stays for processes that still call it.

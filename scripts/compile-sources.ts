@@ -14,7 +14,7 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  for (const name of ["src/postgres", "src/conversation", "src/search", "src/text"])
+  for (const name of ["src/conversation", "src/search", "src/text"])
     mkdirSync(join(folder, name), { recursive: true });
   const functions = ["src/conversation", "src/search"].flatMap((name) =>
     readdirSync(join(repository, name)).flatMap((file) =>
@@ -22,13 +22,7 @@ export async function compileSources(folder: string): Promise<void> {
     ),
   );
   for (const name of [
-    ...[
-      "node_modules",
-      "migrations",
-      "src/postgres/upgrade",
-      "src/text/screening.json",
-      "package.json",
-    ],
+    ...["node_modules", "migrations", "src/text/screening.json", "package.json"],
     ...functions,
   ]) {
     symlinkSync(join(repository, name), join(folder, name));

@@ -1,7 +1,9 @@
 import sql from "sql-template-tag";
 import type { Database } from "../postgres/database.js";
 import { lacksPgvector } from "../postgres/database-error.js";
+import type { MigrationSet } from "../postgres/migration-set.js";
 import type { MigrationStatus } from "../postgres/migration-status.js";
+import { migrateCommand } from "../postgres/schema-state.js";
 import { bad, type Check, ok, warn } from "./check.js";
 
 type ServerFacts = Record<"version" | "role", string> &
@@ -179,10 +181,10 @@ export function checkRole(
   return bad("role", says, `As "${owner}" run \`${grants.join("; ")}\`.`);
 }
 
-const addedBy = {
-  core: { flag: "", use: "" },
-  vector: { flag: " --vectors", use: "embeddings need it" },
-  isolation: { flag: " --isolation", use: "row-level security needs it" },
+const uses = {
+  core: "memory needs it",
+  vector: "embeddings need it",
+  isolation: "row-level security needs it",
 };
 
 /** Lists every set of migrations, whether it is there or not. */
@@ -192,17 +194,14 @@ export function checkSets(
   { owner, owns }: ServerFacts,
 ): Check[] {
   const { sets, newer, functions } = status;
-  const run = (flag = "") => {
-    const schema = db.schemaName === "mnemograph" ? "" : ` --schema ${db.schemaName}`;
-    return `Run \`npx mnemograph migrate${flag}${schema}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
-  };
+  const run = (...added: MigrationSet[]) =>
+    `Run \`${migrateCommand(db, added)}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
   if (sets.every(({ version }) => version === null)) return [bad("core", "Not set up.", run())];
   const checks = sets.map(({ set, version, pending }) => {
-    const { flag, use } = addedBy[set];
     if (version === null) {
       return pending.length > 0
-        ? bad(set, "Not set up.", run(flag))
-        : ok(set, `Not set up; ${use} (\`migrate${flag}\`).`);
+        ? bad(set, "Not set up.", run(set))
+        : ok(set, `Not set up; ${uses[set]} (\`${migrateCommand(db, [set])}\`).`);
     }
     if (pending.length > 0)
       return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());

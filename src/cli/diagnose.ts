@@ -5,6 +5,7 @@ import { resolveConfig } from "../options.js";
 import { identifier } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
+import { shippedSchema } from "../postgres/migration-set.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
 import { bad, type Check, checked, ok, warn } from "./check.js";
 import * as contents from "./check-contents.js";
@@ -32,7 +33,12 @@ export async function diagnose(flags: DoctorFlags): Promise<{ place: string; che
   return { place, checks };
 }
 
-export async function checkAll(db: Database, place: string, flags: DoctorFlags): Promise<Check[]> {
+export async function checkAll(
+  db: Database,
+  place: string,
+  flags: DoctorFlags,
+  shipped = shippedSchema(),
+): Promise<Check[]> {
   const { vectors = false } = flags;
   const { prepare } = resolveConfig(flags.config).database;
   const facts = await server.readServerFacts(db);
@@ -49,7 +55,7 @@ export async function checkAll(db: Database, place: string, flags: DoctorFlags):
   checks.push(server.checkRole(db, facts));
   let sets: MigrationStatus["sets"] = [];
   await add("core", async () => {
-    const status = await migrationStatus(db, { vectors });
+    const status = await migrationStatus(db, { vectors, shipped });
     sets = status.sets.filter(({ version }) => version !== null);
     return server.checkSets(db, status, facts);
   });

@@ -18,6 +18,7 @@ import {
   type OpenSettings,
   openDatabase,
 } from "../postgres/open-database.js";
+import { askOf } from "../postgres/session-settings.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
@@ -109,7 +110,8 @@ export async function isolationOf(
 ): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
-  const find = (db: Database) => db.withClient((client) => findIsolation(client, schemaName));
+  const find = (db: Database) =>
+    db.withClient((client) => findIsolation(askOf(client), schemaName));
   const found = await onDatabase(option, { schemaName }, find).catch((error: unknown) => {
     throw toMemoryError(error, schemaName);
   });

@@ -28,8 +28,11 @@ export function createRuntime(
   const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
   const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
-  const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
-  const db: Database = openDatabase(database, settings, logger);
+  const db: Database = openDatabase(
+    database,
+    { schemaName, checksSchema: true, clock, isolation, language, onBack, ...config.database },
+    logger,
+  );
   return {
     db,
     config,

@@ -10,16 +10,16 @@ import {
   probeEveryMs,
   watchForOutages,
 } from "./outage.js";
-import { pooledClients } from "./pooled-clients.js";
+import { type ClientSettings, pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
+import type { SchemaPlace } from "./schema-state.js";
 import type { SessionKind } from "./session-settings.js";
 
 /**
  * A pool bound to one schema. Never check out a second client while holding one: a pool may have
  * only one.
  */
-export interface Database extends Connection, Statements {
-  readonly schemaName: string;
+export interface Database extends Connection, Statements, SchemaPlace {
   readonly patient: Database;
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
@@ -29,12 +29,13 @@ export interface Database extends Connection, Statements {
   close(): Promise<void>;
 }
 
-export interface DatabaseSettings {
-  readonly schemaName: string;
+export interface DatabaseSettings
+  extends Pick<
+    ClientSettings,
+    "schemaName" | "dataDir" | "checksSchema" | "isolation" | "statementTimeoutMs"
+  > {
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
-  readonly isolation?: "rls" | undefined;
-  readonly statementTimeoutMs?: number | undefined;
   readonly prepare?: boolean | undefined;
   readonly sessions?: SessionKind | undefined;
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
@@ -47,9 +48,9 @@ export function createDatabase(
 ): Database {
   const {
     schemaName,
+    dataDir,
     language = "english",
     clock,
-    isolation,
     statementTimeoutMs,
     prepare = true,
   } = settings;
@@ -58,18 +59,12 @@ export function createDatabase(
   const probe = () =>
     clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
   const watch = watchForOutages({ probe, ...settings.onOutage });
-  const clients = pooledClients(pool, {
-    schemaName,
-    isolation,
-    sessions,
-    statementTimeoutMs,
-    watch,
-    end,
-  });
+  const clients = pooledClients(pool, { ...settings, sessions, watch, end });
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...place,
+    dataDir,
     isEmbedded,
     withClient: clients.use,
     status: watch.status,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import pg, { type ClientBase } from "pg";
+import pg from "pg";
 import { MemoryError } from "../errors.js";
-import type { LocalSetting } from "./session-settings.js";
+import type { Ask, LocalSetting } from "./session-settings.js";
 
 /** The setting `mnemograph.tenant_id` of running calls: "t:" and a tenant's id, or "*". */
 const running = new AsyncLocalStorage<string>();
@@ -37,20 +37,17 @@ export interface IsolationStatus {
   readonly owner: boolean;
 }
 
-export async function findIsolation(
-  client: Pick<ClientBase, "query">,
-  schemaName: string,
-): Promise<IsolationStatus> {
-  const { rows } = await client.query<IsolationStatus>(
-    `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
+export async function findIsolation(ask: Ask, schemaName: string): Promise<IsolationStatus> {
+  const { rows } = await ask({
+    text: `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
        r.rolsuper or r.rolbypassrls as exempt, coalesce(pg_has_role(c.relowner, 'usage'), false) as owner
      from pg_catalog.pg_roles r
      left join (
        pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = $1
      ) on c.relname = 'thread'
      where r.rolname = current_user`,
-    [schemaName],
-  );
+    values: [schemaName],
+  });
   return rows[0] ?? { enforced: false, exempt: false, owner: false };
 }
 

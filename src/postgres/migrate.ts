@@ -13,7 +13,8 @@ import {
   versionColumns,
 } from "./migration-set.js";
 import { collided, retryOn } from "./retry.js";
-import { findGap, type SchemaState, type WantedSchema } from "./schema-state.js";
+import { findGap, type WantedSchema } from "./schema-state.js";
+import { askOf } from "./session-settings.js";
 
 const setupLock = "7885911234096720";
 
@@ -101,16 +102,19 @@ async function migrateInTransaction(
 
 async function runMigrations(
   client: ClientBase,
-  { schemaName, language }: Database,
+  database: Database,
   options: MigrateOptions,
   shipped: ShippedSchema,
 ): Promise<{ done: string[]; concurrent: Migration | undefined }> {
-  const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
+  const { schemaName, language } = database;
+  const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
   if (newer) return { done: [], concurrent: undefined };
-  const isNew = state.is !== "installed";
+  const { installed } = state;
   // Nobody uses new tables yet, so their indexes are built in the same transaction.
-  const transactional = isNew ? pending : pending.slice(0, firstConcurrent(pending, schemaName));
-  if (state.is === "empty") await ensureSchema(client, schemaName);
+  const transactional = installed
+    ? pending.slice(0, firstConcurrent(pending, schemaName))
+    : pending;
+  if (!installed) await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) {
       await client.query(
@@ -118,7 +122,6 @@ async function runMigrations(
       );
     }
   };
-  if (state.is === "legacy") await run(shipped.upgrade.aside(schemaName));
   const addsVectors = transactional.some(({ set }) => set === "vector");
   if (options.vectors || addsVectors) {
     const extensionSchema = await ensureVectorExtension(client);
@@ -129,20 +132,19 @@ async function runMigrations(
     await run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
   };
   await runSets("core", "vector");
-  if (state.is === "legacy") await run(shipped.upgrade.copy(schemaName));
-  const functionsVersion = isNew ? 0 : state.installed.functionsVersion;
-  if (functionsVersion < shipped.functions.version || addsVectors) {
+  const hasOldFunctions = (installed?.functionsVersion ?? 0) < shipped.functions.version;
+  if (hasOldFunctions || addsVectors) {
     const vectorSchema = (await findExtensionSchema(client)) ?? "public";
     await run(shipped.functions.statementsFor(schemaName, vectorSchema));
   }
   await runSets("isolation");
-  if (transactional.length > 0 || functionsVersion < shipped.functions.version || isNew) {
-    const { version } = shipped.functions;
-    await recordVersions(client, { schemaName, language }, state, transactional, version);
+  if (!installed) await insertMeta(client, database, shipped.baseline);
+  if (transactional.length > 0 || hasOldFunctions) {
+    await recordVersions(client, schemaName, transactional, shipped.functions.version);
     await isolateTables(client, schemaName);
   }
   await client.query("set local search_path to default");
-  if (!isNew) await updateLanguage(client, schemaName, state.installed.language, language);
+  if (installed) await updateLanguage(client, schemaName, installed.language, language);
   return { done: transactional.map(({ name }) => name), concurrent: pending[transactional.length] };
 }
 
@@ -179,18 +181,24 @@ async function buildConcurrently(
   );
 }
 
+async function insertMeta(
+  client: ClientBase,
+  { schemaName, language }: Database,
+  baseline: string,
+): Promise<void> {
+  const columns = "version, functions_version, compatible_from, baseline, language";
+  await client.query(
+    `insert into ${identifier(schemaName).text}.meta (${columns}) values (0, 0, 0, $1, $2)`,
+    [baseline, language],
+  );
+}
+
 async function recordVersions(
   client: ClientBase,
-  { schemaName, language }: Pick<Database, "schemaName" | "language">,
-  state: SchemaState,
+  schemaName: string,
   applied: readonly Migration[],
   functionsVersion: number,
 ): Promise<void> {
-  const meta = `${identifier(schemaName).text}.meta`;
-  if (state.is === "empty") {
-    const columns = "version, functions_version, compatible_from, language";
-    await client.query(`insert into ${meta} (${columns}) values (0, 0, 0, $1)`, [language]);
-  }
   const versions = migrationSets.flatMap((set) => {
     const last = applied.findLast((migration) => migration.set === set);
     return last ? [`${versionColumns[set]} = ${last.version}`] : [];
@@ -200,7 +208,7 @@ async function recordVersions(
     `functions_version = ${functionsVersion}`,
     `compatible_from = ${compatibleFrom}`,
   ];
-  await client.query(`update ${meta} set ${all.join(", ")}`);
+  await client.query(`update ${identifier(schemaName).text}.meta set ${all.join(", ")}`);
 }
 
 async function updateLanguage(

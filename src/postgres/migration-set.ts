@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { identifier } from "./connection.js";
 import { migrationFiles } from "./migration-files.js";
 
@@ -11,11 +12,14 @@ export const versionColumns = {
   isolation: "isolation_version",
 } as const satisfies Record<MigrationSet, string>;
 
+/** The version of the baseline, the files `0001_*`. */
+const firstVersion = 1;
+
 /**
  * The oldest version whose package works on this schema. Raise it when removing what that package
  * uses.
  */
-export const compatibleFrom = 1;
+export const compatibleFrom = firstVersion;
 
 export interface Migration {
   readonly name: string;
@@ -26,12 +30,12 @@ export interface Migration {
 
 export interface ShippedSchema {
   readonly migrations: readonly Migration[];
+  /** The digest of the baseline's SQL without comments and white space. */
+  readonly baseline: string;
   readonly functions: {
     readonly version: number;
     statementsFor(schemaName: string, vectorSchema: string): string[];
   };
-  /** `aside` renames the tables from before version 1, `copy` copies their rows. */
-  readonly upgrade: Readonly<Record<"aside" | "copy", (schemaName: string) => string[]>>;
 }
 
 /**
@@ -42,25 +46,26 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   const named = new Map(files.map(({ name, text }) => [name, text]));
   const textOf = (name: string) => named.get(name) ?? "";
   const migrations = files
-    .flatMap(({ name, text }) => {
-      const [, number, topic] = /^(\d{4})_(vector_|isolation_)?/.exec(name) ?? [];
-      if (number === undefined && name !== "vector" && name !== "isolation") return [];
-      const set = number === undefined ? name : (topic?.slice(0, -1) ?? "core");
-      return [{ name, text, set: set as MigrationSet, version: Number(number ?? 1) }];
+    .flatMap(({ name }) => {
+      const [, number, set = "core"] = /^(\d{4})_(?:(vector|isolation)(?:_|$))?/.exec(name) ?? [];
+      if (number === undefined) return [];
+      return [{ name, set: set as MigrationSet, version: Number(number) }];
     })
     .sort(
       (a, b) =>
         a.version - b.version || migrationSets.indexOf(a.set) - migrationSets.indexOf(b.set),
     )
-    .map(({ text, ...migration }) => {
+    .map((migration): Migration => {
       return {
         ...migration,
-        statementsFor: (schemaName: string) => statementsOf(text, schemaName),
+        statementsFor: (schemaName) => statementsOf(textOf(migration.name), schemaName),
       };
     });
+  const baseline = migrations.filter(({ version }) => version === firstVersion);
   const functions = textOf("functions");
   return {
     migrations,
+    baseline: digestOf(baseline.map(({ name }) => textOf(name))),
     functions: {
       version: Number(/^-- Version: (\d+)\n/.exec(functions)?.[1]),
       statementsFor: (schemaName, vectorSchema) =>
@@ -70,14 +75,15 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
             statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text),
           ),
     },
-    upgrade: {
-      aside: (schemaName) => statementsOf(textOf("aside"), schemaName),
-      copy: (schemaName) => statementsOf(textOf("copy"), schemaName),
-    },
   };
 }
 
 const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
+
+function digestOf(texts: readonly string[]): string {
+  const sql = texts.join("").replace(/--.*|\s+/g, "");
+  return createHash("sha256").update(sql).digest("hex");
+}
 
 // Splits at semicolons before unindented lines: distributed tables require single statements.
 function statementsOf(text: string, schemaName: string): string[] {

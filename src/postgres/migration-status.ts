@@ -3,13 +3,9 @@ import type { Database } from "./database.js";
 import { toMemoryError } from "./database-error.js";
 import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
-import {
-  type Migration,
-  type MigrationSet,
-  migrationSets,
-  shippedSchema,
-} from "./migration-set.js";
-import { createdTables, findGap } from "./schema-state.js";
+import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
+import { findGap } from "./schema-state.js";
+import { askOf } from "./session-settings.js";
 
 interface SetStatus {
   readonly set: MigrationSet;
@@ -39,21 +35,14 @@ export async function migrationStatus(
   const shipped = options.shipped ?? shippedSchema();
   try {
     return await database.withClient(async (client) => {
-      const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
-      const installed = state.is === "installed" ? state.installed : null;
-      // An upgrade moves each table aside and copies its rows.
-      const locksFor = (migration: Migration): LockedTable[] =>
-        state.is === "legacy"
-          ? createdTables([migration], schemaName).map((table) => ({
-              table,
-              lock: "ACCESS EXCLUSIVE",
-            }))
-          : locksOf(migration.statementsFor(schemaName), identifier(schemaName).text);
+      const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
+      const { installed, tables } = state;
+      const schema = identifier(schemaName).text;
       const locks = pending
-        .flatMap((migration) =>
-          locksFor(migration).map((lock) => ({ migration: migration.name, ...lock })),
+        .flatMap(({ name, statementsFor }) =>
+          locksOf(statementsFor(schemaName), schema).map((lock) => ({ migration: name, ...lock })),
         )
-        .filter(({ table }) => state.tables.has(table));
+        .filter(({ table }) => tables.has(table));
       const { rows } = await client.query<{ table: string; rows: number }>(
         `select c.relname as table, c.reltuples::float8 as rows
          from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = $1

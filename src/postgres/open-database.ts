@@ -28,7 +28,7 @@ export type DatabaseOption = PostgresPool | string | { readonly dataDir: string 
 
 export const defaultDataDir = ".mnemograph";
 
-export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOutage"> {
+export interface OpenSettings extends Omit<DatabaseSettings, "dataDir" | "sessions" | "onOutage"> {
   readonly onBack?: ((outage: Outage) => void) | undefined;
   /** What pg_stat_activity calls the connections. @default "mnemograph/" and the version */
   readonly applicationName?: string;
@@ -107,13 +107,13 @@ const isInMemory = (place: string) => place === ":memory:" || place.startsWith("
 
 /** Without deadlines: nothing can stop a statement of the embedded database. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
-  const { schemaName, language, clock, isolation } = settings;
+  const { schemaName, checksSchema, language, clock, isolation } = settings;
+  const dataDir = isInMemory(place) ? undefined : resolve(place);
   const onCreate = (dataDir: string) =>
     logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
-  const { pool, close } = openEmbeddedPool(
-    isInMemory(place) ? {} : { dataDir: resolve(place), onCreate },
-  );
-  return createDatabase(pool, { schemaName, language, clock, isolation }, close);
+  const { pool, close } = openEmbeddedPool(dataDir === undefined ? {} : { dataDir, onCreate });
+  const kept = { schemaName, dataDir, checksSchema, language, clock, isolation };
+  return createDatabase(pool, kept, close);
 }
 
 function openServer(connectionString: string, settings: OpenSettings, logger: Logger): Database {

@@ -11,6 +11,7 @@ import {
   tenantSetting,
 } from "./isolation.js";
 import type { OutageWatch } from "./outage.js";
+import { requireSchema, type SchemaPlace } from "./schema-state.js";
 import {
   type Ask,
   deadlineSettings,
@@ -18,11 +19,12 @@ import {
   type SessionKind,
 } from "./session-settings.js";
 
-export interface ClientSettings {
-  readonly schemaName: string;
-  readonly isolation: "rls" | undefined;
+export interface ClientSettings extends SchemaPlace {
+  /** Refuses a schema of another development version at the first statement. @default false */
+  readonly checksSchema?: boolean | undefined;
+  readonly isolation?: "rls" | undefined;
   readonly sessions: SessionKind;
-  readonly statementTimeoutMs: number | undefined;
+  readonly statementTimeoutMs?: number | undefined;
   readonly watch: Pick<OutageWatch, "answered" | "failed">;
   readonly end: () => Promise<void>;
 }
@@ -44,10 +46,10 @@ const graceMs = 1_000;
 const patientMs = 3_600_000;
 
 export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
-  const { schemaName, isolation, sessions, statementTimeoutMs, watch, end } = settings;
+  const { isolation, sessions, statementTimeoutMs, watch, end } = settings;
   const waiting = new Set<Promise<pg.PoolClient>>();
   let closing: Promise<void> | undefined;
-  let status: Promise<IsolationStatus> | undefined;
+  let checked: Promise<IsolationStatus | null> | undefined;
 
   const acquire = async () => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
@@ -77,34 +79,40 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
       client.removeListener("error", ignore);
     }
   };
-  const isolated = (client: ClientBase) => {
-    status ??= findIsolation(client, schemaName)
-      .then((found) => requireIsolation(found, schemaName))
-      .catch((error: unknown) => {
-        status = undefined;
-        throw error;
-      });
-    return status;
+  const asking = (client: ClientBase, deadlineMs: number | undefined): Ask => {
+    const isServers =
+      sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
+    const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
+    return (statement) =>
+      askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
+  };
+  const check = async (ask: Ask) => {
+    const { schemaName, checksSchema } = settings;
+    if (checksSchema) await requireSchema(ask, settings);
+    if (isolation !== "rls") return null;
+    return requireIsolation(await findIsolation(ask, schemaName), schemaName);
+  };
+  const checkOnce = (ask: Ask) => {
+    checked ??= check(ask).catch((error: unknown) => {
+      checked = undefined;
+      throw error;
+    });
+    return checked;
   };
   return {
     use,
-    asking(client: ClientBase, deadlineMs: number | undefined): Ask {
-      const isServers =
-        sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
-      const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return (statement) =>
-        askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
-    },
+    asking,
+    /** Before the first statement: whether the schema is this package's, and isolates tenants. */
+    checkOnce,
     /** Synchronous, since the tenancy belongs to the calling context. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...deadlineSettings(sessions, deadlineMs),
     ],
-    async requireIsolated(client: ClientBase) {
-      if (isolation === "rls") await isolated(client);
-    },
     async mayCrossTenants() {
-      return isolation !== "rls" || (await use(isolated)).owner;
+      if (isolation !== "rls") return true;
+      const status = await use((client) => checkOnce(asking(client, statementTimeoutMs)));
+      return status?.owner ?? false;
     },
     close() {
       // A pool that has ended never answers its queue.

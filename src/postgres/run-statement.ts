@@ -38,8 +38,8 @@ export function statementsOn(
       admit();
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
-          await clients.requireIsolated(client);
           const ask = clients.asking(client, timeoutMs);
+          await clients.checkOnce(ask);
           const statement = statementOf(asked, options);
           if (settings.length === 0) return ask(statement);
           const results = await runInOrder(client, ask, [
@@ -66,7 +66,7 @@ export function statementsOn(
           const statement = statementOf(asked, options);
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
         };
-        await clients.requireIsolated(client);
+        await clients.checkOnce(ask);
         await runInOrder(client, ask, [{ text: "begin" }, ...settings]);
         try {
           const result = await work({ ...connection, query }).catch((error: unknown) => {

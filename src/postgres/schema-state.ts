@@ -1,4 +1,3 @@
-import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
 import { errorCodeOf } from "./database-error.js";
@@ -7,109 +6,64 @@ import {
   type MigrationSet,
   migrationSets,
   type ShippedSchema,
+  shippedSchema,
   versionColumns,
 } from "./migration-set.js";
+import type { Ask } from "./session-settings.js";
+
+export interface SchemaPlace {
+  readonly schemaName: string;
+  /** The folder of an embedded database. */
+  readonly dataDir?: string | undefined;
+}
 
 interface InstalledSchema {
   readonly versions: Readonly<Record<MigrationSet, number | null>>;
+  /** The digest of the baseline that made the schema. Unknown in schemas of early checkouts. */
+  readonly baseline: string | undefined;
   readonly functionsVersion: number;
   readonly compatibleFrom: number;
   readonly language: string;
 }
 
-export type SchemaState =
-  | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
-  | {
-      readonly is: "installed";
-      readonly tables: ReadonlySet<string>;
-      readonly installed: InstalledSchema;
-    }
-  | {
-      readonly is: "legacy";
-      readonly tables: ReadonlySet<string>;
-      readonly sets: readonly MigrationSet[];
-    };
-
-type Run = Pick<ClientBase, "query">;
-
-async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
-  const { rows } = await client.query<{ name: string }>(
-    `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm')`,
-    [schemaName],
-  );
-  const tables = new Set(rows.map(({ name }) => name));
-  if (tables.has("before_thread") || (tables.has("meta") && tables.has("thread_task"))) {
-    throw differs(
-      schemaName,
-      "has tables of two versions: an upgrade was run by hand and stopped half way. Restore the backup, and run " +
-        "`npx mnemograph migrate`, which is one transaction.",
-    );
-  }
-  if (tables.has("meta"))
-    return { is: "installed", tables, installed: await readMeta(client, schemaName) };
-  if (tables.has("migration") && tables.has("thread_task")) {
-    return { is: "legacy", tables, sets: await readSetsBefore(client, schemaName, tables) };
-  }
-  return { is: "empty", tables };
+export interface SchemaState {
+  readonly tables: ReadonlySet<string>;
+  /** null: nothing is set up. */
+  readonly installed: InstalledSchema | null;
 }
 
-async function readMeta(client: Run, schemaName: string): Promise<InstalledSchema> {
-  const rows = await rowsOf(client, schemaName, "meta");
+async function readSchema(ask: Ask, schemaName: string): Promise<SchemaState> {
+  const { rows } = await ask({
+    text: `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm')`,
+    values: [schemaName],
+  });
+  const tables = new Set(rows.map(({ name }) => name as string));
+  return { tables, installed: tables.has("meta") ? await readMeta(ask, schemaName) : null };
+}
+
+async function readMeta(ask: Ask, schemaName: string): Promise<InstalledSchema> {
+  const text = `select * from ${identifier(schemaName).text}.meta`;
+  const { rows } = await ask({ text }).catch((cause: unknown) => {
+    if (errorCodeOf(cause) !== "42501") throw cause;
+    throw new MemoryError(
+      "PERMISSION_DENIED",
+      `The database user may not read the table "meta" of schema "${schemaName}": grant it the rights on all tables of it.`,
+      { cause },
+    );
+  });
   const row = rows[0];
-  if (rows.length !== 1 || row === undefined || typeof row.compatible_from !== "number") {
-    throw differs(schemaName, `has a table "meta" of another program. ${anotherSchema}`);
-  }
+  if (rows.length !== 1 || typeof row.compatible_from !== "number")
+    throw foreignTable(schemaName, "meta");
   return {
     versions: Object.fromEntries(
       migrationSets.map((set) => [set, row[versionColumns[set]]]),
     ) as InstalledSchema["versions"],
-    functionsVersion: row.functions_version as number,
+    baseline: row.baseline,
+    functionsVersion: row.functions_version,
     compatibleFrom: row.compatible_from,
-    language: row.language as string,
+    language: row.language,
   };
-}
-
-const lastBefore = {
-  core: { table: "migration", name: "0036_round_news" },
-  vector: { table: "vector_migration", name: "0005_store" },
-  isolation: { table: "isolation_migration", name: "0003_indexes" },
-} as const satisfies Record<MigrationSet, { table: string; name: string }>;
-
-async function readSetsBefore(
-  client: Run,
-  schemaName: string,
-  tables: ReadonlySet<string>,
-): Promise<MigrationSet[]> {
-  const sets = migrationSets.filter((set) => tables.has(lastBefore[set].table));
-  for (const set of sets) {
-    const { table, name } = lastBefore[set];
-    const rows = await rowsOf(client, schemaName, table);
-    if (rows.some((row) => row.name === name)) continue;
-    throw differs(
-      schemaName,
-      `has tables of an early version (migration ${rows.at(-1)?.name ?? "unknown"} of the set ${set}). Run the ` +
-        "migrations of commit c44db68 first, its vectors and isolation too; then `npx mnemograph migrate`.",
-    );
-  }
-  return sets;
-}
-
-async function rowsOf(
-  client: Run,
-  schemaName: string,
-  table: string,
-): Promise<Record<string, unknown>[]> {
-  try {
-    return (await client.query(`select * from ${identifier(schemaName).text}.${table}`)).rows;
-  } catch (error) {
-    if (errorCodeOf(error) !== "42501") throw error;
-    throw new MemoryError(
-      "PERMISSION_DENIED",
-      `The database user may not read the table "${table}" of schema "${schemaName}": grant it the rights on all tables of it.`,
-      { cause: error },
-    );
-  }
 }
 
 export interface WantedSchema {
@@ -117,45 +71,48 @@ export interface WantedSchema {
   readonly vectors: boolean;
   /** Sets up row-level security by tenant; permanent. @default false */
   readonly isolation?: boolean;
-  /** Upgrades from before version 1; no other process may use the schema. @default false */
-  readonly upgrade?: boolean;
 }
 
 /**
  * Reads only. `newer`: a newer, compatible package set up the schema.
- * @throws MemoryError `SCHEMA_DIFFERS`
+ * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`
  */
 export async function findGap(
-  client: Run,
-  schemaName: string,
+  ask: Ask,
+  place: SchemaPlace,
   shipped: ShippedSchema,
-  { vectors, isolation = false, upgrade = false }: WantedSchema,
+  { vectors, isolation = false }: WantedSchema,
 ): Promise<{ state: SchemaState; newer: boolean; pending: readonly Migration[] }> {
-  const state = await readSchema(client, schemaName);
-  if (state.is === "legacy" && !upgrade) {
-    throw differs(
-      schemaName,
-      "has tables of before version 1. Stop every process that works on it, back it up, and run " +
-        "`npx mnemograph migrate` once.",
-    );
+  const { schemaName } = place;
+  const state = await readSchema(ask, schemaName);
+  const { installed, tables } = state;
+  if (installed) {
+    const newer = isNewer(shipped, installed, schemaName);
+    // Packages that are compatible share the baseline.
+    if (installed.baseline !== shipped.baseline) throw otherBaseline(place, installed);
+    if (newer) return { state, newer, pending: [] };
   }
-  const installed = state.is === "installed" ? state.installed : null;
-  if (installed && isNewer(shipped, installed, schemaName))
-    return { state, newer: true, pending: [] };
   const wanted = { core: true, vector: vectors, isolation };
   const pending = shipped.migrations.filter(({ set, version }) => {
     const last = installed?.versions[set] ?? null;
-    if (last !== null) return version > last;
-    return wanted[set] || (state.is === "legacy" && state.sets.includes(set));
+    return last === null ? wanted[set] : version > last;
   });
-  const foreign = createdTables(pending, schemaName).find((table) => state.tables.has(table));
-  if (state.is !== "legacy" && foreign !== undefined) {
-    throw differs(
-      schemaName,
-      `has a table "${foreign}" that is not mnemograph's. ${anotherSchema}`,
-    );
-  }
+  const foreign = createdTables(pending, schemaName).find((table) => tables.has(table));
+  if (foreign !== undefined) throw foreignTable(schemaName, foreign);
   return { state, newer: false, pending };
+}
+
+/**
+ * Checks that this package may work on the schema. Pending migrations do not matter.
+ * @throws MemoryError `SETUP_REQUIRED`, `SCHEMA_DIFFERS`, `PERMISSION_DENIED`
+ */
+export async function requireSchema(ask: Ask, place: SchemaPlace): Promise<void> {
+  const { state } = await findGap(ask, place, shippedSchema(), { vectors: false });
+  if (state.installed) return;
+  throw new MemoryError(
+    "SETUP_REQUIRED",
+    `Schema "${place.schemaName}" is not set up. Run \`await memory.setup()\` or \`${migrateCommand(place)}\` once.`,
+  );
 }
 
 function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
@@ -169,7 +126,7 @@ function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName:
   );
 }
 
-export function createdTables(migrations: readonly Migration[], schemaName: string): string[] {
+function createdTables(migrations: readonly Migration[], schemaName: string): string[] {
   const beginning = `create table ${identifier(schemaName).text}.`;
   return migrations
     .flatMap(({ statementsFor }) => statementsFor(schemaName))
@@ -177,8 +134,39 @@ export function createdTables(migrations: readonly Migration[], schemaName: stri
     .map((statement) => /^\w+/.exec(statement.slice(beginning.length))?.[0] ?? "");
 }
 
-const anotherSchema =
-  "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
+const setFlags = { core: "", vector: " --vectors", isolation: " --isolation" };
+
+/** The command that sets up `sets`, without the connection string. */
+export function migrateCommand(
+  { schemaName, dataDir }: SchemaPlace,
+  sets: readonly MigrationSet[] = [],
+): string {
+  const flags = sets.map((set) => setFlags[set]).join("");
+  const schema = schemaName === "mnemograph" ? "" : ` --schema ${schemaName}`;
+  const folder = dataDir === undefined ? "" : ` --data-dir ${dataDir}`;
+  return `npx mnemograph migrate${flags}${schema}${folder}`;
+}
+
+function otherBaseline(place: SchemaPlace, { versions }: InstalledSchema): MemoryError {
+  const { schemaName, dataDir } = place;
+  const sets = migrationSets.filter((set) => versions[set] !== null);
+  const remove =
+    dataDir === undefined
+      ? `run the SQL \`drop schema ${identifier(schemaName).text} cascade\``
+      : `delete the folder ${dataDir}`;
+  return differs(
+    schemaName,
+    "was made by another development version and cannot be upgraded: export what you need with that version, then " +
+      `${remove} and run \`${migrateCommand(place, sets)}\`.`,
+  );
+}
+
+const foreignTable = (schemaName: string, table: string): MemoryError =>
+  differs(
+    schemaName,
+    `has a table "${table}" that this package did not make: choose another schema (\`schema\` of createMemory), and run ` +
+      "`npx mnemograph migrate --schema NAME`.",
+  );
 
 const differs = (schemaName: string, what: string): MemoryError =>
   new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);

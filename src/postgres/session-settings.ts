@@ -4,6 +4,12 @@ export type LocalSetting = QueryConfig;
 
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
+/** Without a deadline. */
+export const askOf =
+  (client: ClientBase): Ask =>
+  (statement) =>
+    client.query(statement);
+
 // Owner of the sessions. "own": our pool; "lent": our pool behind a pooler; "callers": their pool;
 // "embedded".
 export type SessionKind = "own" | "lent" | "callers" | "embedded";

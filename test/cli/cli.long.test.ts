@@ -12,7 +12,7 @@ import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
-const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
+const core = ["0001_conversations", "0001_memories", "0001_work"];
 const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -131,8 +131,8 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       expect.stringMatching(`^ok: database: Embedded PostgreSQL \\S+ in ${place}\\.$`),
       'ok: role: "postgres" may read and write all tables, and migrate.',
       ...[
-        "ok: core: Version 4.",
-        "ok: vector: Not set up; embeddings need it (`migrate --vectors`).",
+        "ok: core: Version 1.",
+        `ok: vector: Not set up; embeddings need it (\`npx mnemograph migrate --vectors --data-dir ${place}\`).`,
       ],
       expect.stringMatching(/^ok: isolation: Not set up/),
       ...[/functions: Version \d/, /pgvector: Not created/].map((line) =>
@@ -174,11 +174,21 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       schema,
       summary: { ok: expect.any(Number), warn: expect.any(Number), bad: 0 },
       checks: expect.arrayContaining([
-        { check: "core", verdict: "ok", says: "Version 4.", todo: null },
+        { check: "core", verdict: "ok", says: "Version 1.", todo: null },
       ]),
     });
 
-    await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 9`);
+    await db.pool.query(`update "${schema}".meta set baseline = reverse(baseline)`);
+    const other =
+      /another development version.*`drop schema "\w+" cascade` and run `npx mnemograph migrate --schema \w+`\.$/;
+    for (const command of ["migrate", "migrate --plan", "upkeep"]) {
+      const refused = await run([...command.split(" "), "--schema", schema], server());
+      expect(refused).toEqual({ code: 1, out: "", err: expect.stringMatching(other) });
+    }
+
+    await db.pool.query(
+      `update "${schema}".meta set baseline = reverse(baseline), version = 9, compatible_from = 9`,
+    );
     const newer = await run(["doctor", "--schema", schema], server());
     expect(newer.code).toBe(1);
     expect(newer.out).toMatch(

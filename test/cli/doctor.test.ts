@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { Check } from "../../src/cli/check.js";
 import { checkAll, type DoctorFlags, diagnose } from "../../src/cli/diagnose.js";
-import { createDatabase } from "../../src/postgres/database.js";
-import { migrate } from "../../src/postgres/migrate.js";
+import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { packageVersion } from "../../src/postgres/package-version.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
@@ -82,6 +81,12 @@ describe("doctor", () => {
       /^bad core: .*set up by a newer mnemograph.* Update the package\./,
     ],
     [
+      "a schema of another development version",
+      "update @meta set baseline = reverse(baseline)",
+      "update @meta set baseline = reverse(baseline)",
+      /^bad core: .*another development version.*`drop schema "test_\w+" cascade`.*migrate --vectors --schema test_\w+`/,
+    ],
+    [
       "a missing migration of the checkpointer",
       "delete from @checkpoint_migrations where v = (select max(v) from @checkpoint_migrations)",
       "insert into @checkpoint_migrations select max(v) + 1 from @checkpoint_migrations",
@@ -132,17 +137,15 @@ describe("doctor", () => {
   });
 
   it("The doctor reports a migration that is pending, and counts nothing until it ran", async () => {
-    const schema = schemaName();
-    const database = createDatabase(db.pool, { schemaName: schema }, async () => {});
-    const shipped = shippedSchema();
-    const migrations = shipped.migrations.filter(({ set }) => set === "core");
-    await migrate(database, {
-      vectors: false,
-      shipped: { ...shipped, migrations: migrations.slice(0, -1) },
-    });
-    const checks = await checkAll(database, "here", flags());
-    const lacks = `lacks ${migrations.at(-1)?.name}. Run \`npx mnemograph migrate --schema ${schema}\`.`;
-    expect(wrong(checks)[0]).toMatch(new RegExp(`^bad core: Version \\d+, ${lacks}$`));
+    const later = {
+      name: "0002_mood",
+      text: "alter table mnemograph.memory add column mood text;\n",
+    };
+    const shipped = shippedSchema([...migrationFiles(), later]);
+    const checks = await checkAll(db.database, "here", flags(), shipped);
+    expect(wrong(checks)[0]).toBe(
+      `bad core: Version 1, lacks 0002_mood. Run \`npx mnemograph migrate --schema ${db.schema}\`.`,
+    );
     expect(checks.some(({ check }) => check === "stored")).toBe(false);
   });
 

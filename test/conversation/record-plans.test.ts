@@ -46,12 +46,11 @@ beforeAll(async () => {
     ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
     : db.pool;
   await pool.query("set plan_cache_mode = force_generic_plan");
-  const { pool: watched, statements } = watchedPool(pool);
+  const { pool: watched, inTransactions } = watchedPool(pool);
   memory = db.memory({ database: watched });
-  await memory.setup();
-  statements.length = 0;
   await memory.record({ ...thread, messages: rounds(0, 1).slice(0, 1) });
-  recorded = statements.find(({ text }) => text.includes("fresh as")) as WatchedStatement;
+  // The first statement of a memory checks the schema.
+  recorded = inTransactions.find(({ text }) => text.includes("fresh as")) as WatchedStatement;
   await pool.query(`prepare "a round" as ${recorded.text}`);
 });
 

@@ -57,6 +57,31 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     }
   });
 
+  it("The embedded database refuses a folder of another development version until it is deleted", async () => {
+    const dataDir = folder("other version");
+    const made = open(dataDir);
+    await made.setup();
+    await made.close();
+    const { pool, close } = openEmbeddedPool({ dataDir });
+    await pool.query("update mnemograph.meta set baseline = 'other'");
+    await close();
+
+    const refused = open(dataDir);
+    for (const call of [refused.setup, () => refused.recall(thread)]) {
+      await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+      await expect(call()).rejects.toThrow(
+        `then delete the folder ${dataDir} and run \`npx mnemograph migrate --data-dir ${dataDir}\`.`,
+      );
+    }
+    await refused.close();
+
+    rmSync(dataDir, { recursive: true });
+    const anew = open(dataDir);
+    await anew.setup();
+    expect((await anew.recall(thread)).lastSeq).toBe(-1);
+    await anew.close();
+  });
+
   it("A program that never closes the embedded database ends by itself, also after recovery from that", async () => {
     const dataDir = folder("never closed");
     for (let run = 1; run <= 2; run++) {

@@ -17,12 +17,14 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const freshSchema = useSchemaNames(db);
-const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
+const core = ["0001_conversations", "0001_memories", "0001_work"];
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hello" })] };
 
 const code = (code: string) => expect.objectContaining({ code });
+const openSchema = (schema: string) =>
+  createDatabase(db.pool, { schemaName: schema }, async () => {});
 const tablesOf = async (schema: string) => {
   const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [
     schema,
@@ -31,7 +33,7 @@ const tablesOf = async (schema: string) => {
 };
 
 describe("setup", () => {
-  it("creates the tables, the checkpointer's too, and returns the migrations; again it changes nothing", async () => {
+  it("Creates the tables, the checkpointer's too, returns the migrations, and changes nothing again", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     expect(await memory.setup()).toEqual(core);
@@ -52,7 +54,7 @@ describe("setup", () => {
     expect((await memory.recall(thread)).gap).toHaveLength(1);
   });
 
-  it("can run eight times at the same time", async () => {
+  it("Can run eight times at the same time", async () => {
     const schema = freshSchema();
     const connectionString = inject("databaseUrl");
     const memories = Array.from({ length: 8 }, () =>
@@ -74,7 +76,7 @@ describe("setup", () => {
     "$1",
     "semi;colon",
     "back\\slash",
-  ])("works in a schema named like %j", async (name) => {
+  ])("Works in a schema named like %j", async (name) => {
     const memory = db.memory({ schema: freshSchema(name) });
     await memory.setup();
     await memory.record(hello);
@@ -87,14 +89,14 @@ describe("setup", () => {
   });
 
   it.each(['quo"te', "quo'te", "", "  ", "x".repeat(64), "é".repeat(32), "n\u0000l"])(
-    "refuses a schema named %j before anything is opened",
+    "Refuses a schema named %j before anything is opened",
     (schema) => {
       expect(() => createMemory({ database: db.pool, schema })).toThrow(code("INVALID_INPUT"));
       expect(() => createMemory({ database: db.pool, schema })).toThrow(/cannot be a schema name/);
     },
   );
 
-  it("keeps two schemas of one database apart", async () => {
+  it("Keeps two schemas of one database apart", async () => {
     const [one, other] = [
       db.memory({ schema: freshSchema() }),
       db.memory({ schema: freshSchema() }),
@@ -110,7 +112,7 @@ describe("setup", () => {
     });
   });
 
-  it("never runs implicitly: without it every call names the command", async () => {
+  it("Never runs implicitly: without it every call names the command", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     const writes = [() => memory.record(hello), () => memory.remember(hello)];
@@ -123,7 +125,7 @@ describe("setup", () => {
     expect(rows).toEqual([]);
   });
 
-  it("accepts a newer schema that is declared compatible, and does not change it", async () => {
+  it("Accepts a newer schema that is declared compatible, and does not change it", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
@@ -134,33 +136,39 @@ describe("setup", () => {
     expect(rows).toEqual([{ version: 9, functions_version: 9 }]);
   });
 
-  it("refuses a newer schema that is not declared compatible", async () => {
+  it("Refuses a newer schema that is not declared compatible, as the first call does", async () => {
     const schema = freshSchema();
-    const memory = db.memory({ schema });
-    await memory.setup();
+    await db.memory({ schema }).setup();
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
-    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(
-      /newer mnemograph.*version 9.*knows 4.*Update the package/,
-    );
-  });
-
-  it.each([
-    ["summary (id int)", /has a table "summary" that is not mnemograph's.*--schema/],
-    ["meta (key text, value text)", /has a table "meta" of another program.*--schema/],
-    ["meta (version int)", /has a table "meta" of another program/],
-    ["before_thread (id int)", /stopped half way. Restore the backup/],
-  ])("refuses a schema that has a table %s, and changes nothing", async (table, message) => {
-    const schema = freshSchema();
-    await db.pool.query(`create schema "${schema}"`);
-    await db.pool.query(`create table "${schema}".${table}`);
     const memory = db.memory({ schema });
-    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(message);
-    expect(await tablesOf(schema)).toEqual([table.split(" ")[0]]);
+    for (const call of [memory.setup, () => memory.recall(thread)]) {
+      await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+      await expect(call()).rejects.toThrow(
+        /newer mnemograph.*version 9.*knows 1.*Update the package/,
+      );
+    }
   });
 
-  it("works beside tables of another program", async () => {
+  it.each(["summary (id int)", "meta (key text, value text)", "meta (version int)"])(
+    "Refuses a schema that has a foreign table %s, as the first call does",
+    async (table) => {
+      const schema = freshSchema();
+      const [name] = table.split(" ");
+      await db.pool.query(`create schema "${schema}"`);
+      await db.pool.query(`create table "${schema}".${table}`);
+      const memory = db.memory({ schema });
+      for (const call of [memory.setup, () => memory.recall(thread)]) {
+        await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+        await expect(call()).rejects.toThrow(
+          `Schema "${schema}" has a table "${name}" that this package did not make: choose another schema ` +
+            "(`schema` of createMemory), and run `npx mnemograph migrate --schema NAME`.",
+        );
+      }
+      expect(await tablesOf(schema)).toEqual([name]);
+    },
+  );
+
+  it("Works beside tables of another program", async () => {
     const schema = freshSchema();
     await db.pool.query(`create schema "${schema}"`);
     await db.pool.query(`create table "${schema}".migration (id int)`);
@@ -170,7 +178,7 @@ describe("setup", () => {
     expect(await memory.setup()).toEqual([]);
   });
 
-  it("refuses another language than that of indexed words, but accepts it before there are any", async () => {
+  it("Refuses another language than that of indexed words, but accepts it before there are any", async () => {
     const schema = freshSchema();
     const english = db.memory({ schema });
     const german = db.memory({ schema, config: { retrieval: { language: "german" } } });
@@ -184,7 +192,7 @@ describe("setup", () => {
     await german.setup();
   });
 
-  it("leaves the session as it was: search path, no transaction, no lock", async () => {
+  it("Leaves the session as it was: search path, no transaction, no lock", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
       : db.pool;
@@ -212,8 +220,60 @@ describe("setup", () => {
   });
 });
 
+describe("A schema of another development version", () => {
+  it.each([
+    ["another baseline", "update @meta set baseline = 'other'", ""],
+    ["no digest of its baseline", "alter table @meta drop column baseline", ""],
+    ["a later version", "update @meta set baseline = 'other', version = 4", ""],
+    ["vectors", "update @meta set baseline = 'other', vector_version = 1", " --vectors"],
+    ["isolation", "update @meta set baseline = 'other', isolation_version = 1", " --isolation"],
+  ])(
+    "With %s is refused by every way in, unchanged until it is made anew",
+    async (_, age, flags) => {
+      const schema = freshSchema();
+      await db.memory({ schema }).setup();
+      await db.memory({ schema }).record(hello);
+      await db.pool.query(age.replace("@", `"${schema}".`));
+      const remove = `drop schema "${schema}" cascade`;
+      const memory = db.memory({ schema });
+      const plan = () => migrationStatus(openSchema(schema), { vectors: false });
+      const calls = [memory.setup, () => memory.recall(thread), () => memory.remember(hello), plan];
+      for (const call of [...calls, () => memory.threads.list({ scope })]) {
+        await expect(call()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+        await expect(call()).rejects.toThrow(
+          `Schema "${schema}" was made by another development version and cannot be upgraded: export what you need ` +
+            `with that version, then run the SQL \`${remove}\` and run \`npx mnemograph migrate${flags} --schema ${schema}\`.`,
+        );
+      }
+      const { rows } = await db.pool.query(`select content from "${schema}".message`);
+      expect(rows).toEqual([{ content: "hello" }]);
+
+      await db.pool.query(remove);
+      await expect(memory.recall(thread)).rejects.toThrow(code("SETUP_REQUIRED"));
+      expect(await memory.setup()).toEqual(core);
+      expect((await memory.recall(thread)).lastSeq).toBe(-1);
+    },
+  );
+
+  it("Is recognised by its SQL, not by comments, white space or later migrations", () => {
+    const files = migrationFiles();
+    const digestWith = (change: (text: string) => string) =>
+      shippedSchema(
+        files.map(({ name, text }) => ({ name, text: name === "0001_work" ? change(text) : text })),
+      ).baseline;
+    const { baseline } = shippedSchema();
+    expect(digestWith((text) => `-- Why.\n${text.replaceAll("\n  ", "\n\n    ")}-- End.`)).toBe(
+      baseline,
+    );
+    expect(shippedSchema([...files, { name: "0002_mood", text: "select 1;\n" }]).baseline).toBe(
+      baseline,
+    );
+    expect(digestWith((text) => text.replace("kind text", "kind varchar"))).not.toBe(baseline);
+  });
+});
+
 describe.skipIf(!onServer())("setup with few rights (server only)", () => {
-  it("says what a role without CREATE needs, and works in a schema of the role's own", async () => {
+  it("Says what a role without CREATE needs, and works in a schema of the role's own", async () => {
     const role = `limited_${randomUUID().slice(0, 8)}`;
     const refused = freshSchema();
     const own = freshSchema();
@@ -244,7 +304,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     await db.pool.query(`drop role ${role}`);
   });
 
-  it("finds nothing to do for a role that may only read and write", async () => {
+  it("Finds nothing to do for a role that may only read and write", async () => {
     const role = `daily_${randomUUID().slice(0, 8)}`;
     await db.pool.query(`create role ${role} login`);
     await db.pool.query(`grant usage on schema "${db.schema}" to ${role}`);
@@ -262,76 +322,79 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
   });
 });
 
-describe("a migration after the first", () => {
+describe("A migration after the baseline", () => {
   const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
     return migrate(openSchema(schema), {
       vectors: false,
       shipped: shippedSchema([...migrationFiles(), ...later]),
     });
   };
-  const openSchema = (schema: string) =>
-    createDatabase(db.pool, { schemaName: schema }, async () => {});
 
-  it("runs once, after those before, and is listed with what it locks until then", async () => {
+  it("Runs once, after those before, and is listed with what it locks until then", async () => {
     const schema = freshSchema();
     await setUpWith(schema);
     const later = {
-      name: "0005_mood",
+      name: "0002_mood",
       text: "-- Why.\nalter table mnemograph.memory add column mood text;\ncreate index memory_mood on mnemograph.memory (mood);\n",
     };
     const shipped = shippedSchema([...migrationFiles(), later]);
     const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
-    expect(sets[0]).toEqual({ set: "core", version: 4, pending: ["0005_mood"] });
+    expect(sets[0]).toEqual({ set: "core", version: 1, pending: ["0002_mood"] });
     expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
       "memory: ACCESS EXCLUSIVE",
       "memory: SHARE",
     ]);
-    expect(await setUpWith(schema, later)).toEqual(["0005_mood"]);
+    expect(await setUpWith(schema, later)).toEqual(["0002_mood"]);
     expect(await setUpWith(schema, later)).toEqual([]);
   });
 
-  it("of a set runs where the set is installed", async () => {
+  it("Runs where its set is installed", async () => {
     const schema = freshSchema();
     await db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) }).setup();
     const later = {
-      name: "0005_vector_note",
+      name: "0002_vector_note",
       text: "alter table mnemograph.embedding_space add column note text;\n",
     };
-    expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
+    expect(await setUpWith(schema, later)).toEqual(["0002_vector_note"]);
     expect(await setUpWith(freshSchema(), later)).toEqual(core);
   });
 
-  it("builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {
+  it("Builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {
     const schema = freshSchema();
     await setUpWith(schema);
     const later = [
       {
-        name: "0005_indexes",
+        name: "0002_indexes",
         text: "create index concurrently if not exists event_step on mnemograph.event (step);\n",
       },
-      { name: "0006_mood", text: "alter table mnemograph.event add column mood text;\n" },
+      { name: "0003_mood", text: "alter table mnemograph.event add column mood text;\n" },
     ];
     await db.pool.query(`create index event_step on "${schema}".event (op)`);
     await db.pool.query("update pg_index set indisvalid = false where indexrelid = $1::regclass", [
       `"${schema}".event_step`,
     ]);
-    expect(await setUpWith(schema, ...later)).toEqual(["0005_indexes", "0006_mood"]);
+    expect(await setUpWith(schema, ...later)).toEqual(["0002_indexes", "0003_mood"]);
     const { rows } = await db.pool.query(
       "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
       [schema, "event_step"],
     );
     expect(rows[0]?.indexdef).toMatch(/\(step\)$/);
     expect(await setUpWith(schema, ...later)).toEqual([]);
+    expect(await setUpWith(freshSchema(), ...later)).toEqual([
+      ...core,
+      "0002_indexes",
+      "0003_mood",
+    ]);
   });
 
-  it.skipIf(!onServer())("lets others pass while it waits for a table's lock", async () => {
+  it.skipIf(!onServer())("Lets others pass while it waits for a table's lock", async () => {
     const schema = freshSchema();
     await setUpWith(schema);
     const reader = await db.pool.connect();
     await reader.query("begin");
     await reader.query(`select from "${schema}".memory`);
     const later = {
-      name: "0005_mood",
+      name: "0002_mood",
       text: "alter table mnemograph.memory add column mood text;\n",
     };
     const migrated = setUpWith(schema, later);
@@ -342,12 +405,12 @@ describe("a migration after the first", () => {
     }
     await reader.query("commit");
     reader.release();
-    expect(await migrated).toEqual(["0005_mood"]);
+    expect(await migrated).toEqual(["0002_mood"]);
   });
 });
 
-describe.skipIf(!onServer())("a server that is read only", () => {
-  it("operators low: needs no set-up where nothing is missing, and is named where something is", async () => {
+describe.skipIf(!onServer())("A server that is read only", () => {
+  it("Needs no set-up where nothing is missing, and is named where something is", async () => {
     const url = new URL(inject("databaseUrl") ?? "");
     url.searchParams.set("options", "-c default_transaction_read_only=on");
     const open = (schema: string) =>
@@ -363,10 +426,10 @@ describe.skipIf(!onServer())("a server that is read only", () => {
   });
 });
 
-describe("the migrations", () => {
+describe("The migrations", () => {
   const { migrations, functions } = shippedSchema();
 
-  it("are single statements with known locks", () => {
+  it("Are single statements with known locks", () => {
     for (const { statementsFor } of migrations) {
       const statements = statementsFor("memory");
       expect(() => locksOf(statements, '"memory"')).not.toThrow();
@@ -375,7 +438,7 @@ describe("the migrations", () => {
     expect(functions.version).toBeGreaterThan(0);
   });
 
-  it("refuse a statement with unknown locks", () =>
+  it("Refuse a statement with unknown locks", () =>
     expect(() => locksOf(["lock table x"], '"memory"')).toThrow(
       /locks are not known: lock table x/,
     ));

@@ -1,6 +1,6 @@
--- What embeddings need on top of the tables, in a database with pgvector.
+-- The baseline's tables of embeddings, for a database with pgvector.
 
--- The models that made vectors. Nobody's: it holds no words.
+-- The models that made vectors. They belong to no owner, and contain no words.
 create table mnemograph.embedding_space (
   id bigint generated always as identity constraint embedding_space_pkey primary key,
   name text not null constraint embedding_space_identity unique,
@@ -12,7 +12,7 @@ create table mnemograph.embedding_space (
 );
 
 -- Vectors of memories, of length 1: their inner product is their cosine similarity. Apart from `memory`, so that an update of a
--- memory does not rewrite its vector. Go with their memory.
+-- memory does not rewrite its vector. Deleted with their memory.
 --
 -- Vectors of up to some 4,000 dimensions are stored in their rows: fetching each from elsewhere takes three to four times as long
 -- (1,536 dimensions).
@@ -34,7 +34,7 @@ create index memory_embedding_memory on mnemograph.memory_embedding (memory_ref)
 create index memory_embedding_near on mnemograph.memory_embedding (owner_ref, space_ref, memory_ref) include (embedding)
   where active and vector_dims(embedding) <= 1300;
 
--- Vectors of the store's items, one for each indexed text. Go with their item.
+-- Vectors of the store's items, one for each indexed text. Deleted with their item.
 create table mnemograph.store_embedding (
   item_ref bigint not null
     constraint store_embedding_item_ref_fkey references mnemograph.store_item (ref) on delete cascade,
