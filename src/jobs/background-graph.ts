@@ -32,16 +32,8 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
 ): BackgroundGraph<Found, Made> {
   type State = JobState<Found> & Made;
-  const fields = [
-    "claim",
-    "threadId",
-    "scope",
-    "work",
-    ...Object.keys(steps.fresh),
-    "error",
-    "status",
-    "reason",
-  ];
+  const shared = ["claim", "threadId", "scope", "work", "error", "status", "reason"] as const;
+  const fields = [...shared, ...Object.keys(steps.fresh)];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;

@@ -1,16 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { createDatabase } from "../../src/postgres/database.js";
-import { migrate } from "../../src/postgres/migrate.js";
 import { migrationFiles } from "../../src/postgres/migration-files.js";
-import { locksOf } from "../../src/postgres/migration-locks.rule.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { migrationStatus } from "../../src/postgres/migration-status.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useSchemaNames } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
@@ -33,7 +29,7 @@ const tablesOf = async (schema: string) => {
 };
 
 describe("setup", () => {
-  it("Creates the tables, the checkpointer's too, returns the migrations, and changes nothing again", async () => {
+  it("setup() creates the tables, the checkpointer's too, returns the migrations, and then changes nothing", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     expect(await memory.setup()).toEqual(core);
@@ -54,7 +50,7 @@ describe("setup", () => {
     expect((await memory.recall(thread)).gap).toHaveLength(1);
   });
 
-  it("Can run eight times at the same time", async () => {
+  it("setup() can run eight times at the same time", async () => {
     const schema = freshSchema();
     const connectionString = inject("databaseUrl");
     const memories = Array.from({ length: 8 }, () =>
@@ -76,7 +72,7 @@ describe("setup", () => {
     "$1",
     "semi;colon",
     "back\\slash",
-  ])("Works in a schema named like %j", async (name) => {
+  ])("setup() works in a schema named like %j", async (name) => {
     const memory = db.memory({ schema: freshSchema(name) });
     await memory.setup();
     await memory.record(hello);
@@ -89,14 +85,14 @@ describe("setup", () => {
   });
 
   it.each(['quo"te', "quo'te", "", "  ", "x".repeat(64), "é".repeat(32), "n\u0000l"])(
-    "Refuses a schema named %j before anything is opened",
+    "A schema named %j is refused before anything is opened",
     (schema) => {
       expect(() => createMemory({ database: db.pool, schema })).toThrow(code("INVALID_INPUT"));
       expect(() => createMemory({ database: db.pool, schema })).toThrow(/cannot be a schema name/);
     },
   );
 
-  it("Keeps two schemas of one database apart", async () => {
+  it("Two schemas of one database are kept apart", async () => {
     const [one, other] = [
       db.memory({ schema: freshSchema() }),
       db.memory({ schema: freshSchema() }),
@@ -112,7 +108,7 @@ describe("setup", () => {
     });
   });
 
-  it("Never runs implicitly: without it every call names the command", async () => {
+  it("setup() never runs implicitly: without it every call names the command", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     const writes = [() => memory.record(hello), () => memory.remember(hello)];
@@ -125,7 +121,7 @@ describe("setup", () => {
     expect(rows).toEqual([]);
   });
 
-  it("Accepts a newer schema that is declared compatible, and does not change it", async () => {
+  it("A newer schema that is declared compatible is accepted and not changed", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
@@ -136,7 +132,7 @@ describe("setup", () => {
     expect(rows).toEqual([{ version: 9, functions_version: 9 }]);
   });
 
-  it("Refuses a newer schema that is not declared compatible, as the first call does", async () => {
+  it("A newer schema that is not declared compatible is refused by setup() and by the first call", async () => {
     const schema = freshSchema();
     await db.memory({ schema }).setup();
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
@@ -150,7 +146,7 @@ describe("setup", () => {
   });
 
   it.each(["summary (id int)", "meta (key text, value text)", "meta (version int)"])(
-    "Refuses a schema that has a foreign table %s, as the first call does",
+    "A schema that has a foreign table %s is refused by setup() and by the first call",
     async (table) => {
       const schema = freshSchema();
       const [name] = table.split(" ");
@@ -168,7 +164,7 @@ describe("setup", () => {
     },
   );
 
-  it("Works beside tables of another program", async () => {
+  it("setup() works beside tables of another program", async () => {
     const schema = freshSchema();
     await db.pool.query(`create schema "${schema}"`);
     await db.pool.query(`create table "${schema}".migration (id int)`);
@@ -178,7 +174,7 @@ describe("setup", () => {
     expect(await memory.setup()).toEqual([]);
   });
 
-  it("Refuses another language than that of indexed words, but accepts it before there are any", async () => {
+  it("Another language than that of indexed words is refused, but accepted before there are any", async () => {
     const schema = freshSchema();
     const english = db.memory({ schema });
     const german = db.memory({ schema, config: { retrieval: { language: "german" } } });
@@ -192,7 +188,7 @@ describe("setup", () => {
     await german.setup();
   });
 
-  it("Leaves the session as it was: search path, no transaction, no lock", async () => {
+  it("setup() leaves the session as it was: search path, no transaction, no lock", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
       : db.pool;
@@ -220,7 +216,7 @@ describe("setup", () => {
   });
 });
 
-describe("A schema of another development version", () => {
+describe("a schema of another development version", () => {
   it.each([
     ["another baseline", "update @meta set baseline = 'other'", ""],
     ["no digest of its baseline", "alter table @meta drop column baseline", ""],
@@ -228,7 +224,7 @@ describe("A schema of another development version", () => {
     ["vectors", "update @meta set baseline = 'other', vector_version = 1", " --vectors"],
     ["isolation", "update @meta set baseline = 'other', isolation_version = 1", " --isolation"],
   ])(
-    "With %s is refused by every way in, unchanged until it is made anew",
+    "A schema with %s is refused by every way in, unchanged until it is made anew",
     async (_, age, flags) => {
       const schema = freshSchema();
       await db.memory({ schema }).setup();
@@ -255,7 +251,7 @@ describe("A schema of another development version", () => {
     },
   );
 
-  it("Is recognised by its SQL, not by comments, white space or later migrations", () => {
+  it("A baseline is recognised by its SQL, not by comments, white space or later migrations", () => {
     const files = migrationFiles();
     const digestWith = (change: (text: string) => string) =>
       shippedSchema(
@@ -273,7 +269,7 @@ describe("A schema of another development version", () => {
 });
 
 describe.skipIf(!onServer())("setup with few rights (server only)", () => {
-  it("Says what a role without CREATE needs, and works in a schema of the role's own", async () => {
+  it("setup() says what a role without CREATE needs, and works in a schema of the role's own", async () => {
     const role = `limited_${randomUUID().slice(0, 8)}`;
     const refused = freshSchema();
     const own = freshSchema();
@@ -304,7 +300,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     await db.pool.query(`drop role ${role}`);
   });
 
-  it("Finds nothing to do for a role that may only read and write", async () => {
+  it("setup() finds nothing to do for a role that may only read and write", async () => {
     const role = `daily_${randomUUID().slice(0, 8)}`;
     await db.pool.query(`create role ${role} login`);
     await db.pool.query(`grant usage on schema "${db.schema}" to ${role}`);
@@ -322,95 +318,8 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
   });
 });
 
-describe("A migration after the baseline", () => {
-  const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
-    return migrate(openSchema(schema), {
-      vectors: false,
-      shipped: shippedSchema([...migrationFiles(), ...later]),
-    });
-  };
-
-  it("Runs once, after those before, and is listed with what it locks until then", async () => {
-    const schema = freshSchema();
-    await setUpWith(schema);
-    const later = {
-      name: "0002_mood",
-      text: "-- Why.\nalter table mnemograph.memory add column mood text;\ncreate index memory_mood on mnemograph.memory (mood);\n",
-    };
-    const shipped = shippedSchema([...migrationFiles(), later]);
-    const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
-    expect(sets[0]).toEqual({ set: "core", version: 1, pending: ["0002_mood"] });
-    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
-      "memory: ACCESS EXCLUSIVE",
-      "memory: SHARE",
-    ]);
-    expect(await setUpWith(schema, later)).toEqual(["0002_mood"]);
-    expect(await setUpWith(schema, later)).toEqual([]);
-  });
-
-  it("Runs where its set is installed", async () => {
-    const schema = freshSchema();
-    await db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) }).setup();
-    const later = {
-      name: "0002_vector_note",
-      text: "alter table mnemograph.embedding_space add column note text;\n",
-    };
-    expect(await setUpWith(schema, later)).toEqual(["0002_vector_note"]);
-    expect(await setUpWith(freshSchema(), later)).toEqual(core);
-  });
-
-  it("Builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {
-    const schema = freshSchema();
-    await setUpWith(schema);
-    const later = [
-      {
-        name: "0002_indexes",
-        text: "create index concurrently if not exists event_step on mnemograph.event (step);\n",
-      },
-      { name: "0003_mood", text: "alter table mnemograph.event add column mood text;\n" },
-    ];
-    await db.pool.query(`create index event_step on "${schema}".event (op)`);
-    await db.pool.query("update pg_index set indisvalid = false where indexrelid = $1::regclass", [
-      `"${schema}".event_step`,
-    ]);
-    expect(await setUpWith(schema, ...later)).toEqual(["0002_indexes", "0003_mood"]);
-    const { rows } = await db.pool.query(
-      "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
-      [schema, "event_step"],
-    );
-    expect(rows[0]?.indexdef).toMatch(/\(step\)$/);
-    expect(await setUpWith(schema, ...later)).toEqual([]);
-    expect(await setUpWith(freshSchema(), ...later)).toEqual([
-      ...core,
-      "0002_indexes",
-      "0003_mood",
-    ]);
-  });
-
-  it.skipIf(!onServer())("Lets others pass while it waits for a table's lock", async () => {
-    const schema = freshSchema();
-    await setUpWith(schema);
-    const reader = await db.pool.connect();
-    await reader.query("begin");
-    await reader.query(`select from "${schema}".memory`);
-    const later = {
-      name: "0002_mood",
-      text: "alter table mnemograph.memory add column mood text;\n",
-    };
-    const migrated = setUpWith(schema, later);
-    // A migration that waited for its lock without a timeout would block these reads.
-    for (let read = 0; read < 4; read++) {
-      await sleep(800);
-      await db.pool.query(`select from "${schema}".memory`);
-    }
-    await reader.query("commit");
-    reader.release();
-    expect(await migrated).toEqual(["0002_mood"]);
-  });
-});
-
-describe.skipIf(!onServer())("A server that is read only", () => {
-  it("Needs no set-up where nothing is missing, and is named where something is", async () => {
+describe.skipIf(!onServer())("a read-only server (server only)", () => {
+  it("A read-only server needs no set-up where nothing is missing, and is named where something is", async () => {
     const url = new URL(inject("databaseUrl") ?? "");
     url.searchParams.set("options", "-c default_transaction_read_only=on");
     const open = (schema: string) =>
@@ -424,22 +333,4 @@ describe.skipIf(!onServer())("A server that is read only", () => {
     await expect(missing.setup()).rejects.toThrow(/read-only.*replica.*primary/);
     await missing.close();
   });
-});
-
-describe("The migrations", () => {
-  const { migrations, functions } = shippedSchema();
-
-  it("Are single statements with known locks", () => {
-    for (const { statementsFor } of migrations) {
-      const statements = statementsFor("memory");
-      expect(() => locksOf(statements, '"memory"')).not.toThrow();
-      for (const statement of statements) expect(statement.split("$$").length % 2).toBe(1);
-    }
-    expect(functions.version).toBeGreaterThan(0);
-  });
-
-  it("Refuse a statement with unknown locks", () =>
-    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(
-      /locks are not known: lock table x/,
-    ));
 });
