@@ -15,10 +15,11 @@ function programOf(
   const { fileExists, readFile, getSourceFile } = host;
   host.fileExists = (path) => path === file || (!missing.test(path) && fileExists(path));
   host.readFile = (path) => (path === file ? consumer : readFile(path));
-  host.getSourceFile = (path, ...rest) =>
+  // `format` says that it is an ES module.
+  host.getSourceFile = (path, format, ...rest) =>
     path === file
-      ? ts.createSourceFile(path, consumer, ts.ScriptTarget.Latest)
-      : getSourceFile.call(host, path, ...rest);
+      ? ts.createSourceFile(path, consumer, format)
+      : getSourceFile.call(host, path, format, ...rest);
   return { program: ts.createProgram([file], { ...options, paths, types: [] }, host), file };
 }
 
