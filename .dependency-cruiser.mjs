@@ -161,10 +161,10 @@ const mayImport = {
 };
 
 /**
- * Files of src itself that every folder may import: errors, the clock, the logger, and what a
- * memory runs on.
+ * Files of src itself that every folder may import: errors, the clock, the logger, optional
+ * packages, and what a memory runs on.
  */
-const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
+const everywhere = "^src/(errors|clock|logger|peers|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
 const knowTheContract = "^src/(composition|langgraph|operations|http|mcp|ai-sdk|cli)/";

@@ -60,7 +60,8 @@ export type MemoryErrorCode =
   /** The scope has nothing with that id. */
   | "NOT_FOUND"
   /**
-   * An optional package is not installed, or the database lacks pgvector; the message says which.
+   * A package is missing or has a version that does not fit, Node is too old, or the database lacks
+   * pgvector; the message says which, and what to install.
    */
   | "PEER_MISSING"
   /**

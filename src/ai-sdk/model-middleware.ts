@@ -1,4 +1,5 @@
 import type { LanguageModelMiddleware, Tool } from "ai";
+import { MemoryError } from "../errors.js";
 import {
   continueOnError,
   type TurnOptions,
@@ -51,7 +52,7 @@ interface Turn {
  * const { text } = await generateText({ model: wrapLanguageModel({ model: gpt, middleware }), prompt: "Hello" });
  * ```
  * @throws MemoryError `INVALID_INPUT` and `SCOPE_REQUIRED` for invalid options; in the call
- * `THREAD_FORBIDDEN`
+ * `THREAD_FORBIDDEN`, and `PEER_MISSING` for the AI SDK 5
  */
 export function memoryModelMiddleware(
   memory: Memory,
@@ -95,8 +96,10 @@ export function memoryModelMiddleware(
       turn.isReported = true;
     });
   return {
+    // AI SDK 6 requires "v3", and 7 takes it.
     specificationVersion: "v3",
-    async transformParams({ params }) {
+    async transformParams({ params, model }) {
+      refuseOlderSdk(model.specificationVersion);
       const { prompt } = params;
       const at = prompt.findLastIndex(({ role }) => role === "user");
       if (at < 0) return params;
@@ -137,6 +140,15 @@ export function memoryModelMiddleware(
       return { ...rest, stream: stream.pipeThrough(watched) };
     },
   };
+}
+
+function refuseOlderSdk(specificationVersion: string): void {
+  if (specificationVersion !== "v2") return;
+  throw new MemoryError(
+    "PEER_MISSING",
+    "Mnemograph works with models of the AI SDK 6 and 7, but this one is of version 5: " +
+      'run `npm install "ai@^6.0.0 || ^7.0.0"`, and install the model\'s provider anew.',
+  );
 }
 
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware["wrapStream"]>>>["stream"];

@@ -200,6 +200,8 @@ function textOf(parts: readonly { readonly type: string; readonly text?: unknown
 /** Text where there are no files: the ids of recorded messages depend on it. */
 function contentOf(parts: Parameters<typeof textOf>[0]): string | ContentBlock[] {
   const kept = parts.flatMap(({ ...part }): ContentBlock | ContentBlock[] => {
+    // A thought, like the text of "reasoning".
+    if (part.type === "reasoning-file") return [];
     if (part.type !== "text") return attachmentOf(part) ?? [];
     return typeof part.text !== "string" || part.text === ""
       ? []

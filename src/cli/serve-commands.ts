@@ -3,6 +3,7 @@ import { type AddressInfo, isIP } from "node:net";
 import { userInfo } from "node:os";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
+import { loadPeers } from "../peers.js";
 import {
   type CliCommand,
   type MemoryFlags,
@@ -176,13 +177,7 @@ async function serveUntilStopped(
 }
 
 /** @throws MemoryError `PEER_MISSING` */
-async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const byNpx = name.replace(/^| /g, " --package=");
-    const message = `This needs packages that are not installed: npm install ${name} (or npx${byNpx} …)`;
-    throw new MemoryError("PEER_MISSING", message, { cause });
-  }
+function peers<Module>(names: string, load: () => Promise<Module>): Promise<Module> {
+  const byNpx = `npx${names.replace(/^| /g, " --package=")} …`;
+  return loadPeers("This command", names, load, ` (or ${byNpx})`);
 }

@@ -1,7 +1,7 @@
 import type { JWTVerifyGetKey } from "jose";
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
 import type { Caller } from "../operations/caller.js";
+import { loadPeers } from "../peers.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
@@ -105,12 +105,4 @@ function userOfSubject({ sub }: JwtClaims): Caller | null {
     : { role: "user", scope: { userId: sub } };
 }
 
-async function loadJose(): Promise<typeof import("jose")> {
-  try {
-    return await import("jose");
-  } catch (cause) {
-    throw new MemoryError("PEER_MISSING", "`jwtScopes` needs the package jose: npm install jose", {
-      cause,
-    });
-  }
-}
+const loadJose = () => loadPeers("`jwtScopes`", "jose", () => import("jose"));

@@ -12,6 +12,7 @@ import {
 } from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
+import { checkPeer } from "../peers.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
 import { type LimitedRequest, type MemoryAppOptions, optionsSchema } from "./app-options.js";
@@ -40,9 +41,11 @@ import {
  * });
  * serve({ fetch: app.fetch, port: 8787 }); // of @hono/node-server
  * ```
- * @throws MemoryError `INVALID_INPUT` for unknown options
+ * @throws MemoryError `INVALID_INPUT` for unknown options, `PEER_MISSING` for another version of
+ * `hono`
  */
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
+  checkPeer("hono");
   parseInput(optionsSchema, options, "options of createMemoryApp");
   const app = new Hono();
   app.use(async (context, next) => {

@@ -1,17 +1,19 @@
 import { AsyncResource } from "node:async_hooks";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
+import { loadPeers } from "../peers.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
 import { createTurns } from "./fair-queue.js";
 import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/** The part of pg-boss 10.4 in use: programs without pg-boss need no declarations. */
+/** The part of pg-boss 10.4 and 12 in use: programs without pg-boss need no declarations. */
 export interface PgBossInstance {
-  getQueues(): Promise<readonly { readonly name: string }[]>;
+  getQueues(names?: string[]): Promise<readonly { readonly name: string }[]>;
   createQueue(name: string, options?: object): Promise<unknown>;
-  insert(jobs: object[]): Promise<unknown>;
+  /** Version 10 takes jobs that have the queue's name, version 12 the name and then jobs. */
+  insert(...given: never[]): Promise<unknown>;
   fetch(
     name: string,
     options: { batchSize: number },
@@ -78,10 +80,10 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
 
   const makeMissing = async () => {
     const boss = await opening.open();
-    const there = new Set((await boss.getQueues()).map(({ name }) => name));
-    for (const kind of workKinds) {
-      if (!there.has(nameOf(kind))) await boss.createQueue(nameOf(kind), queueOptions);
-    }
+    const names = workKinds.map(nameOf);
+    // Without names, pg-boss 12 returns the first hundred queues.
+    const there = new Set((await boss.getQueues(names)).map(({ name }) => name));
+    for (const name of names) if (!there.has(name)) await boss.createQueue(name, queueOptions);
     return boss;
   };
   const prepare = async () => {
@@ -92,11 +94,15 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
   const insert = async (jobs: readonly QueuedJob[]) => {
     const boss = isPrepared ? await opening.open() : await prepare();
-    const rows = jobs.map(({ job, priority }) => {
-      return { name: nameOf(job.kind), data: job, singletonKey: `${job.ref}`, priority };
-    });
-    await boss.insert(rows);
-    for (const { job } of jobs) takers.get(job.kind)?.wake();
+    for (const kind of new Set(jobs.map(({ job }) => job.kind))) {
+      const name = nameOf(kind);
+      const rows = jobs.flatMap(({ job, priority }) =>
+        job.kind === kind ? { name, data: job, singletonKey: `${job.ref}`, priority } : [],
+      );
+      const given = isVersion10(boss) ? [rows] : [name, rows];
+      await boss.insert(...(given as never[]));
+      takers.get(kind)?.wake();
+    }
   };
   const send = async () => {
     await new Promise(setImmediate);
@@ -147,8 +153,8 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
 }
 
 /**
- * Polls, without pauses while there are jobs. Not `boss.work`: its failed statement ends the
- * process (pg-boss 10.4).
+ * Polls, without pauses while there are jobs. Not `boss.work`: in pg-boss 10 its failed statement
+ * ends the process.
  */
 function createTaker(
   pollIntervalMs: number,
@@ -201,7 +207,20 @@ function openOnce(db: Database, option: QueueOption, logger: Logger) {
   };
 }
 
-type StartedBoss = PgBossInstance & { stop(how: { graceful: boolean }): Promise<void> };
+/** Later versions have `getQueueStats` in its place. */
+const isVersion10 = (boss: PgBossInstance) => "getQueueSize" in boss;
+
+interface StartedBoss extends PgBossInstance {
+  start(): Promise<unknown>;
+  stop(how: { graceful: boolean }): Promise<void>;
+  schemaVersion(): Promise<unknown>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+type BossClass = new (options: Readonly<Record<string, unknown>>) => StartedBoss;
+
+/** Version 12 has a named export, version 10 a default one. */
+type BossModule = { readonly PgBoss: BossClass } | { readonly default: BossClass };
 
 const connectionOptions = ["connectionString", "host", "database", "user", "db"];
 
@@ -217,17 +236,36 @@ async function startBoss(
       "Queues need a PostgreSQL server, which other processes reach: with the embedded database leave out `jobs`.",
     );
   }
-  const { default: PgBoss } = await import("pg-boss").catch((cause: unknown) => {
-    const message = "Queues need a package that is not installed: npm install pg-boss@10";
-    throw new MemoryError("PEER_MISSING", message, { cause });
-  });
+  const found = await loadPeers<BossModule>("`jobs`", "pg-boss", () => import("pg-boss"));
+  const PgBoss = "PgBoss" in found ? found.PgBoss : found.default;
   const ours = {
     db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) },
   };
   const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
-  await boss.start();
-  return boss as unknown as StartedBoss;
+  try {
+    await boss.start();
+  } finally {
+    await refuseOtherTables(boss, options.schema);
+  }
+  return boss;
+}
+
+/** The newest tables of pg-boss 10. Version 12 does not bring them up to date. */
+export const newestTablesOf10 = 24;
+
+/** Version 12 fails to start on tables of version 10; version 10 starts on later ones, and fails. */
+async function refuseOtherTables(boss: StartedBoss, schema = "pgboss"): Promise<void> {
+  const version = Number(await boss.schemaVersion().catch(() => null));
+  const made = version <= newestTablesOf10 ? 10 : 12;
+  const started = isVersion10(boss) ? 10 : 12;
+  if (version === 0 || made === started) return;
+  await boss.stop({ graceful: false }).catch(() => {});
+  throw new MemoryError(
+    "SCHEMA_DIFFERS",
+    `The schema "${schema}" has the tables of pg-boss ${made}, and pg-boss ${started} is installed: ` +
+      'name another schema in every process, as in jobs: { pgBoss: { schema: "queues" } }.',
+  );
 }
 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */

@@ -17,6 +17,7 @@ import { agentFields } from "../memories/item/memory-fields.js";
 import type { Memory } from "../memory.js";
 import type { Operation } from "../operations/operation.js";
 import { type OperationName, operations } from "../operations/operations.js";
+import { checkPeer } from "../peers.js";
 import { parseScope, type Scope, scopeField } from "../scope/scope.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
@@ -57,9 +58,11 @@ function servedBy(memory: Memory, options: McpServerOptions) {
  * ```ts
  * serveStdio(() => createMcpServer(memory, { scope: { userId: "ana" } }));
  * ```
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for unknown options
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for unknown options, `PEER_MISSING` for
+ * another version of `@modelcontextprotocol/server`
  */
 export function createMcpServer(memory: Memory, options: McpServerOptions): McpServer {
+  checkPeer("@modelcontextprotocol/server");
   const served = servedBy(memory, options);
   for (const [name, tool] of Object.entries(tools)) addTool(served, name, tool);
   addResources(served);

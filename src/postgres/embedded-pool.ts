@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
+import { checkPeer, installedVersion, requirePeer } from "../peers.js";
 import { attempt } from "../text/plain-json.js";
 import { openDataDirectory, restrictContents } from "./data-directory.js";
 import { installEngine } from "./database-error.js";
@@ -138,42 +138,24 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
   };
 }
 
+const enginePackage = "@electric-sql/pglite";
+
 function loadPeers() {
-  const { PGlite: Engine } =
-    requirePeer<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
+  checkPeer(enginePackage);
+  type Engine = typeof import("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
-  const { createPgConfig } = requirePeer<Driver>("@electric-sql/pglite", "/node-postgres");
   type Extension = typeof import("@electric-sql/pglite-pgvector");
-  const vector = attempt(() => requirePeer<Extension>("@electric-sql/pglite-pgvector").vector);
-  const manifest = attempt((): { version?: unknown } => {
-    const main = resolveFrom("@electric-sql/pglite", (require, name) => require.resolve(name));
-    return JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
-  });
-  const version = typeof manifest?.version === "string" ? manifest.version : undefined;
-  return { PGlite: Engine, createPgConfig, vector, version };
-}
-
-const requirePeer = <Module>(name: string, part = ""): Module =>
-  resolveFrom(name, (require) => require(name + part) as Module);
-
-// Hidden from bundlers, which may have moved this file or changed its format.
-function resolveFrom<Found>(
-  name: string,
-  look: (require: NodeJS.Require, name: string) => Found,
-): Found {
-  const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
-  let failure: unknown;
-  for (const place of places) {
-    try {
-      if (place) return look(createRequire(place), name);
-    } catch (error) {
-      failure ??= error;
-    }
+  try {
+    const { PGlite: Engine } = requirePeer<Engine>(enginePackage);
+    const { createPgConfig } = requirePeer<Driver>(`${enginePackage}/node-postgres`);
+    const vector = attempt(() => requirePeer<Extension>("@electric-sql/pglite-pgvector").vector);
+    return { PGlite: Engine, createPgConfig, vector, version: installedVersion(enginePackage) };
+  } catch (cause) {
+    throw new MemoryError(
+      "PEER_MISSING",
+      `The embedded database needs a package that is not installed or does not load: run \`${installEngine}\`, ` +
+        "or pass `database` a PostgreSQL connection string.",
+      { cause },
+    );
   }
-  throw new MemoryError(
-    "PEER_MISSING",
-    `The embedded database needs a package that is not installed or does not load: run \`${installEngine}\`, ` +
-      "or pass `database` a PostgreSQL connection string.",
-    { cause: failure },
-  );
 }

@@ -1,4 +1,5 @@
-import PgBoss from "pg-boss";
+import { PgBoss } from "pg-boss";
+import PgBoss10 from "pg-boss-10";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
@@ -8,6 +9,7 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
 import { facts, taskModel } from "../support/task-model.js";
@@ -104,6 +106,29 @@ describe.runIf(onServer())("queued jobs", () => {
     const worker = await memoryWith({ jobs }).work();
     await expect.poll(async () => (await web.memories.list({ scope: who })).length, wait).toBe(1);
     await worker.stop();
+  });
+
+  it("Queued jobs are not put in the tables of pg-boss 10 by pg-boss 12, and no worker begins", async () => {
+    const queue = queueSchemaOf("older");
+    const older = new PgBoss10({ connectionString: server, schema: queue });
+    await older.start();
+    await older.stop({ graceful: false });
+    const logger = recordingLogger();
+    const memory = memoryWith({ jobs: { pgBoss: { schema: queue } }, logger });
+    const message = `The schema "${queue}" has the tables of pg-boss 10, and pg-boss 12 is installed: name another schema`;
+    await expect(memory.work()).rejects.toMatchObject({
+      code: "SCHEMA_DIFFERS",
+      message: expect.stringContaining(message),
+    });
+    const turn = {
+      scope: { userId: "eve" },
+      threadId: "older",
+      messages: round("I live in Lisbon"),
+    };
+    await memory.remember(turn);
+    await memory.idle();
+    const warnings = logger.lines.filter((line) => line.startsWith("warn"));
+    expect(warnings).toEqual([expect.stringContaining(message)]);
   });
 
   it("Queued jobs make a summary of a turn that another process recorded", async () => {

@@ -5,17 +5,22 @@ import { describe, expect, it } from "vitest";
 import { options, root } from "../support/compiler.js";
 
 /** A program of the package and of `consumer`, in an installation that lacks `missing`. */
-function programOf(consumer: string, missing: RegExp): { program: ts.Program; file: string } {
+function programOf(
+  consumer: string,
+  missing: RegExp,
+  paths: ts.MapLike<string[]> = {},
+): { program: ts.Program; file: string } {
   const file = join(root, "test/consumer.ts");
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
   host.fileExists = (path) => path === file || (!missing.test(path) && fileExists(path));
   host.readFile = (path) => (path === file ? consumer : readFile(path));
-  host.getSourceFile = (path, ...rest) =>
+  // `format` says that it is an ES module.
+  host.getSourceFile = (path, format, ...rest) =>
     path === file
-      ? ts.createSourceFile(path, consumer, ts.ScriptTarget.Latest)
-      : getSourceFile.call(host, path, ...rest);
-  return { program: ts.createProgram([file], { ...options, types: [] }, host), file };
+      ? ts.createSourceFile(path, consumer, format)
+      : getSourceFile.call(host, path, format, ...rest);
+  return { program: ts.createProgram([file], { ...options, paths, types: [] }, host), file };
 }
 
 describe("types of the package", () => {
@@ -34,6 +39,39 @@ describe("types of the package", () => {
     expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([
       7, 8, 9,
     ]);
+  });
+
+  it.each([
+    ["AI SDK 6", "ai-6"],
+    ["AI SDK 7", "ai"],
+  ])("gets the types of %s for the middleware and the tool", (_, name) => {
+    const consumer = `
+      import { generateText, stepCountIs, streamText, wrapLanguageModel } from "ai";
+      import { MockLanguageModelV3 } from "ai/test";
+      import { memoryModelMiddleware, memoryQueryToolFor } from "../src/ai-sdk/index.js";
+      import type { Memory } from "../src/index.js";
+      declare const memory: Memory;
+      const scope = { userId: "ana" };
+      const middleware = memoryModelMiddleware(memory, { scope, threadId: "monday" });
+      const model = wrapLanguageModel({ model: new MockLanguageModelV3(), middleware });
+      wrapLanguageModel({ model, middleware: [middleware, middleware] });
+      const tools = { memory_query: memoryQueryToolFor(memory, { scope, agent: "planner" }) };
+      const { text, steps } = await generateText({ model, tools, prompt: "Hi", stopWhen: stepCountIs(3) });
+      for await (const delta of streamText({ model, tools, prompt: "Hi" }).textStream) delta satisfies string;
+      [text, steps[0]?.toolCalls[0]?.toolName ?? ""] satisfies string[];
+      memoryModelMiddleware(memory, { scope, thread: "monday" });`;
+    const folder = join(root, "node_modules", name);
+    const paths = { ai: [folder], "ai/test": [join(folder, "dist/test/index.d.ts")] };
+    const { program, file } = programOf(consumer, /^$/, paths);
+    const sources = program.getSourceFiles().filter(({ fileName }) => /src.ai-sdk/.test(fileName));
+    const problems = [program.getSourceFile(file), ...sources].flatMap((source) => [
+      ...program.getSemanticDiagnostics(source),
+    ]);
+    expect(problems.map(({ start = 0 }) => consumer.slice(0, start).split("\n").length)).toEqual([
+      15,
+    ]);
+    const used = program.getSourceFiles().map(({ fileName }) => fileName);
+    expect(used.some((path) => path.includes(`/node_modules/${name}/`))).toBe(true);
   });
 
   it.each([

@@ -11,8 +11,9 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { z } from "zod";
-import { MemoryError, messageOf } from "../../errors.js";
+import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
+import { loadPeers } from "../../peers.js";
 import { checkOptions } from "../run/node-options.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import type { LooseGraph } from "../wrap/agent-graph.js";
@@ -202,15 +203,8 @@ export async function createMemorySupervisor(
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
-async function loadLangchain() {
-  try {
-    return await import("langchain");
-  } catch (cause) {
-    const message =
-      "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
-    throw new MemoryError("PEER_MISSING", `${message} (${messageOf(cause)})`, { cause });
-  }
-}
+const loadLangchain = () =>
+  loadPeers("createMemorySupervisor", "langchain", () => import("langchain"));
 
 type Messages = { messages: BaseMessage[] };
 type SubagentGraph = {
