@@ -15,7 +15,7 @@ import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
-import { findRunScope, identityKeys } from "../run/run-identity.js";
+import { findRunScope, identityKeys, namesOwner } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import {
   type Asked,
@@ -25,6 +25,7 @@ import {
   findPlace,
 } from "./checkpoint-place.js";
 import { loadJson } from "./load-json.js";
+import { createOwnerOfReads, type NamedRead } from "./owner-of-reads.js";
 import {
   type Placed,
   readCheckpoints,
@@ -34,12 +35,6 @@ import {
 } from "./read-checkpoint.js";
 import { countVersionsApart } from "./version-counter.js";
 import { checkpointWriter } from "./write-checkpoints.js";
-
-/** Threads with cached places, for LangGraph's reads that name no owner. */
-const mostRemembered = 10_000;
-
-/** Concurrent time-travel runs of one thread, or owners of the same id. */
-const mostAtOnce = 1_000;
 
 /**
  * LangGraph's Postgres checkpointer that gives a thread's checkpoints to its owner only. A run
@@ -56,9 +51,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   readonly #isDefaultSerde: boolean;
   /** Claims of each run, so that later calls need no query. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
-  readonly #read: Places = new Map();
-  /** Places of time-travel runs about to ask for the latest checkpoint. */
-  readonly #travelled: Places = new Map();
+  readonly #reads = createOwnerOfReads();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
     super(readingPool(db), serde, { schema: db.schemaName });
@@ -73,19 +66,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const { configurable = {} } = config;
     if (configurable.thread_id === undefined) return undefined;
     const threadId = parseThreadId(configurable.thread_id);
-    if (isPartOfRead(config, this)) return this.#getOfRead(config, threadId);
-    if (isAfterTravel(config)) {
-      const place = take(this.#travelled, threadId);
-      if (place) return withoutValues(await this.#get(config, place), place);
-    }
+    const read = this.#readOf(config, threadId);
     const address = { ...addressOf(config), limit: 1 };
-    const found = await this.#find(config, (where) => readCheckpoints(this.#db, where, address));
+    const found = await this.#find(config, read.asked, (where) =>
+      readCheckpoints(this.#db, where, address),
+    );
     const [place, [stored] = []] = found ?? [];
-    if (!place) return undefined;
-    if (isRun(config) && configurable.checkpoint_id)
-      putFirst(this.#travelled, threadId, place, true);
-    if (!isRun(config)) putFirst(this.#read, threadId, place, false);
-    return stored && this.#tupleOf(place, stored);
+    const tuple = place && stored && (await this.#tupleOf(place, stored));
+    this.#reads.open(read);
+    return tuple;
   }
 
   override async *list(
@@ -94,7 +83,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   ): AsyncGenerator<CheckpointTuple> {
     if (config?.configurable?.thread_id === undefined)
       return yield* this.#listUnowned(config, options);
-    const place = await this.#placeOf(config, findPlace);
+    const place = await this.#placeOf(config, this.#askedBy(config), findPlace);
     if (!place) return;
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
@@ -113,11 +102,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<
     Record<string, DeltaChannelHistory>
   > {
+    const read = this.#readOf(config, parseThreadId(config.configurable?.thread_id));
     const search = { ...addressOf(config), channels };
     const [, found] =
-      (await this.#find(config, (where) => readDeltaHistory(this.#db, where, search))) ?? [];
+      (await this.#find(config, read.asked, (where) =>
+        readDeltaHistory(this.#db, where, search),
+      )) ?? [];
     const seeds = new Map(await this.#load(found?.values ?? []));
     const writes = await this.#load(found?.writes ?? []);
+    this.#reads.open(read);
     const historyOf = (channel: string) => ({
       writes: writes.filter((write) => write[1] === channel),
       ...(seeds.has(channel) && { seed: seeds.get(channel) }),
@@ -196,17 +189,20 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (place) await deleteCheckpoints(this.#db, place);
   }
 
-  async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
-    const [, [stored]] = await readCheckpoints(this.#db, place, { ...addressOf(config), limit: 1 });
-    return stored && this.#tupleOf(place, stored);
+  /** A run names its owner in every config; outside of runs LangGraph's reads of subgraphs do not. */
+  #readOf(config: RunnableConfig, threadId: string): NamedRead {
+    if (isRun(config)) return { asked: this.#askedBy(config), isOpen: false };
+    const isLent = config.configurable?.__pregel_checkpointer === this;
+    const current = isLent && !namesOwner(config) ? this.#reads.current(threadId) : undefined;
+    return current ?? this.#reads.begin(this.#askedBy(config));
   }
 
   /** Finds the place and reads there in one statement, also before the run claims the thread. */
   async #find<Found>(
     config: RunnableConfig,
+    asked: Asked,
     read: (where: Where) => Promise<Placed<Found>>,
   ): Promise<[CheckpointPlace, Found] | undefined> {
-    const asked = this.#askedBy(config);
     const claimed = this.#claimed(config);
     const key = keyOf(asked);
     const [owned, found] = claimed?.has(key) ? [] : await read(asked);
@@ -214,7 +210,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
       claimed?.set(key, Promise.resolve(owned));
       return [owned, found];
     }
-    const place = await this.#placeOf(config, findPlace);
+    const place = await this.#placeOf(config, asked, findPlace);
     return place ? [place, (await read(place))[1]] : undefined;
   }
 
@@ -250,15 +246,6 @@ export class OwnedPostgresSaver extends PostgresSaver {
     };
   }
 
-  /** LangGraph reads a subgraph's state within a read that named the owner. */
-  async #getOfRead(config: RunnableConfig, threadId: string): Promise<CheckpointTuple | undefined> {
-    for (const place of this.#read.get(threadId) ?? []) {
-      const tuple = await this.#get(config, place);
-      if (tuple) return tuple;
-    }
-    return undefined;
-  }
-
   /** For operators: lists unclaimed threads only. */
   async *#listUnowned(
     config: RunnableConfig,
@@ -279,7 +266,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
    * @throws MemoryError `THREAD_FORBIDDEN`, also if the thread was forgotten since the run began
    */
   async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
-    const place = await this.#placeOf(config, claimPlace);
+    const place = await this.#placeOf(config, this.#askedBy(config), claimPlace);
     if (place) return place;
     throw threadForbidden(parseThreadId(config.configurable?.thread_id));
   }
@@ -292,9 +279,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
   /** A run claims its thread once. @param byHand for calls outside a run */
   async #placeOf(
     config: RunnableConfig,
+    asked: Asked,
     byHand: typeof findPlace,
   ): Promise<CheckpointPlace | null> {
-    const asked = this.#askedBy(config);
     const places = this.#claimed(config);
     if (!places) return byHand(this.#db, asked);
     const key = keyOf(asked);
@@ -316,56 +303,6 @@ function readingPool(db: Database): Pool {
 }
 
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
-
-/** LangGraph passes the saver itself; no other process can. */
-function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
-  if (namesIn(config) !== "__pregel_checkpointer,checkpoint_ns,thread_id") return false;
-  return config.configurable?.__pregel_checkpointer === saver;
-}
-
-/** LangGraph up to 1.6 asks, without a scope, whether a run's first checkpoint is the latest. */
-function isAfterTravel(config: RunnableConfig): boolean {
-  const isBare = Object.keys(config).join() === "configurable";
-  return isBare && namesIn(config) === "checkpoint_ns,thread_id";
-}
-
-function namesIn({ configurable = {} }: RunnableConfig): string {
-  return Object.keys(configurable).sort().join();
-}
-
-function withoutValues(tuple: CheckpointTuple | undefined, { threadId }: CheckpointPlace) {
-  if (!tuple) return undefined;
-  const { checkpoint, config } = tuple;
-  return {
-    config: { configurable: { ...config.configurable, thread_id: threadId } },
-    checkpoint: { ...checkpoint, channel_values: {}, channel_versions: {}, versions_seen: {} },
-  };
-}
-
-type Places = Map<string, readonly CheckpointPlace[]>;
-
-/** Time-travel runs ask once each, so their places may repeat. */
-function putFirst(
-  places: Places,
-  threadId: string,
-  place: CheckpointPlace,
-  mayRepeat: boolean,
-): void {
-  const others = (places.get(threadId) ?? []).filter(
-    ({ name }) => mayRepeat || name !== place.name,
-  );
-  places.delete(threadId);
-  places.set(threadId, [place, ...others].slice(0, mostAtOnce));
-  const [oldest] = places.keys();
-  if (places.size > mostRemembered && oldest !== undefined) places.delete(oldest);
-}
-
-function take(places: Places, threadId: string): CheckpointPlace | undefined {
-  const [place, ...others] = places.get(threadId) ?? [];
-  if (others.length > 0) places.set(threadId, others);
-  else places.delete(threadId);
-  return place;
-}
 
 const keyOf = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
 

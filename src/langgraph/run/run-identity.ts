@@ -69,6 +69,11 @@ export function fromRun(_namespace: readonly string[], defaultScope: Scope | nul
 }
 fromRun.readsRun = true as const;
 
+/** Whether a config says whose it is; null of `findRunScope` may also be a stranger's. */
+export function namesOwner(config: LangGraphRunnableConfig | undefined): boolean {
+  return Object.keys(namedIds(config)).length > 0 || isAuthenticated(config);
+}
+
 /** Null for a run without ids if there is no default. */
 export function findRunScope(
   config: LangGraphRunnableConfig | undefined,
