@@ -44,7 +44,7 @@ describe("types of the package", () => {
   it.each([
     ["AI SDK 6", "ai-6"],
     ["AI SDK 7", "ai"],
-  ])("gets the types of %s for the middleware and the tool", (_, name) => {
+  ])("A program gets the types of %s for the middleware and the tool", (_, name) => {
     const consumer = `
       import { generateText, stepCountIs, streamText, wrapLanguageModel } from "ai";
       import { MockLanguageModelV3 } from "ai/test";
