@@ -5,7 +5,7 @@ import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { timerOption } from "../text/parse-input.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
-import { databaseWords } from "./database-error.js";
+import { databaseWords, engineVersion } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
 import { packageVersion } from "./package-version.js";
@@ -108,11 +108,16 @@ const isInMemory = (place: string) => place === ":memory:" || place.startsWith("
 /** Without deadlines: nothing can stop a statement of the embedded database. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, language, clock, isolation } = settings;
-  const onCreate = (dataDir: string) =>
-    logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
-  const { pool, close } = openEmbeddedPool(
-    isInMemory(place) ? {} : { dataDir: resolve(place), onCreate },
-  );
+  const onCreate = (otherVersion?: string) => {
+    const takes = otherVersion
+      ? `; PGlite ${otherVersion} takes longer than ${engineVersion}, for which this package has an empty database`
+      : "; this takes some seconds, once";
+    logger.warn(
+      `creating an embedded PostgreSQL in ${isInMemory(place) ? "memory" : resolve(place)}${takes}`,
+    );
+  };
+  const options = isInMemory(place) ? {} : { dataDir: resolve(place) };
+  const { pool, close } = openEmbeddedPool({ ...options, onCreate });
   return createDatabase(pool, { schemaName, language, clock, isolation }, close);
 }
 
