@@ -1,3 +1,5 @@
+import "./node-version.js";
+
 export type { Pruned } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
 export type { PendingConsent } from "./consents/consent-lines.rule.js";

@@ -14,6 +14,7 @@ export function exitCodeOf(error: unknown): 0 | 1 | 2 {
 process.stdout.on("error", () => process.exit(1));
 
 try {
+  await import("../node-version.js");
   await createProgram().parseAsync();
 } catch (error) {
   // Commander has already reported wrong arguments.

@@ -138,10 +138,11 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
   return as("DATABASE_ERROR")(`The database reported: ${detail}`);
 }
 
-/** Each release of the extension requires one release of the engine. */
-export const installEngine = "npm install @electric-sql/pglite@0.5.14";
+/** npm installs the extension 0.0.15 with this version of the engine alone. */
+export const engineVersion = "0.5.14";
+export const installEngine = `npm install @electric-sql/pglite@${engineVersion}`;
 export const installVectorsCommand = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
 export const lacksPgvector =
-  `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectorsCommand}\` for the embedded database, ` +
+  `Embeddings need pgvector 0.7 or later, which is not installed or does not load: run \`${installVectorsCommand}\` for the embedded database, ` +
   "install it on a server (https://github.com/pgvector/pgvector), or create the memory without `embeddings`.";

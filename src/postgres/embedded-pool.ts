@@ -6,7 +6,7 @@ import { MemoryError } from "../errors.js";
 import { checkPeer, installedVersion, requirePeer } from "../peers.js";
 import { attempt } from "../text/plain-json.js";
 import { openDataDirectory, restrictContents } from "./data-directory.js";
-import { installEngine } from "./database-error.js";
+import { engineVersion, installEngine } from "./database-error.js";
 import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
@@ -17,8 +17,11 @@ interface EmbeddedPoolOptions {
    * @default the folder's data, else an empty database
    */
   readonly loadDataDir?: Blob;
-  /** Called before a new folder is filled. */
-  readonly onCreate?: ((dataDir: string) => void) | undefined;
+  /**
+   * Called before a new folder is filled, and before any database is made without the package's
+   * empty one, with the engine's version.
+   */
+  readonly onCreate?: ((otherVersion?: string) => void) | undefined;
 }
 
 const embeddedPools = new WeakSet<pg.Pool>();
@@ -62,12 +65,17 @@ function engineHost(
     if (dataDir !== undefined) restrictContents(dataDir);
   };
   const emptyFor = dataDir === undefined ? sharedEmptyDatabase : emptyDatabase;
+  const newDatabase = () => {
+    const dump = loadDataDir ?? emptyFor(version);
+    const isOther = dump === undefined && version !== engineVersion;
+    if (isOther || dataDir !== undefined) onCreate?.(isOther ? version : undefined);
+    return dump;
+  };
   const start = () => {
     if (running) return running;
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
-    if (isNew && dataDir !== undefined) onCreate?.(dataDir);
-    const dump = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
+    const dump = isNew ? newDatabase() : loadDataDir;
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
       // PGlite does not start in a symbolic link.

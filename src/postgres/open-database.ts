@@ -5,7 +5,7 @@ import { MemoryError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { timerOption } from "../text/parse-input.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
-import { databaseWords } from "./database-error.js";
+import { databaseWords, engineVersion } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
 import { packageVersion } from "./package-version.js";
@@ -109,9 +109,14 @@ const isInMemory = (place: string) => place === ":memory:" || place.startsWith("
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, checksSchema, language, clock, isolation } = settings;
   const dataDir = isInMemory(place) ? undefined : resolve(place);
-  const onCreate = (dataDir: string) =>
-    logger.warn(`creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`);
-  const { pool, close } = openEmbeddedPool(dataDir === undefined ? {} : { dataDir, onCreate });
+  const onCreate = (otherVersion?: string) => {
+    const takes = otherVersion
+      ? `; PGlite ${otherVersion} takes longer than ${engineVersion}, for which this package has an empty database`
+      : "; this takes some seconds, once";
+    logger.warn(`creating an embedded PostgreSQL in ${dataDir ?? "memory"}${takes}`);
+  };
+  const options = dataDir === undefined ? {} : { dataDir };
+  const { pool, close } = openEmbeddedPool({ ...options, onCreate });
   const kept = { schemaName, dataDir, checksSchema, language, clock, isolation };
   return createDatabase(pool, kept, close);
 }

@@ -1,0 +1,201 @@
+import { execFile } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isInRange } from "../../src/peers.js";
+import { briefly } from "../support/compiled.js";
+import { repository } from "../support/doc-pages.js";
+import { newProject } from "../support/packed.js";
+
+const run = promisify(execFile);
+const command = "node_modules/mnemograph/dist/cli/main.js";
+let project: string;
+
+beforeAll(async () => {
+  project = await newProject();
+  // Links of its own, to change one package without the others of its scope.
+  for (const scope of ["@electric-sql", "@hono", "@modelcontextprotocol"]) {
+    const folder = join(project, "node_modules", scope);
+    const real = realpathSync(folder);
+    rmSync(folder);
+    mkdirSync(folder);
+    for (const name of readdirSync(real)) symlinkSync(join(real, name), join(folder, name));
+  }
+});
+beforeEach(() => {
+  for (const name of ["pg-boss", "jose", "langchain", "hono", "@electric-sql/pglite"])
+    restore(name);
+  for (const name of ["@hono/node-server", "@modelcontextprotocol/server"]) restore(name);
+});
+
+const placeOf = (name: string) => join(project, "node_modules", name);
+const remove = (name: string) => rmSync(placeOf(name), { recursive: true, force: true });
+
+function restore(name: string): void {
+  const place = placeOf(name);
+  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  remove(name);
+  symlinkSync(join(repository, "node_modules", name), place);
+}
+
+/** The installed package under another version, as if it had been installed in spite of npm. */
+function pretend(name: string, version: string): void {
+  const real = realpathSync(placeOf(name));
+  remove(name);
+  mkdirSync(placeOf(name));
+  for (const each of readdirSync(real)) {
+    if (each !== "package.json") symlinkSync(join(real, each), join(placeOf(name), each));
+  }
+  const manifest = JSON.parse(readFileSync(join(real, "package.json"), "utf8"));
+  writeFileSync(join(placeOf(name), "package.json"), JSON.stringify({ ...manifest, version }));
+}
+
+/** What a program prints that reports its error, or what the command prints. @param use of `uses`, or a command */
+async function printed(use: string): Promise<string> {
+  const how = uses[use] ?? use;
+  const isCommand = how === use;
+  writeFileSync(
+    join(project, "main.mjs"),
+    `import { createMemory, createMemorySupervisor } from "mnemograph";
+     try { ${how} } catch ({ code, message }) { console.log(code + ": " + message); }`,
+  );
+  const started = isCommand ? [command, ...how.split(" ")] : ["main.mjs"];
+  const { stdout, stderr } = await run(process.execPath, [...briefly, ...started], {
+    cwd: project,
+  }).catch((error) => error);
+  return `${stdout}${stderr}`.replace(/^PEER_MISSING|^mnemograph/, "").trim();
+}
+
+const uses: Readonly<Record<string, string>> = {
+  embedded: "const memory = createMemory(); await memory.setup();",
+  queues:
+    'await createMemory({ jobs: { pgBoss: { host: "127.0.0.1", port: 1 } }, database: ":memory:" }).work();',
+  tokens: `const { jwtScopes } = await import("mnemograph/http");
+    const given = jwtScopes({ secret: "x".repeat(32), audience: "memory" });
+    await given(new Request("http://memory/", { headers: { authorization: "Bearer x" } }));`,
+  supervisor:
+    'await createMemorySupervisor({ model: {}, memory: createMemory({ database: ":memory:" }) });',
+  app: 'const { createMemoryApp } = await import("mnemograph/http"); createMemoryApp(createMemory({ database: ":memory:" }));',
+  mcp: 'const { createMcpServer } = await import("mnemograph/mcp"); createMcpServer(createMemory({ database: ":memory:" }), { scope: { userId: "ana" } });',
+};
+
+describe("A package that is not installed is named in one sentence, with the command that installs it", () => {
+  const servers = "hono @hono/node-server";
+  it.each([
+    [
+      "pg-boss",
+      "queues",
+      "`jobs` needs pg-boss, which cannot be found: run `npm install pg-boss`.",
+    ],
+    ["jose", "tokens", "`jwtScopes` needs jose, which cannot be found: run `npm install jose`."],
+    [
+      "langchain",
+      "supervisor",
+      "createMemorySupervisor needs langchain, which cannot be found: run `npm install langchain`.",
+    ],
+    [
+      "hono",
+      "serve",
+      `This command needs hono and @hono/node-server, which cannot be found: run \`npm install ${servers}\` (or npx --package=hono --package=@hono/node-server …).`,
+    ],
+    [
+      "@modelcontextprotocol/server",
+      "mcp --user ana",
+      "This command needs @modelcontextprotocol/server, which cannot be found: run `npm install @modelcontextprotocol/server` (or npx --package=@modelcontextprotocol/server …).",
+    ],
+    [
+      "@electric-sql/pglite",
+      "embedded",
+      "The embedded database needs a package that is not installed or does not load: run `npm install @electric-sql/pglite@0.5.14`, or pass `database` a PostgreSQL connection string.",
+    ],
+  ])("%s, for %s", async (name, use, sentence) => {
+    remove(name);
+    expect(await printed(use)).toBe(`: ${sentence}`);
+  });
+});
+
+describe("A package of another version is named in one sentence, with the command that installs one that fits", () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  it.each([
+    ["pg-boss", "9.0.3", "queues"],
+    ["pg-boss", "11.1.2", "queues"],
+    ["jose", "5.10.0", "tokens"],
+    ["langchain", "0.3.37", "supervisor"],
+    ["hono", "3.12.12", "app"],
+    ["hono", "3.12.12", "serve"],
+    ["@hono/node-server", "1.13.8", "serve"],
+    ["@modelcontextprotocol/server", "2.0.0", "mcp"],
+    ["@modelcontextprotocol/server", "2.0.0", "mcp --user ana"],
+    ["@electric-sql/pglite", "0.4.6", "embedded"],
+  ])("%s %s, for %s", async (name, version, use) => {
+    pretend(name, version);
+    const range = peerDependencies[name];
+    expect(await printed(use)).toBe(
+      `: Mnemograph works with ${name} ${range}, but ${version} is installed: run \`npm install "${name}@${range}"\`.`,
+    );
+  });
+
+  it.each([
+    [
+      "^10.4.0 || ^12.0.0",
+      ["10.4.0", "10.12.0", "12.0.0", "12.38.0"],
+      ["9.9.9", "10.3.9", "11.4.0", "13.0.0"],
+    ],
+    ["^0.5.14", ["0.5.14", "0.5.20"], ["0.4.20", "0.5.13", "0.6.0", "1.5.14"]],
+    [
+      "^1.19.9 || ^2.0.5",
+      ["1.19.9", "1.20.0", "2.0.5", "2.1.0"],
+      ["1.18.10", "1.19.8", "2.0.4", "3.0.0"],
+    ],
+  ])("The range %s has its two ends and nothing outside", (range, inside, outside) => {
+    expect(inside.filter((version) => !isInRange(version, range))).toEqual([]);
+    expect(outside.filter((version) => isInRange(version, range))).toEqual([]);
+  });
+});
+
+describe("Node that is too old", () => {
+  const sentence = (version: string) =>
+    `Mnemograph needs Node 20.19 or later, but this is Node ${version}: run \`nvm install 24\`, or see https://nodejs.org.`;
+  /** Runs with Node under another version. */
+  const runAs = (version: string, file: string) => {
+    const old = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+    const preload = ["--import", `data:text/javascript,${encodeURIComponent(old)}`];
+    return run(process.execPath, [...briefly, ...preload, file], { cwd: project }).catch(
+      (error) => error,
+    );
+  };
+
+  it.each(["18.20.8", "20.18.3"])(
+    "Is named when the package is imported, without a stack: %s",
+    async (version) => {
+      writeFileSync(join(project, "main.mjs"), 'import "mnemograph";');
+      const { code, stderr } = await runAs(version, "main.mjs");
+      expect(code).toBe(1);
+      expect(stderr).toContain(`MemoryError: ${sentence(version)}`);
+      expect(stderr).not.toMatch(/^ +at /m);
+    },
+  );
+
+  it("Is named by the command in one line", async () => {
+    const { code, stderr } = await runAs("18.20.8", command);
+    expect([code, stderr]).toEqual([1, `mnemograph: ${sentence("18.20.8")}\n`]);
+  });
+
+  it("Is the one that package.json does not allow", async () => {
+    const { engines } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+    expect(engines).toEqual({ node: ">=20.19" });
+    writeFileSync(join(project, "main.mjs"), 'import "mnemograph";');
+    for (const version of ["20.19.0", "22.0.0"])
+      expect((await runAs(version, "main.mjs")).stderr).toBe("");
+  });
+});
