@@ -6,6 +6,7 @@ import type { Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
+import { requireBudget } from "../guard/message-budget.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan } from "./apply-plan.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
@@ -75,6 +76,7 @@ export async function writePrepared(
           ...plan.requests.filter((request) => !plan.settled.some(({ id }) => id === request.id)),
         );
       }
+      await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
     await alongside?.(tx, outcomes);
     return { quarantined, pending };
