@@ -10,11 +10,11 @@ import type { ChangeInput } from "./edit/edit-memory.js";
 import { approveMemory } from "./edit/quarantine.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
-import { hashOfMessage } from "./guard/message-budget.js";
 import { requireCategory } from "./item/category.rule.js";
 import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
+import { hashOfMessage } from "./write/message-budget.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 

@@ -6,12 +6,12 @@ import type { Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
-import { requireBudget } from "../guard/message-budget.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan } from "./apply-plan.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
+import { requireBudget } from "./message-budget.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
 import {
   type FoundStatement,
