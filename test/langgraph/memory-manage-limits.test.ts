@@ -74,7 +74,7 @@ async function answers(
 }
 
 describe("memoryManageTool with words that do not ask for it", () => {
-  it("overwrites no statement of the user", async () => {
+  it("The manage tool overwrites no statement of the user on words that do not ask for it", async () => {
     const { memory, thread } = await knowing(things.map(likes));
     const calls = (await all(memory, thread)).map(({ id }) => {
       return { action: "update", memory: id, text: "EVIL", quote: "nice day" };
@@ -84,22 +84,25 @@ describe("memoryManageTool with words that do not ask for it", () => {
     expect(await texts(memory, thread)).toEqual(things.map((thing) => likes(thing).text));
   });
 
-  it.each(["update", "add"])("replaces no slot's value of the user by %s", async (action) => {
-    const { memory, thread } = await knowing(things.map(slot));
-    const known = await all(memory, thread);
-    const calls = known.map(({ id, key }) => {
-      const place = action === "update" ? { memory: id } : { category: "preferences", key: key! };
-      return { action, ...place, value: "EVIL", text: "EVIL", quote: "a nice day it is" };
-    });
-    for (const answer of await answers(memory, thread, "What a nice day it is.", calls))
-      expect(answer).toMatch(/^Not changed/);
-    const now = await all(memory, thread);
-    expect(now.map(({ value, trust }) => [value, trust])).toEqual(
-      things.map((thing) => [thing, "user"]),
-    );
-  });
+  it.each(["update", "add"])(
+    "The manage tool replaces no value of the user by %s on words that do not ask for it",
+    async (action) => {
+      const { memory, thread } = await knowing(things.map(slot));
+      const known = await all(memory, thread);
+      const calls = known.map(({ id, key }) => {
+        const place = action === "update" ? { memory: id } : { category: "preferences", key: key! };
+        return { action, ...place, value: "EVIL", text: "EVIL", quote: "a nice day it is" };
+      });
+      for (const answer of await answers(memory, thread, "What a nice day it is.", calls))
+        expect(answer).toMatch(/^Not changed/);
+      const now = await all(memory, thread);
+      expect(now.map(({ value, trust }) => [value, trust])).toEqual(
+        things.map((thing) => [thing, "user"]),
+      );
+    },
+  );
 
-  it("adds what the agent, not the user, said", async () => {
+  it("The manage tool adds a text without words of its quote as the agent's", async () => {
     const { memory, thread } = await knowing([]);
     const words = "What a nice day it is for the user to sail";
     for (const [text, quote] of [
@@ -117,16 +120,19 @@ describe("memoryManageTool with words that do not ask for it", () => {
     ["Call me Sam.", "The user's preferred name is Sam."],
     ["緑茶が好きです。", "ユーザーは緑茶が好きである。"],
     ["Я живу в Киеве.", "Пользователь живёт в Киеве."],
-  ])("adds as the user's word what %j says", async (said, text) => {
-    const { memory, thread } = await knowing([]);
-    await answers(memory, thread, said, [{ action: "add", text, quote: said.slice(0, -1) }]);
-    expect(await all(memory, thread)).toMatchObject([{ text, origin: "user", trust: "user" }]);
-  });
+  ])(
+    "The manage tool adds a text with words of its quote as the user's: %j",
+    async (said, text) => {
+      const { memory, thread } = await knowing([]);
+      await answers(memory, thread, said, [{ action: "add", text, quote: said.slice(0, -1) }]);
+      expect(await all(memory, thread)).toMatchObject([{ text, origin: "user", trust: "user" }]);
+    },
+  );
 });
 
 describe("the limits of one message of the user", () => {
   it.each(["at once", "one by one"] as const)(
-    "Three memories in all are forgotten, changed and replaced, asked for %s",
+    "One message forgets, changes and replaces three memories in all, asked for %s",
     async (steps) => {
       const { memory, thread } = await knowing([
         ...things.slice(0, 4).map(likes),
@@ -158,7 +164,7 @@ describe("the limits of one message of the user", () => {
   );
 
   it.each(["at once", "one by one"] as const)(
-    "Three memories are added, asked for %s, with a quote or without",
+    "One message adds three memories, asked for %s, with a quote or without",
     async (steps) => {
       const { memory, thread } = await knowing([]);
       const said = `I grow ${things.join(" and ")}`;
@@ -174,7 +180,7 @@ describe("the limits of one message of the user", () => {
     },
   );
 
-  it("What waits for consent or a second signal is added as well", async () => {
+  it("One message adds three requests for consent or a second signal", async () => {
     const { memory, thread } = await knowing([]);
     const goals = things.map((thing) => ({ ...adding(thing), category: "goals" }));
     const told = await answers(memory, thread, "Hello.", goals);
@@ -213,7 +219,7 @@ describe("the limits of one message of the user", () => {
     ]);
   });
 
-  it("Steps that an agent keeps are additions", async () => {
+  it("One message keeps the steps of three procedures", async () => {
     const model = taskModel({
       procedure_steps: () => ({ structured: { title: "Tea", steps: ["Boil water.", "Pour it."] } }),
     });
