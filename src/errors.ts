@@ -12,7 +12,10 @@ export type MemoryErrorCode =
   | "CATEGORY_DENIED"
   /** The memory was closed. Make another with `createMemory`. */
   | "CLOSED"
-  /** Another active memory has the same slot, text or turns. Change or remove that one. */
+  /**
+   * Another active memory has the same slot, text or turns: change or remove that one. Or a message
+   * of the user has changed or added as many memories as it may: wait for the next one.
+   */
   | "CONFLICT"
   /**
    * A sensitive field changes only with the user's consent. Decide the request, or pass `consent:

@@ -14,6 +14,7 @@ import { requireCategory } from "./item/category.rule.js";
 import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
+import { hashOfMessage } from "./write/message-budget.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
@@ -31,6 +32,12 @@ const accessSchema = z.strictObject({
     .optional(),
   /** The conversation; a draft's `source` overrides it. @default none */
   threadId: storableText.optional(),
+  /**
+   * The user's message in `threadId` that a model answers. Limits what it changes and adds for this
+   * message, and a removal with a `quote` hides it. Pass it in tools of your own.
+   * @default none: your code decides, without limits
+   */
+  messageId: storableText.max(1_000).optional(),
 });
 const changeSchema = accessSchema.extend({
   /**
@@ -40,11 +47,6 @@ const changeSchema = accessSchema.extend({
   ifRevision: revisionNumber.optional(),
   /** The user's request, verbatim, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
-  /**
-   * Its message, hidden by a removal; three removals for each. Needs `quote` and `threadId`.
-   * @default none
-   */
-  messageId: storableText.max(1_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
 });
@@ -70,8 +72,9 @@ export interface MemoriesApi {
    *   { scope: { userId: "ana" } },
    * );
    * ```
-   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
-   *   `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+   * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts, and for a user's note to
+   *   all users of an app; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `CONFLICT`
+   *   for more than a message may
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** Finds a memory in any state, or null. */
@@ -132,7 +135,8 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   };
   return {
     add: async (drafts, access) => {
-      const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
+      const { scope, ...given } = parseScoped(accessSchema, access, "access");
+      const { actor, consent, threadId } = given;
       const memories = parseInput(
         draftsSchema,
         Array.isArray(drafts) ? drafts : [drafts],
@@ -140,7 +144,10 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       );
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
       const stated = new Set(memories.keys());
-      const origin = { actor, step: "api", consent, threadId, call: randomUUID(), stated } as const;
+      const messageHash = hashOfMessage(given);
+      // However often a model repeats a message, it is one signal.
+      const call = messageHash ?? randomUUID();
+      const origin = { actor, step: "api", consent, threadId, call, messageHash, stated } as const;
       return writeMemories(deps, { scope, drafts: memories, origin });
     },
     get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),

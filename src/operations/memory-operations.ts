@@ -16,7 +16,6 @@ import {
   setsWords,
 } from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
-import { isSharedBy } from "../scope/scope.js";
 import { type Caller, notFound } from "./caller.js";
 import {
   described,
@@ -236,17 +235,10 @@ function memoryNotFound(id: string): MemoryError {
 
 /**
  * Drafts without origin and role are the user's words, except an operator's.
- * @throws MemoryError `INVALID_INPUT` for a user's note, or an operator's origin
+ * @throws MemoryError `INVALID_INPUT` for an operator's origin
  */
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
-  if (given.kind === "note" && caller.scope.userId !== undefined) {
-    const hint = "only an operator or the app adds one. Leave `kind` out.";
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `\`kind\` is "note", which all users of the app are shown: ${hint}`,
-    );
-  }
   if (given.origin === "operator" || given.origin === "unknown") {
     const hint = "which only an operator may say: leave it out where these are the user's words.";
     throw new MemoryError("INVALID_INPUT", `\`origin\` is "${given.origin}", ${hint}`);
@@ -257,7 +249,7 @@ function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
 }
 
 /**
- * Only operators may change shared memories, those in quarantine, and words that they vouch for.
+ * Only operators may change memories in quarantine, and words that they vouch for.
  * @throws MemoryError `NOT_FOUND`, `WRONG_STATE`
  */
 async function checkedAccess(context: CallContext<"scope">, id: string, changesWords: boolean) {
@@ -265,7 +257,7 @@ async function checkedAccess(context: CallContext<"scope">, id: string, changesW
   const access = { ...target, ...match, actor };
   if (caller.role === "operator") return access;
   const found = await requireMemory(context, id);
-  if (isSharedBy(target.scope, found.scope) || found.state === "quarantined") throw notFound();
+  if (found.state === "quarantined") throw notFound();
   if (!changesWords || !isApproved(found)) return access;
   const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;
   throw new MemoryError("WRONG_STATE", message, { details: { current: found } });

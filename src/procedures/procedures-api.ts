@@ -10,6 +10,7 @@ import { limitMaterial } from "../jobs/limit-material.js";
 import { findOmissions } from "../jobs/omissions.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findMemory } from "../memories/item/memory-row.js";
+import { hashOfMessage } from "../memories/write/message-budget.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -77,6 +78,8 @@ const inputSchema = z.strictObject({
   toSeq: smallCount.default(2_147_483_647),
   /** For the audit trail. @default "api" */
   actor: storableText.default("api"),
+  /** The user's message that a model answers, as for `memories.add`. @default none: no limits */
+  messageId: storableText.max(1_000).optional(),
 });
 
 interface ProcedureInput
@@ -89,7 +92,7 @@ export interface ProceduresApi {
    * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as
    * instructions to a model are quarantined.
    * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`,
-   * `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+   * `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`; `CONFLICT` for more than a message may
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
@@ -107,6 +110,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     toSeq,
     messages: given,
     actor,
+    messageId,
     ...named
   } = parseScoped(inputSchema, input, "procedure");
   const { title: wanted = null, threadId: thread, ...fields } = named;
@@ -136,7 +140,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   const [written] = await writeMemories(deps, {
     scope,
     drafts: [{ ...fields, text, key, source, kind: "procedure", origin: "worker" }],
-    origin: { actor, step: "procedure" },
+    origin: { actor, step: "procedure", messageHash: hashOfMessage({ threadId, messageId }) },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
       await insertEvent(tx, {

@@ -24,7 +24,7 @@ const knownNames: ReadonlySet<string> = new Set([
   ...setOf(
     "text name data url source image_url input_audio file file_data filename reasoning thinking signature " +
       "annotations cache_control metadata args input output content title context image audio video error extras " +
-      "value summary refusal threadId seqs quote turns start end correction messageId decision via request signals " +
+      "value summary refusal threadId seqs quote turns start end correction messageId messageHash decision via request signals " +
       "turn seq links to strength revertOf query results messages",
   ),
 ]);
@@ -151,7 +151,10 @@ export function createRedactor(
   };
 }
 
-const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId messageId") };
+const ownRecords: OwnRecords = {
+  names: knownNames,
+  references: setOf("threadId messageId messageHash"),
+};
 
 const textsAtOnce = 100;
 

@@ -229,9 +229,10 @@ describe("statistics of apps", () => {
     await talk(memory, shop!);
     await talk(memory, { ...shop!, tenantId: `other than ${tenantId}` });
     await addNotes(memory, shop!, ["Lesson two is about tea.", "Lesson three is about milk."]);
-    // A user's scope gives its app the note.
+    // An operator gives the app a note in a user's scope.
     const ana = { ...desk!, userId: "ana" };
-    await memory.memories.add({ kind: "note", text: "Lesson four is about ink." }, { scope: ana });
+    const note = { kind: "note", text: "Lesson four is about ink.", origin: "operator" } as const;
+    await memory.memories.add(note, { scope: ana });
     await memory.memories.add({ text: "Opens at nine." }, { scope: idle! });
     await talk(memory, desk!);
 

@@ -103,8 +103,11 @@ describe("memories of others", () => {
     const place = `/memories/${note?.id}`;
     expect((await ana("GET", place)).status).toBe(200);
     expect((await ana("PATCH", place, { text: "Refunds take five years." })).status).toBe(404);
+    expect((await ana("PATCH", place, { pinned: true })).status).toBe(404);
     expect((await ana("DELETE", place)).status).toBe(404);
     expect((await ana("POST", `${place}/revert`, { to: 1 })).status).toBe(404);
+    // Also an operator names the app alone.
+    expect((await operator("DELETE", `${place}?userId=ana&appId=shop`)).status).toBe(404);
     expect((await operator("DELETE", `${place}?appId=shop`)).status).toBe(200);
 
     const memories = [{ text: "Ana may spend up to 100 Euro.", origin: "operator" }];

@@ -18,7 +18,7 @@ describe("texts of more than one memory", () => {
     ],
     [
       "Opens at one. Shuts at two. It rests. It eats. It sleeps.",
-      { kind: "note" },
+      { kind: "note", origin: "operator" },
       "Opens at one. Shuts at two. It rests. It eats.",
       "It sleeps.",
     ],

@@ -42,6 +42,7 @@ describe("a memory of an app", () => {
     const note = {
       text: "Deploys fail on Fridays.",
       kind: "note" as const,
+      origin: "operator" as const,
       source,
       actorId: ana.userId,
       role: "user",
@@ -100,6 +101,7 @@ describe("a memory of an app", () => {
     const note = {
       text: "It is in Porto.",
       kind: "note" as const,
+      origin: "operator" as const,
       ...fields,
       source,
       actorId: ana.userId,

@@ -248,10 +248,11 @@ describe("the memory block", () => {
       [
         { ...draft, text: "The user likes tea." },
         { ...draft, kind: "episode", text: "They drank tea in May.", turns: { start: 1, end: 2 } },
-        { ...draft, kind: "note", text: "Tea helps." },
       ],
       { scope: app },
     );
+    const note = { ...draft, kind: "note", text: "Tea helps." } as const;
+    await memory.memories.add(note, { scope: { appId: app.appId } });
     const block = memoryBlock(await memory.recall({ scope: app, threadId, query: "tea" })) ?? "";
     for (const text of ["The user likes tea.", "They drank tea in May.", "Tea helps."])
       expect(block).toContain(`${text} (unverified, from a tool)`);

@@ -49,5 +49,33 @@ export function turnIdentity(
   const threadId = isTask || isWithinTool(config) ? `${named}${delegatedMark}${by}` : named;
   const identity = { scope, threadId };
   turns?.set(namespace, { identity, named, said: new Set(said) });
+  const latest = said.at(-1);
+  if (threadId === named && latest !== undefined) noteMessage(identity, latest);
   return identity;
+}
+
+export interface AnsweredMessage {
+  readonly threadId: string;
+  readonly messageId: string;
+}
+
+/** By conversation, the one used last at the end. Runs of subagents share nothing else with it. */
+const latestMessages = new Map<string, AnsweredMessage>();
+const mostConversations = 1_000;
+
+const keyOf = ({ scope, threadId }: RunIdentity) =>
+  JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
+
+/** The user's latest message in a conversation, if memory has seen it in this process. */
+export function latestMessage(conversation: RunIdentity): AnsweredMessage | undefined {
+  return latestMessages.get(keyOf(conversation));
+}
+
+export function noteMessage(conversation: RunIdentity, messageId: string): void {
+  const key = keyOf(conversation);
+  latestMessages.delete(key);
+  latestMessages.set(key, { threadId: conversation.threadId, messageId });
+  const [oldest] = latestMessages.keys();
+  if (oldest !== undefined && latestMessages.size > mostConversations)
+    latestMessages.delete(oldest);
 }

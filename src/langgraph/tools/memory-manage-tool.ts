@@ -7,13 +7,16 @@ import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
+import { isSharedBy } from "../../scope/scope.js";
 import { findSaid } from "../../text/find-quote.js";
-import { contentHash } from "../../text/normal-value.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
+import type { AnsweredMessage } from "../run/turn-identity.js";
 import {
+  answeredMessage,
   currentUserWords,
+  idOfWords,
   memoryTool,
   type ToolOptions,
   toolOptions,
@@ -38,7 +41,7 @@ const argumentsSchema = z.object({
     ),
   value: z.string().nullish().describe("With a key, the value alone."),
   quote: words(2_000).describe(
-    "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
+    "The user's exact words, of the latest message, that say or ask it; `text` uses their words. Leave out what the user did not say.",
   ),
 });
 type Arguments = z.output<typeof argumentsSchema>;
@@ -57,9 +60,11 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 /**
  * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine,
  * allowlists and the audit trail apply; the run fixes the owner. With a quote of the user's latest
- * message the text counts as the user's word, otherwise as the agent's, which ranks lower.
- * Forgetting needs a quote, and so does changing what a user or operator vouches for: at most three
- * memories a message. They can be restored until the purge.
+ * message, a text that shares words with it counts as the user's word, otherwise as the agent's,
+ * which ranks lower. Forgetting needs a quote, and changing the user's own words such a text. One
+ * message of the user changes, replaces or forgets three memories at most, and adds three, subagents
+ * included; `memories.writesPerDay` limits what is added in a day. What is forgotten can be restored
+ * until the purge.
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
@@ -76,12 +81,15 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
     name: options.name ?? "memory_manage",
     description:
       "Changes long-term memory about this user: adds, updates or forgets one memory. Call it when the user asks to " +
-      "remember, correct or forget something. What users say in passing is remembered by itself. " +
+      "remember, correct or forget something. What users say in passing is remembered by itself. One message of the user " +
+      "may change, replace or forget three memories, and add three. " +
       `Categories: ${[...categories].join(", ") || "none"}.`,
     schema: argumentsSchema,
     refusals,
     async answer(input, config) {
-      const call = { memory, config, agent, categories, ...runIdentity(config, memory) };
+      const identity = runIdentity(config, memory);
+      const answered = answeredMessage(config, memory, agent);
+      const call = { memory, config, agent, categories, answered, ...identity };
       if (input.action === "add") return add(call, input);
       return input.action === "update" ? update(call, input) : forget(call, input);
     },
@@ -93,6 +101,7 @@ interface Call extends RunIdentity {
   readonly agent: string | undefined;
   readonly categories: ReadonlySet<string>;
   readonly config: LangGraphRunnableConfig;
+  readonly answered: AnsweredMessage;
 }
 
 async function add(call: Call, input: Arguments): Promise<string> {
@@ -126,10 +135,16 @@ async function update(call: Call, input: Arguments): Promise<string> {
       quote,
     );
   }
-  // A user's memories may hold the user's orders: nobody else's may replace them.
-  if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text)))
-    throw invalid("That text reads as instructions that the user did not give.");
-  const how = { ...access(call, quote), ifRevision: revision };
+  if (!(await isOwnWord(call, text, quote))) {
+    // A user's memories may hold the user's orders: nobody else's may replace them.
+    if (await instructs(call, text))
+      throw invalid("That text reads as instructions that the user did not give.");
+    if (isVouchedFor(known))
+      throw invalid(
+        `"${known.text}" is the user's own word, and the new text has no words of the quote. Use the user's words.`,
+      );
+  }
+  const how = { ...access(call, said), ifRevision: revision };
   const changed = await call.memory.memories.update(id, { text }, how);
   return `Updated: ${changed.text} (${id})`;
 }
@@ -137,12 +152,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
 async function forget(call: Call, input: Arguments): Promise<string> {
   const { known, said } = await findManaged(call, input, "forget it");
   const { id, text, revision } = known;
-  const messageId = said && (said.messageId ?? contentHash(said.text));
-  await call.memory.memories.remove(id, {
-    ...access(call, said?.quote ?? null),
-    ifRevision: revision,
-    ...(messageId && { messageId }),
-  });
+  await call.memory.memories.remove(id, { ...access(call, said), ifRevision: revision });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
@@ -151,8 +161,9 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   const { memory, scope, categories } = call;
   const id = required(input.memory, "memory").trim();
   const known = await memory.memories.get(id, { scope });
-  const isOwn = scope.userId === undefined || known?.scope.userId === scope.userId;
-  if (known?.state !== "active" || !categories.has(known.category) || !isOwn) {
+  // A slot's new value would be the user's own, beside the app's.
+  const isReachable = known?.state === "active" && !isSharedBy(scope, known.scope);
+  if (!isReachable || !categories.has(known.category)) {
     throw new MemoryError(
       "NOT_FOUND",
       `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
@@ -194,7 +205,7 @@ function reportOf(
         ? `Remembered: ${text} (${id})`
         : `Remembered but for its end (${id}). That is a memory of its own: ${trimmed}`;
     case "kept":
-      return "Not changed: what is known is believed more. It takes the user's own words, as `quote`.";
+      return "Not changed: what is known is believed more. It takes the user's own words, as `quote` and in `text`.";
     case "proposed":
       return `Not remembered yet: it waits as ${consentId}, until the user has agreed, or until it is said again.`;
     case "refused":
@@ -206,18 +217,18 @@ function reportOf(
   }
 }
 
-function access({ scope, threadId, agent }: Call, quote: string | null) {
-  return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
+function access({ scope, agent, answered }: Call, said: QuotedWords | null) {
+  const by = { scope, actor: agent ?? "agent", ...answered };
+  return said === null ? by : { ...by, quote: said.quote, messageId: idOfWords(said) };
 }
+
+type QuotedWords = UserWords & { readonly quote: string };
 
 /**
  * The quote as the user wrote it, and its message; null without one.
  * @throws MemoryError `INVALID_INPUT`
  */
-function findWords(
-  { config }: Call,
-  wanted: string | null | undefined,
-): (UserWords & { quote: string }) | null {
+function findWords({ config }: Call, wanted: string | null | undefined): QuotedWords | null {
   if (wanted == null) return null;
   for (const said of currentUserWords(config)) {
     const quote = findSaid(said.text, wanted);
@@ -234,9 +245,8 @@ const leastShared = 0.25;
 const instructs = ({ memory }: Call, text: string) => internalApi(memory).screen(text);
 
 async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
-  return (
-    quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)))
-  );
+  const shared = quote === null ? 0 : sharedWords(text, quote);
+  return shared >= leastShared || (shared > 0 && !(await instructs(call, text)));
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -1,14 +1,25 @@
+import { randomUUID } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
 import { getCurrentTaskInput, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import type { Memory } from "../../memory.js";
+import { isDelegatedThread } from "../../scope/scope.js";
 import { opensTurn, withoutReminders } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
+import { contentHash } from "../../text/normal-value.js";
 import { parseInput } from "../../text/parse-input.js";
 import { turnOptionsSchema } from "../run/node-options.js";
-import { isWithinTool } from "../run/run-identity.js";
+import { isWithinTool, runIdentity } from "../run/run-identity.js";
+import { keptByRun } from "../run/run-state.js";
+import {
+  type AnsweredMessage,
+  latestMessage,
+  noteMessage,
+  turnIdentity,
+} from "../run/turn-identity.js";
 
 export const toolOptions = turnOptionsSchema
   .pick({ agent: true })
@@ -82,6 +93,31 @@ export function nothingFits(what: string, config: LangGraphRunnableConfig): stri
 }
 
 export type UserWords = { readonly messageId?: string | undefined; readonly text: string };
+
+/**
+ * The user's message that a call answers, for the limits of what one message changes. A subagent
+ * answers the message of the agent around it. Where memory has not seen that, the conversation's
+ * subagents share the limits of one message in a day.
+ */
+export function answeredMessage(
+  config: LangGraphRunnableConfig,
+  memory: Memory,
+  agent: string | undefined,
+): AnsweredMessage {
+  const { scope, threadId: named } = runIdentity(config, memory);
+  const { threadId } = turnIdentity(config, memory, toolMessages(config), agent);
+  if (isDelegatedThread(threadId))
+    return latestMessage({ scope, threadId: named }) ?? { threadId: named, messageId: "task" };
+  const said = currentUserWords(config).at(-1);
+  const messageId = said ? idOfWords(said) : (runName(config) ?? randomUUID());
+  noteMessage({ scope, threadId }, messageId);
+  return { threadId, messageId };
+}
+
+const runName = keptByRun(randomUUID);
+
+/** Without an id, the text identifies a message. */
+export const idOfWords = ({ messageId, text }: UserWords): string => messageId ?? contentHash(text);
 
 /** The user's latest words: the last human messages, without inserted text. */
 export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {

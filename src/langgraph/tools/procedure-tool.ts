@@ -5,7 +5,13 @@ import type { MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { memoryTool, type ToolOptions, toolMessages, toolOptions } from "./memory-tool.js";
+import {
+  answeredMessage,
+  memoryTool,
+  type ToolOptions,
+  toolMessages,
+  toolOptions,
+} from "./memory-tool.js";
 
 const argumentsSchema = z.object({
   title: z
@@ -37,8 +43,10 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
     refusals,
     async answer({ title }, config) {
       const messages = toolMessages(config).filter((message) => !isRecalled(message));
+      const { messageId } = answeredMessage(config, memory, agent);
       const written = await memory.procedures.write({
         ...runIdentity(config, memory),
+        messageId,
         title,
         ...runOrigin(config, agent),
         actor: agent ?? "agent",
@@ -54,6 +62,7 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
 }
 
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
+  "CONFLICT",
   "FORGOTTEN",
   "INVALID_INPUT",
   "MODEL_FAILED",

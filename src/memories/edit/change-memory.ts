@@ -1,7 +1,5 @@
-import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
-import type { Connection } from "../../postgres/connection.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
@@ -76,34 +74,10 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const how = { ownerRef: owner.ref, vectors: deps.embedder !== null, purgeAfterMs };
-    await requireFewRemovals(tx, owner.ref, input);
     const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
     const also = await removeResting(tx, { ...how, removed: [before.id] });
     return { event: "DELETE", delta: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
-}
-
-/** Removals per message of a user: a misled model cannot hide everything. */
-const removalsPerMessage = 3;
-
-async function requireFewRemovals(
-  tx: Connection,
-  owner: number,
-  { messageId, threadId }: ChangeInput,
-): Promise<void> {
-  if (messageId === undefined) return;
-  const removals = await tx.query(sql`
-    select from ${tx.schema}.history h
-    where h.owner_ref = ${owner} and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
-      and h.new #>> '{evidence,messageId}' = ${messageId}
-      and h.new #>> '{evidence,threadId}' is not distinct from ${threadId ?? null}::text
-    limit ${removalsPerMessage}`);
-  if (removals.length < removalsPerMessage) return;
-  throw new MemoryError(
-    "CONFLICT",
-    `This message of the user removed ${removalsPerMessage} memories, the most that one message may. Ask the user which ` +
-      "others to forget: the next message may remove as many. The app forgets all of a user's memories with memory.forget.",
-  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { MemoryError } from "../../errors.js";
 import type { EventStep } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import { brokenConstraint } from "../../postgres/database-error.js";
-import { parseScope, type Scope } from "../../scope/scope.js";
+import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
@@ -13,12 +13,14 @@ import { guardEdit } from "../guard/guard-edit.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/expire-memories.js";
+import { hashOfMessage, requireBudget } from "../write/message-budget.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
 /**
+ * The memory to change. A user's scope changes nothing that all users of an app are shown.
  * @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside
  * `states`
  */
@@ -30,10 +32,16 @@ export async function requireMemory(
   const parsed = parseScope(scope);
   const memory = await findMemory(db, parsed, id);
   if (!memory) throw await notFound(db, parsed, id);
+  if (isSharedBy(parsed, memory.scope)) throw notOfUser(memory);
   requireRevision(`Memory ${id}`, memory, ifRevision);
   if (!states || states.includes(memory.state)) return memory;
   const problem = `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: memory } });
+}
+
+function notOfUser({ id, scope: { appId } }: MemoryItem): MemoryError {
+  const problem = `Memory ${id} belongs to all users of the app "${appId}", so a user's scope cannot change it.`;
+  return new MemoryError("NOT_FOUND", `${problem} Pass the app's own scope, without a userId.`);
 }
 
 /** Optimistic concurrency check, under the owner's lock. @throws MemoryError `STALE_REVISION` */
@@ -127,6 +135,7 @@ export async function editMemory(
       const all = [changeOf(after, explained), ...(edit.also ?? []), ...approved];
       const changes = all.map((change) => ({ ...change, threadId }));
       await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step, changes });
+      await requireBudget(tx, owner.ref, hashOfMessage(input), deps.config.memories);
       return after;
     });
   } catch (error) {
@@ -137,14 +146,11 @@ export async function editMemory(
   }
 }
 
-export async function groundsOf(
-  { redactor }: WriteRuntime,
-  input: ChangeInput,
-): Promise<object | null> {
+export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object> {
   const { threadId, messageId } = input;
-  if (input.quote === undefined && input.reason === undefined) return null;
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
-  return { evidence: quote === undefined ? undefined : { quote, threadId, messageId }, reason };
+  const evidence = quote === undefined ? undefined : { quote, threadId, messageId };
+  return { evidence, reason, messageHash: hashOfMessage(input) };
 }
 
 function changeOf(changed: MemoryItem, { event, delta, old, new: next }: Edit): MemoryChange {

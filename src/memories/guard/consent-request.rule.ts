@@ -58,6 +58,8 @@ export interface ConsentSignal {
   readonly seq?: number | undefined;
   /** The program's call, for words of the program or its user. */
   readonly call?: string | undefined;
+  /** Digest of the user's message that a tool answered. */
+  readonly messageHash?: string | undefined;
 }
 
 /** Drops signals from the same message, program call or turn as an earlier one. */

@@ -1,11 +1,11 @@
-import { normalForm } from "../../text/normal-value.js";
+import { searchText } from "../../text/search-text.js";
 import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
 
 const mostCharacters = 10_000;
 
-/** The share of common words, 0 to 1 (Dice's coefficient). */
+/** The share of common words, 0 to 1 (Dice's coefficient), of those that say what a text is about. */
 export function sharedWords(first: string, second: string): number {
   const [one, other] = [wordsOf(first), wordsOf(second)];
   const shared = [...one].filter((word) => other.has(word)).length;
@@ -13,9 +13,12 @@ export function sharedWords(first: string, second: string): number {
 }
 
 function wordsOf(text: string): Set<string> {
-  const plain = normalForm(text.slice(0, mostCharacters), "NFKC").toLowerCase();
-  return new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
+  const words = searchText(text.slice(0, mostCharacters)).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return new Set(words.filter((word) => !isFrame.test(word)));
 }
+
+/** "The user" begins most memories; shorter words ("is", "a", "to") occur in any sentence. */
+const isFrame = /^(?:the|user|\p{Script=Latin}{1,2})$/u;
 
 export interface EarlierRequest {
   readonly id: string;

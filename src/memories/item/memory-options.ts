@@ -19,7 +19,8 @@ export const memoryOptionsSchema = z.strictObject({
    */
   episodeEveryTurns: z.int().min(2).default(20),
   /**
-   * Most facts extracted for one owner in a day. Raise it for agents that learn much.
+   * Most facts extracted for one owner in a day, and most memories that tools add. Raise it for
+   * agents that learn much.
    * @default 30
    */
   writesPerDay: z.int().min(1).default(30),
@@ -45,8 +46,8 @@ export const memoryConstants = {
   /** Most facts of one message. */
   candidatesPerTurn: 5,
   /**
-   * Most facts written after one user message: bounds the cost, and the effect of a poisoned
-   * message.
+   * Most facts written after one user message, most memories that tools add for it, and most that
+   * they change: bounds the cost, and the effect of a poisoned message.
    */
   writesPerTurn: 3,
   /** `askSimilarity` for fields that `consent` guards, halfway to 1. */

@@ -71,11 +71,13 @@ export function decideDrafts(context: WriteContext, found: readonly FoundStateme
     requestsByField.set(field, requestsAfter(current, plan));
     const { changes = [], events = [] } = plan;
     const place = placeOf(context.origin, statement);
-    const inPlace = <Entry extends object>(entry: Entry) => ({ ...entry, ...place });
+    const { messageHash } = context.origin;
     const placed: Partial<WritePlan> = {
       ...plan,
-      changes: changes.map(inPlace),
-      events: events.map(inPlace),
+      changes: changes.map((change) => {
+        return { ...change, ...place, new: { ...(change.new as object), messageHash } };
+      }),
+      events: events.map((event) => ({ ...event, ...place })),
     };
     return { outcome: [statement.draft, outcome] as const, plan: placed };
   });

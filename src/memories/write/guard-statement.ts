@@ -221,13 +221,12 @@ function approvedBy(
 const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
 function signalsOf(
-  { origin: { call } }: WriteContext,
+  { origin: { call, messageHash } }: WriteContext,
   { memory }: RankedStatement,
 ): ConsentSignal[] {
   const { origin, source, turn } = memory;
   const seq = source?.seqs.at(-1);
   const byCall = call !== undefined && signalOrigins.has(origin) && { call };
-  return [
-    { turn, ...byCall, ...(source && seq !== undefined && { threadId: source.threadId, seq }) },
-  ];
+  const saidAt = source && seq !== undefined && { threadId: source.threadId, seq };
+  return [{ turn, ...byCall, ...saidAt, ...(messageHash !== undefined && { messageHash }) }];
 }

@@ -77,6 +77,11 @@ export function prepareMemory(
   if (problems.length > 0) return { problems, message: problemSentences(kind, problems) };
   const origin = fields.origin ?? originOfRole(role);
   const owner = memoryScope(kind, category.level, scope);
+  if (isSharedBy(scope, owner) && origin !== "operator") {
+    const problem = `\`kind\` is "${kind}", which all users of the app are shown, so a user's scope cannot add one.`;
+    const advice = 'Leave `kind` out, or pass the app\'s own scope, or `origin: "operator"`.';
+    throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
+  }
   return {
     ...fields,
     // All users of an app see its memories, so these do not name the speaker or the source.

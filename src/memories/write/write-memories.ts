@@ -11,6 +11,7 @@ import { applyPlan } from "./apply-plan.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
+import { requireBudget } from "./message-budget.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
 import {
   type FoundStatement,
@@ -75,6 +76,7 @@ export async function writePrepared(
           ...plan.requests.filter((request) => !plan.settled.some(({ id }) => id === request.id)),
         );
       }
+      await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
     await alongside?.(tx, outcomes);
     return { quarantined, pending };

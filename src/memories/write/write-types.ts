@@ -60,6 +60,8 @@ export interface WriteOrigin {
   readonly threadId?: string | undefined;
   /** The program's call: a signal of its own where no message is known. @default unknown */
   readonly call?: string | undefined;
+  /** Digest of the user's message that a tool answers: see `requireBudget`. @default no limits */
+  readonly messageHash?: string | undefined;
   /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
   /**
