@@ -16,7 +16,9 @@ export interface BenchDatabase {
   readonly source: pg.Pool | string;
   /** The run's schema; others of the run have names that begin with it and "_". */
   readonly schema: string;
-  /** The connection string; null with the embedded database. */
+  /**
+   * The connection string, whose `application_name` is the schema; null with the embedded database.
+   */
   readonly server: string | null;
   /** Drops the schemas and ends the pool. */
   close(): Promise<void>;
@@ -28,8 +30,11 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   return server ? openServer(server) : openEmbedded();
 }
 
-async function openServer(server: string): Promise<BenchDatabase> {
+async function openServer(connectionString: string): Promise<BenchDatabase> {
   const schema = `bench_${process.pid}`;
+  const url = new URL(connectionString);
+  url.searchParams.set("application_name", schema);
+  const server = url.href;
   const pool = new pg.Pool({ connectionString: server });
   return {
     name: `PostgreSQL ${await versions(pool)}`,

@@ -1,4 +1,5 @@
-import { openBenchDatabase } from "./bench-database.js";
+import type { BenchDatabase } from "./bench-database.js";
+import { options } from "./options.js";
 import {
   agentKind,
   isSummary,
@@ -11,53 +12,71 @@ import {
 } from "./prompt/conversations.js";
 import { costOf, type PromptLog, readable } from "./prompt/prompt-log.js";
 import { usersWords } from "./prompt/words.js";
-import { printEnvironment, printLoad, printResult, printTable } from "./report.js";
+import { printTable } from "./report.js";
+import { runBench } from "./run-bench.js";
 
 // What an agent's prompts cost where prefixes are cached: with memory, and as LangChain's own means
 // have it.
-//   npm run bench:prompt [-- --small] [--preset=NAME] [--show=TURN]
-// --small only shows that it works; --preset is given to Mnemograph; --show prints its prompts of a turn.
+//   npm run bench:prompt [-- --small] [--preset=NAME] [--show=TURN] [--against REF [--json]]
+// --small only shows that it works; --preset is given to Mnemograph; --show prints its prompts of a
+// turn; --against compares the working tree with a commit.
 
-const isSmall = process.argv.includes("--small");
-const turnsShown = isSmall ? [3, 6, 12] : [30, 60, 200];
+const turnsShown = options.small ? [3, 6, 12] : [30, 60, 200];
 const memoryCounts = [0, 80];
 const answerTokens = { long: 230, short: 35 };
-const preset = option("preset");
+const { preset } = options;
 const words = usersWords(Math.max(...turnsShown), 11);
-const shownTurn = Number(option("show") ?? 0);
+const shownTurn = Number(options.show ?? 0);
 if (!(shownTurn in [0, ...words]))
-  throw new Error(`There is no turn ${option("show")}. Pass --show=1 to --show=${words.length}.`);
+  throw new Error(`There is no turn ${options.show}. Pass --show=1 to --show=${words.length}.`);
 
-const database = await openBenchDatabase();
-try {
-  printEnvironment(database);
-  const settingOf = (name: string, answers: number, memories: number) => ({
-    words,
-    answerTokens: answers,
-    database: database.pool,
-    schema: `${database.schema}_${name}`,
-    preset,
-    memories,
-  });
-  const results: Record<string, Record<string, PromptLog>> = {};
-  for (const [length, tokens] of Object.entries(answerTokens)) {
-    const logs: Record<string, PromptLog> = {};
-    const setting = (memories: number) => settingOf(`${length}_${memories}`, tokens, memories);
-    for (const memories of memoryCounts)
-      logs[nameOf(memories)] = await withMnemograph(setting(memories));
-    for (const name of peerNames) logs[name] = await withPeer(name, setting(0));
-    printCosts(`Answers of ${tokens} tokens`, logs);
-    results[length] = logs;
-  }
-  const long = results.long ?? {};
-  printBackground(long);
-  printShown(long);
-  printLoad();
+await runBench("bench:prompt", {
+  async report(database) {
+    const long = await converse(database, answerTokens.long);
+    printCosts(`Answers of ${answerTokens.long} tokens`, long);
+    const short = await converse(database, answerTokens.short);
+    printCosts(`Answers of ${answerTokens.short} tokens`, short);
+    printBackground(long);
+    printShown(long);
+    return figuresOf(database, long);
+  },
+  withSlices: (database, work) =>
+    work({
+      prompts: {
+        pairs: 1,
+        async measure() {
+          const figures = await figuresOf(database, await converse(database, answerTokens.long));
+          return Object.fromEntries(flat(figures));
+        },
+      },
+    }),
+});
+
+type PromptLogs = Readonly<Record<string, PromptLog>>;
+
+/** The conversation with answers of so many tokens, with memory and without. */
+async function converse(database: BenchDatabase, answers: number): Promise<PromptLogs> {
+  const logs: Record<string, PromptLog> = {};
+  for (const memories of memoryCounts)
+    logs[nameOf(memories)] = await withMnemograph(
+      settingOf(database, `${answers}_${memories}`, answers, memories),
+    );
+  for (const name of peerNames)
+    logs[name] = await withPeer(name, settingOf(database, name, answers, 0));
+  return logs;
+}
+
+function settingOf(database: BenchDatabase, name: string, answers: number, memories: number) {
+  const schema = `${database.schema}_${name}`;
+  return { words, answerTokens: answers, database: database.pool, schema, preset, memories };
+}
+
+async function figuresOf(database: BenchDatabase, logs: PromptLogs) {
   const figures = (figure: (measured: ReturnType<typeof measure>) => number, peer?: Peer) =>
     byTurnsAndMemories((turns, memories) =>
-      figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)),
+      figure(measure(logs[peer ?? nameOf(memories)] as PromptLog, turns)),
     );
-  printResult({
+  return {
     cost: figures(({ agent }) => agent.cost),
     costWithSummaries: figures(({ costWithSummaries }) => costWithSummaries),
     fullHistory: figures(({ agent }) => agent.cost, "fullHistory"),
@@ -70,10 +89,17 @@ try {
     lastPromptTokens: figures(({ agent }) => agent.lastTokens),
     backgroundTokens: figures(({ background }) => background.tokens),
     backgroundCalls: figures(({ background }) => background.calls),
-    toolLoopTokens: await toolLoopTokens(settingOf("tools", answerTokens.long, 0)),
-  });
-} finally {
-  await database.close();
+    toolLoopTokens: await toolLoopTokens(settingOf(database, "tools", answerTokens.long, 0)),
+  };
+}
+
+/** The numbers in `figures`, however deep, with the names on the way to each. */
+function flat(figures: object): [name: string, figure: number][] {
+  return Object.entries(figures).flatMap(([name, value]) =>
+    typeof value === "number"
+      ? [[name, value] as [string, number]]
+      : flat(value).map(([rest, figure]): [string, number] => [`${name} ${rest}`, figure]),
+  );
 }
 
 function measure(log: PromptLog, untilTurn: number) {
@@ -95,7 +121,7 @@ function nameOf(memories: number): string {
   return `Mnemograph, ${memories} memories`;
 }
 
-function printCosts(title: string, logs: Readonly<Record<string, PromptLog>>): void {
+function printCosts(title: string, logs: PromptLogs): void {
   const rows = turnsShown.flatMap((turns) =>
     Object.entries(logs).map(([variant, log]) => {
       const { agent, costWithSummaries, background } = measure(log, turns);
@@ -117,7 +143,7 @@ function printCosts(title: string, logs: Readonly<Record<string, PromptLog>>): v
   printTable(title, rows);
 }
 
-function printBackground(logs: Readonly<Record<string, PromptLog>>): void {
+function printBackground(logs: PromptLogs): void {
   const rows = Object.entries(logs).flatMap(([variant, log]) => {
     const kinds = new Set(log.calls.map(({ kind }) => kind).filter((kind) => kind !== agentKind));
     return [...kinds].map((kind) => {
@@ -135,7 +161,7 @@ function whole(tokens: number): number {
   return Math.round(tokens);
 }
 
-function printShown(logs: Readonly<Record<string, PromptLog>>): void {
+function printShown(logs: PromptLogs): void {
   if (shownTurn === 0) return;
   for (const [variant, log] of Object.entries(logs))
     if (variant.startsWith("Mnemograph"))
@@ -144,9 +170,4 @@ function printShown(logs: Readonly<Record<string, PromptLog>>): void {
 
 function promptOf(log: PromptLog, turn: number): string {
   return log.calls.find((call) => call.turn === turn && call.kind === agentKind)?.prompt ?? "";
-}
-
-function option(name: string): string | undefined {
-  const given = process.argv.find((argument) => argument.startsWith(`--${name}=`));
-  return given?.slice(name.length + 3);
 }

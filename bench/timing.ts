@@ -83,7 +83,7 @@ export function timing(ms: readonly number[]): Timing {
 }
 
 /** The value that `share` of `values` stay below (nearest rank). */
-function percentile(values: readonly number[], share: number): number {
+export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -24,11 +24,7 @@ export async function compareWithStores(
     const questions = questionsAbout(reader.texts, recalls);
     const { recall, postgres, inMemory } = await timeInTurns(
       {
-        recall: recallOf(memory, reader, {
-          questions,
-          threadId: threadOf(reader),
-          check: hasSummary,
-        }),
+        recall: readerRecall(memory, reader, recalls),
         ...(peers && searches(peers, reader, questions)),
       },
       recalls,
@@ -72,26 +68,7 @@ export interface SourceCost {
 
 /** Recall of facts with and without the messages they were learned from. */
 export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Promise<SourceCost> {
-  const { memory, talker, unsourced, alone } = bench;
-  const asked = (owner: Owner, sourced = false): Asked => ({
-    questions: questionsAbout(owner.texts, recalls),
-    threadId: "a new thread",
-    check({ memories: { relevant } }) {
-      const citing = relevant.filter((hit) => hit.memory.source !== null).length;
-      if (citing !== (sourced ? relevant.length : 0))
-        throw new Error(`${citing} of ${relevant.length} memories have a source.`);
-    },
-  });
-  const recall = (owner: Owner) => recallOf(memory, owner, asked(owner));
-  const timings = await timeInTurns(
-    {
-      talker: recallOf(memory, talker, asked(talker, true)),
-      unsourced: recall(unsourced),
-      alone: recall(alone),
-      reader: recall(readerOf(bench)),
-    },
-    recalls,
-  );
+  const timings = await timeInTurns(sourceRecalls(bench, recalls), recalls);
   const messages = (2 * facts).toLocaleString("en");
   printTimings(`What a conversation adds to recall of ${facts.toLocaleString("en")} facts`, {
     [`learned from ${messages} messages of one thread`]: timings.talker,
@@ -103,6 +80,36 @@ export async function compareSources(bench: LoadedBench, { recalls }: Sizes): Pr
     conversation: timings.talker.p50 / timings.reader.p50,
     sources: { [facts]: timings.talker.p50 / timings.alone.p50 },
   };
+}
+
+/** Recalls of the same facts with and without a source, and of other facts. */
+export function sourceRecalls(bench: LoadedBench, rounds: Rounds) {
+  const { memory, talker, unsourced, alone } = bench;
+  const recall = (owner: Owner, sourced = false) =>
+    recallOf(memory, owner, {
+      questions: questionsAbout(owner.texts, rounds),
+      threadId: "a new thread",
+      check({ memories: { relevant } }) {
+        const citing = relevant.filter((hit) => hit.memory.source !== null).length;
+        if (citing !== (sourced ? relevant.length : 0))
+          throw new Error(`${citing} of ${relevant.length} memories have a source.`);
+      },
+    });
+  return {
+    talker: recall(talker, true),
+    unsourced: recall(unsourced),
+    alone: recall(alone),
+    reader: recall(readerOf(bench)),
+  };
+}
+
+/** The whole recall of a reader, in the thread that has a summary. */
+export function readerRecall(memory: Memory, reader: Owner, rounds: Rounds): Timed {
+  return recallOf(memory, reader, {
+    questions: questionsAbout(reader.texts, rounds),
+    threadId: threadOf(reader),
+    check: hasSummary,
+  });
 }
 
 /** Statements that one recall sends. */
@@ -123,7 +130,7 @@ export async function countRoundTrips(
   return statements;
 }
 
-/** What recalls ask, one question a turn. */
+/** What recalls ask, one question a turn, and from the first one again when there is no more. */
 export interface Asked {
   readonly questions: readonly string[];
   readonly threadId: string;
@@ -139,14 +146,15 @@ export function recallOf(
   { userId }: Owner,
   { questions, threadId, check }: Asked,
 ): Timed {
+  const questionOf = (round: number) => questions[round % questions.length] as string;
   return timed(
-    (round) => memory.recall({ scope: { userId }, threadId, query: questions[round] as string }),
+    (round) => memory.recall({ scope: { userId }, threadId, query: questionOf(round) }),
     (recalled, round) => {
       const { relevant, timedOut } = recalled.memories;
       const strangers = relevant.filter((hit) => hit.memory.scope.userId !== userId).length;
       if (timedOut || relevant.length === 0 || strangers > 0) {
         throw new Error(
-          `"${questions[round]}" found ${relevant.length} memories for ${userId}, ${strangers} of others` +
+          `"${questionOf(round)}" found ${relevant.length} memories for ${userId}, ${strangers} of others` +
             `${timedOut ? ", and took too long" : ""}.`,
         );
       }
@@ -164,7 +172,7 @@ export function questionsAbout(texts: readonly string[], { rounds, warmUps }: Ro
 }
 
 /** Throws unless the thread has a summary, and messages after it. */
-export function hasSummary({ summary, gap }: Recalled): void {
+function hasSummary({ summary, gap }: Recalled): void {
   if (summary === null || gap.length === 0)
     throw new Error("The thread has no summary, or nothing after it.");
 }

@@ -7,8 +7,8 @@ import { makeCorpus } from "../data/corpus.js";
 import { loadMemories, multiplyMemories } from "../data/load-memories.js";
 import { printTable } from "../report.js";
 import { printTimings, timeInTurns } from "../timing.js";
-import { hasSummary, questionsAbout, recallOf } from "./compare-recalls.js";
-import { type LoadedBench, makeSpace, readerOf, talk, threadOf } from "./load-bench.js";
+import { questionsAbout, readerRecall, recallOf } from "./compare-recalls.js";
+import { type LoadedBench, makeSpace, readerOf, talk } from "./load-bench.js";
 import { facts, type Sizes } from "./sizes.js";
 
 /** What recall costs with vectors of 1,536 dimensions, those of the common embedding services. */
@@ -24,26 +24,16 @@ export interface DimensionCost {
 export async function compareDimensions(
   database: BenchDatabase,
   bench: LoadedBench,
-  { dimensionRows, recalls }: Sizes,
+  sizes: Sizes,
 ): Promise<DimensionCost> {
-  const reader = readerOf(bench);
-  const open = async (dimensions: number) => {
-    const embeddings = new HashingEmbeddings({ dimensions });
-    const schema = `${database.schema}_${dimensions}`;
-    const memory = await openBenchMemory({ database: database.source, schema, embeddings });
-    await makeSpace(memory);
-    const corpus = await makeCorpus([reader], dimensionRows, embeddings);
-    await loadMemories(database.pool, schema, corpus);
-    await checkMemories(database.pool, schema, corpus);
-    const questions = questionsAbout(reader.texts, recalls);
-    return { memory, recall: recallOf(memory, reader, { questions, threadId: "a new thread" }) };
-  };
-  const [short, long] = [await open(384), await open(1_536)];
+  const { dimensionRows, recalls } = sizes;
+  const short = await loadDimensions(database, bench, sizes, 384);
+  const long = await loadDimensions(database, bench, sizes, 1_536);
   const { "384 dimensions": p384, "1,536 dimensions": p1536 } = await timeInTurns(
     { "384 dimensions": short.recall, "1,536 dimensions": long.recall },
     recalls,
   );
-  await Promise.all([short.memory.close(), long.memory.close()]);
+  await Promise.all([short.close(), long.close()]);
   const rows = dimensionRows.toLocaleString("en");
   printTimings(
     `Recall of one user's ${facts.toLocaleString("en")} memories among ${rows}, by dimensions`,
@@ -53,6 +43,26 @@ export async function compareDimensions(
     },
   );
   return { p50Ms: p1536.p50, ratio: p1536.p50 / p384.p50 };
+}
+
+/** The recall of the user with 1,000 memories, in a table whose vectors have so many dimensions. */
+export async function loadDimensions(
+  database: BenchDatabase,
+  bench: LoadedBench,
+  { dimensionRows, recalls }: Sizes,
+  dimensions: number,
+) {
+  const reader = readerOf(bench);
+  const embeddings = new HashingEmbeddings({ dimensions });
+  const schema = `${database.schema}_${dimensions}`;
+  const memory = await openBenchMemory({ database: database.source, schema, embeddings });
+  await makeSpace(memory);
+  const corpus = await makeCorpus([reader], dimensionRows, embeddings);
+  await loadMemories(database.pool, schema, corpus);
+  await checkMemories(database.pool, schema, corpus);
+  const questions = questionsAbout(reader.texts, recalls);
+  const recall = recallOf(memory, reader, { questions, threadId: "a new thread" });
+  return { recall, close: () => memory.close() };
 }
 
 /**
@@ -90,10 +100,7 @@ export async function compareGrowth(
   if (rows.after !== bench.corpus.length * growth)
     throw new Error(`The table has grown to ${rows.after} rows.`);
 
-  const recall = (from: Memory) => {
-    const questions = questionsAbout(reader.texts, growthRecalls);
-    return recallOf(from, reader, { questions, threadId: threadOf(reader), check: hasSummary });
-  };
+  const recall = (from: Memory) => readerRecall(from, reader, growthRecalls);
   const { before, after } = await timeInTurns(
     { before: recall(bench.memory), after: recall(memory) },
     growthRecalls,

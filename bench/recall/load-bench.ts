@@ -28,14 +28,11 @@ export interface LoadedBench extends Owners {
   readonly memory: Memory;
   readonly embeddings: HashingEmbeddings;
   readonly corpus: readonly LoadedMemory[];
-  /** Null without a server. */
+  /** Null until `loadPeers`, and without a server. */
   readonly peers: PeerStores | null;
 }
 
-/**
- * Loads the table of `sizes.rows` memories and LangGraph's stores. Throws unless all of it is
- * there.
- */
+/** Loads the table of `sizes.rows` memories. Throws unless all of it is there. */
 export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<LoadedBench> {
   const { pool, schema } = database;
   const embeddings = new HashingEmbeddings({ dimensions: 384 });
@@ -62,9 +59,14 @@ export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<
     [unsourced.userId]: 2 * facts,
     ...Object.fromEntries(readers.map(({ userId }) => [userId, messagesOfTalk])),
   });
+  return { ...owners, memory, embeddings, corpus, peers: null };
+}
+
+/** Loads LangGraph's stores. */
+export async function loadPeers(database: BenchDatabase, bench: LoadedBench): Promise<LoadedBench> {
+  const { readers, embeddings, corpus } = bench;
   const inMemoryUsers = new Set(readers.map(({ userId }) => userId));
-  const peers = await loadPeerStores(database, embeddings, corpus, inMemoryUsers);
-  return { ...owners, memory, embeddings, corpus, peers };
+  return { ...bench, peers: await loadPeerStores(database, embeddings, corpus, inMemoryUsers) };
 }
 
 /** Makes the embedding space, which the first vector does, so that rows can be loaded into it. */

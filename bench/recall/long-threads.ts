@@ -21,36 +21,17 @@ export interface ThreadCost {
  * memories.
  */
 export async function compareThreads(
-  { pool, schema, source }: BenchDatabase,
-  { embeddings }: LoadedBench,
-  { threads: lengths, longTurns }: Sizes,
+  database: BenchDatabase,
+  bench: LoadedBench,
+  sizes: Sizes,
 ): Promise<ThreadCost> {
-  const memory = await openBenchMemory({ database: source, schema, embeddings });
-  const threads: Thread[] = [];
-  for (const messages of lengths) threads.push(await loadThread(memory, messages));
-  await checkMessages(
-    pool,
-    schema,
-    Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])),
-  );
-  await vacuumSchema(pool, schema);
-
-  const [short, long, longest] = threads as [Thread, Thread, Thread];
-  const recall = await timeInTurns(
-    { short: recalls(memory, short, longTurns), longest: recalls(memory, longest, longTurns) },
-    longTurns,
-  );
-  const remember = await timeInTurns(
-    {
-      short: remembers(memory, short),
-      long: remembers(memory, long),
-      longest: remembers(memory, longest),
-    },
-    longTurns,
-  );
-  await memory.close();
+  const { threads, recalls, remembers, close } = await loadThreads(database, bench, sizes);
+  const recall = await timeInTurns(recalls, sizes.longTurns);
+  const remember = await timeInTurns(remembers, sizes.longTurns);
+  await close();
   const title = (what: string, { said }: Thread) =>
     `${what}, thread of ${(2 * said.length).toLocaleString("en")} messages`;
+  const [short, long, longest] = threads;
   printTimings("Rounds without a model", {
     [title("recall", short)]: recall.short,
     [title("recall", longest)]: recall.longest,
@@ -64,6 +45,37 @@ export async function compareThreads(
       remember: remember.longest.p50 / remember.short.p50,
     },
     remember: remember.long.p50 / remember.short.p50,
+  };
+}
+
+/** The threads, and what is timed in them. */
+export async function loadThreads(
+  { pool, schema, source }: BenchDatabase,
+  { embeddings }: LoadedBench,
+  { threads: lengths, longTurns }: Sizes,
+) {
+  const memory = await openBenchMemory({ database: source, schema, embeddings });
+  const threads: Thread[] = [];
+  for (const messages of lengths) threads.push(await loadThread(memory, messages));
+  await checkMessages(
+    pool,
+    schema,
+    Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])),
+  );
+  await vacuumSchema(pool, schema);
+  const [short, long, longest] = threads as [Thread, Thread, Thread];
+  return {
+    threads: [short, long, longest] as const,
+    recalls: {
+      short: recalls(memory, short, longTurns),
+      longest: recalls(memory, longest, longTurns),
+    },
+    remembers: {
+      short: remembers(memory, short),
+      long: remembers(memory, long),
+      longest: remembers(memory, longest),
+    },
+    close: () => memory.close(),
   };
 }
 
@@ -94,7 +106,8 @@ function recalls(memory: Memory, thread: Thread, rounds: Rounds): Timed {
   const questions = questionsAbout(thread.said, rounds);
   const last = 2 * thread.said.length - 1;
   return timed(
-    (round) => memory.recall({ ...placeOf(thread), query: questions[round] as string }),
+    (round) =>
+      memory.recall({ ...placeOf(thread), query: questions[round % questions.length] as string }),
     ({ lastSeq, summary }) => {
       if (lastSeq === last && summary === null) return;
       throw new Error(`The thread ends with message ${lastSeq}, not ${last}, or has a summary.`);
@@ -104,7 +117,7 @@ function recalls(memory: Memory, thread: Thread, rounds: Rounds): Timed {
 
 /** Ends one turn after another in the thread, which grows by two messages each time. */
 function remembers(memory: Memory, thread: Thread): Timed {
-  const said = sentences(200, 34);
+  const said = sentences(2_000, 34);
   const before = 2 * thread.said.length;
   return timed(
     (round) => {

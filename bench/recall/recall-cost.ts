@@ -1,9 +1,10 @@
 import type { BenchDatabase } from "../bench-database.js";
 import { openBenchMemory } from "../bench-memory.js";
 import { printTable } from "../report.js";
-import { backendsOf, cpuMs } from "../server-cpu.js";
-import { hasSummary, questionsAbout, recallOf } from "./compare-recalls.js";
-import { type LoadedBench, readerOf, threadOf } from "./load-bench.js";
+import { startCpu } from "../server-cpu.js";
+import { type Timed, timing } from "../timing.js";
+import { readerRecall } from "./compare-recalls.js";
+import { type LoadedBench, readerOf } from "./load-bench.js";
 import { facts, type Sizes } from "./sizes.js";
 
 /**
@@ -20,7 +21,6 @@ export interface RecallCost {
 }
 
 const firstCalls = 7;
-const applicationName = "mnemograph_bench_cost";
 
 /**
  * Recalls one after the other on one connection, then first recalls on connections of their own.
@@ -31,39 +31,22 @@ export async function measureCost(
   { recalls }: Sizes,
 ): Promise<RecallCost | null> {
   if (server === null) return null;
-  const url = new URL(server);
-  url.searchParams.set("application_name", applicationName);
   const reader = readerOf(bench);
-  const questions = questionsAbout(reader.texts, recalls);
-  const open = () => openBenchMemory({ database: url.href, schema, embeddings: bench.embeddings });
-  const askedBy = (memory: LoadedBench["memory"]) =>
-    recallOf(memory, reader, { questions, threadId: threadOf(reader), check: hasSummary });
-
-  const memory = await open();
-  const recall = askedBy(memory);
+  const memory = await openBenchMemory({ database: server, schema, embeddings: bench.embeddings });
+  const recall = readerRecall(memory, reader, recalls);
   for (let round = 0; round < recalls.warmUps; round++) await recall(round);
-  const pids = await backendsOf(server, applicationName);
-  const before = { server: cpuMs(pids), client: process.cpuUsage() };
+  const stopCpu = await startCpu(server, schema);
   for (let round = 0; round < recalls.rounds; round++) await recall(recalls.warmUps + round);
-  const client = process.cpuUsage(before.client);
-  const serverMs = cpuMs(pids);
+  const { clientMs, serverMs } = stopCpu();
   await memory.close();
 
   const firsts: number[] = [];
-  for (let call = 0; call < firstCalls; call++) {
-    const fresh = await open();
-    const startedAt = performance.now();
-    await askedBy(fresh)(call);
-    firsts.push(performance.now() - startedAt);
-    await fresh.close();
-  }
+  const first = firstRecall(server, schema, bench);
+  for (let call = 0; call < firstCalls; call++) firsts.push(await first(call));
   const cost = {
-    serverCpuMs:
-      before.server === null || serverMs === null
-        ? null
-        : (serverMs - before.server) / recalls.rounds,
-    clientCpuMs: (client.user + client.system) / 1_000 / recalls.rounds,
-    firstCallMs: firsts.toSorted((a, b) => a - b)[Math.floor(firstCalls / 2)] as number,
+    serverCpuMs: serverMs === null ? null : serverMs / recalls.rounds,
+    clientCpuMs: clientMs / recalls.rounds,
+    firstCallMs: timing(firsts).p50,
   };
   printTable(`What a recall of ${facts.toLocaleString("en")} memories takes`, [
     {
@@ -73,4 +56,15 @@ export async function measureCost(
     },
   ]);
   return cost;
+}
+
+/** A recall on a new connection. */
+export function firstRecall(server: string, schema: string, bench: LoadedBench): Timed {
+  const { embeddings } = bench;
+  return async (round) => {
+    const fresh = await openBenchMemory({ database: server, schema, embeddings });
+    const ms = await readerRecall(fresh, readerOf(bench), { rounds: 1, warmUps: 0 })(round);
+    await fresh.close();
+    return ms;
+  };
 }

@@ -41,20 +41,17 @@ export interface WriteCost {
  * texts.
  */
 export async function compareWrites(
-  { memory, peers, writers: [few, many] }: LoadedBench,
+  bench: LoadedBench,
   { adds, batches }: Sizes,
 ): Promise<WriteCost> {
-  const single = await timeInTurns(
-    {
-      none: add(memory, newcomer, 41),
-      few: add(memory, few.userId, 42),
-      many: add(memory, many.userId, 43),
-      ...(peers && { put: put(peers, 44) }),
-    },
-    adds,
-  );
+  const {
+    peers,
+    writers: [few, many],
+  } = bench;
+  const ours = writesOf(bench);
+  const single = await timeInTurns({ ...ours.single, ...(peers && { put: put(peers, 44) }) }, adds);
   const batch = await timeInTurns(
-    { add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) },
+    { ...ours.batch, ...(peers && { put: putBatch(peers, 46) }) },
     batches,
   );
   const count = (texts: readonly string[]) => `${texts.length.toLocaleString("en")} memories`;
@@ -81,6 +78,18 @@ export async function compareWrites(
     addsPerSecond,
     putsPerSecond,
     add: single.many.p50 / single.few.p50,
+  };
+}
+
+/** Memories added one by one, to users with none at first, few and many, and in batches. */
+export function writesOf({ memory, writers: [few, many] }: LoadedBench) {
+  return {
+    single: {
+      none: add(memory, newcomer, 41),
+      few: add(memory, few.userId, 42),
+      many: add(memory, many.userId, 43),
+    },
+    batch: { add: addBatch(memory, 45) },
   };
 }
 
