@@ -81,12 +81,12 @@ async function measurePairs(before: Side, after: Side): Promise<Pairs> {
   const rounds = Math.max(0, ...slices.map(([, count]) => count));
   for (let round = -warmUps; round < rounds; round++) {
     if (round % 10 === 0) console.error(`Round ${round} of ${rounds}`);
-    for (const [index, [name, count]] of slices.entries()) {
-      if (round >= count || (round < 0 && count === 1)) continue;
-      const isBeforeFirst = (round + index) % 2 === 0;
-      const first = await (isBeforeFirst ? before : after).measure(name);
-      const second = await (isBeforeFirst ? after : before).measure(name);
-      if (round >= 0) addPairs(pairs, isBeforeFirst ? [first, second] : [second, first]);
+    const inRound = slices.filter(([, count]) => round < count && (round >= 0 || count > 1));
+    for (const [index, [name]] of inRound.entries()) {
+      const isSwapped = (round + index) % 2 === 0;
+      const [first, second] = isSwapped ? [after, before] : [before, after];
+      const figures = [await first.measure(name), await second.measure(name)] as const;
+      if (round >= 0) addPairs(pairs, isSwapped ? [figures[1], figures[0]] : figures);
     }
   }
   return pairs;

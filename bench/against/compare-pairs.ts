@@ -24,7 +24,10 @@ export function comparePairs(pairs: readonly Pair[]): Comparison {
   // Ranks of a binomial distribution, by its normal approximation: 1.96 × half of √pairs.
   const margin = 0.98 / Math.sqrt(pairs.length);
   const between = (low: number, high: number) =>
-    [percentile(ratios, Math.max(0, low)), percentile(ratios, Math.min(1, high))] as const;
+    [
+      percentile(ratios, Math.max(1 / pairs.length, low)),
+      percentile(ratios, Math.min(1, high)),
+    ] as const;
   return {
     pairs: pairs.length,
     before: percentile(
