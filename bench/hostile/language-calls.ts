@@ -6,7 +6,7 @@ import type { HostileInput } from "./inputs.js";
 import { durationInputs, searchLanguages } from "./search-languages.js";
 
 /** A question in one search language, and the inputs that are hostile to its dates. */
-export interface LanguageCall extends HostileCall {
+interface LanguageCall extends HostileCall {
   readonly inputs: readonly HostileInput[];
 }
 
@@ -16,7 +16,7 @@ export async function languageCalls(database: BenchDatabase) {
     const memory = createMemory({
       database: database.pool,
       schema: `${database.schema}_${language}`,
-      jobs: "off",
+      jobs: "inline",
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       config: { retrieval: { language } },
     });
