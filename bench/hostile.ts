@@ -1,6 +1,7 @@
 import { openBenchDatabase } from "./bench-database.js";
 import { hostileCalls } from "./hostile/calls.js";
 import { callInputs, hostileInputs } from "./hostile/inputs.js";
+import { languageCalls } from "./hostile/language-calls.js";
 import { type Measured, type MeasuredCall, measureCall, measureRule } from "./hostile/measure.js";
 import { hostileRules } from "./hostile/rules.js";
 import { workCalls } from "./hostile/work-calls.js";
@@ -16,7 +17,7 @@ try {
   printEnvironment(database);
   for (const rule of hostileRules.filter(({ name }) => name.includes(only))) {
     const measured: Measured[] = [];
-    for (const input of hostileInputs) measured.push(await measureRule(rule, input));
+    for (const input of rule.inputs ?? hostileInputs) measured.push(await measureRule(rule, input));
     all.push(...measured);
     show(rule.name, measured);
   }
@@ -30,6 +31,14 @@ try {
   }
   await work.close();
   await close();
+  const languages = await languageCalls(database);
+  for (const call of languages.calls.filter(({ name }) => name.includes(only))) {
+    const measured: MeasuredCall[] = [];
+    for (const input of call.inputs) measured.push(await measureCall(call, input));
+    blocks.push(...measured);
+    show(call.name, measured);
+  }
+  await languages.close();
 } finally {
   await database.close();
 }

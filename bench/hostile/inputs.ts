@@ -19,6 +19,7 @@ const repeated: Readonly<Record<string, string>> = {
   "equals signs": "=",
   underscores: "_",
   apostrophes: "n't ",
+  titles: "Dr. ",
   slashes: "/a.b",
   brackets: "[",
   images: "![](",
@@ -53,11 +54,7 @@ export interface HostileInput {
 
 /** Texts for rules and calls: repetitions, and what never repeats. */
 export const hostileInputs: readonly HostileInput[] = [
-  ...Object.entries(repeated).map(([name, part]) => ({
-    name,
-    text: (characters: number) =>
-      part.repeat(Math.ceil(characters / part.length)).slice(0, characters),
-  })),
+  ...Object.entries(repeated).map(([name, part]) => repeatedInput(name, part)),
   {
     name: "different words",
     text: (characters) => numbered(characters, (index) => `w${index.toString(36)} `),
@@ -78,6 +75,20 @@ export const callInputs: readonly HostileInput[] = [
   ...["a letter", "empty lines", "different words", "different ideographs", "marks"],
   ...["tags of memory", "open tags", "ligatures", "halves", "escapes"],
 ].map(inputCalled);
+
+/** Inputs for what reads dates. */
+export const dateInputs: readonly HostileInput[] = [
+  ...["dates", "days", "digits", "words", "ideographs", "dashes"],
+  ...["colons", "full stops", "different words"],
+].map(inputCalled);
+
+/** `part` over and over. */
+export function repeatedInput(name: string, part: string): HostileInput {
+  return {
+    name,
+    text: (characters) => part.repeat(Math.ceil(characters / part.length)).slice(0, characters),
+  };
+}
 
 function inputCalled(name: string): HostileInput {
   const input = hostileInputs.find((other) => other.name === name);

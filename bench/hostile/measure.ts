@@ -82,11 +82,11 @@ async function leastOf({ name, run, isResult }: HostileRule, text: string, runs:
     // Another string each time: engines remember what a pattern found in a string.
     const fresh = `${text.slice(0, -1)}${index % 10}`;
     fresh.charCodeAt(0);
-    const from = performance.now();
+    const from = now();
     // A result that is there is not awaited: a turn of the event loop is not the rule's.
     const given = run(fresh);
     const result = given instanceof Promise ? await given : given;
-    least = Math.min(least, performance.now() - from);
+    least = Math.min(least, msBetween(from, now()));
     const fine = isResult ? isResult(result, fresh) : result !== undefined;
     if (!fine) refused = `${name} did not take it: ${JSON.stringify(result)?.slice(0, 80)}`;
   }
@@ -136,21 +136,30 @@ export async function measureCall(
   };
 }
 
+interface Moment {
+  readonly passedMs: number;
+  readonly usedMs: number;
+}
+
+function now(): Moment {
+  const { user, system } = process.cpuUsage();
+  return { passedMs: performance.now(), usedMs: (user + system) / 1_000 };
+}
+
 /**
- * Watches how long each turn of the event loop takes: the less of the time that passed and of the
- * processor's time, so that other programs of the machine do not count.
+ * The less of the time that passed and of the processor's time, so that other programs of the
+ * machine do not count.
  */
+const msBetween = (from: Moment, to: Moment): number =>
+  Math.min(to.passedMs - from.passedMs, to.usedMs - from.usedMs);
+
+/** Watches how long each turn of the event loop takes. */
 export function watchBlocks() {
-  const processorMs = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1_000;
-  };
-  let [longest, on] = [0, true];
-  let [at, used] = [performance.now(), processorMs()];
+  let [longest, on, at] = [0, true, now()];
   const tick = () => {
-    const [now, nowUsed] = [performance.now(), processorMs()];
-    longest = Math.max(longest, Math.min(now - at, nowUsed - used));
-    [at, used] = [now, nowUsed];
+    const next = now();
+    longest = Math.max(longest, msBetween(at, next));
+    at = next;
     if (on) setImmediate(tick);
   };
   setImmediate(tick);

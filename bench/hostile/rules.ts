@@ -9,6 +9,7 @@ import {
   trimToLength,
   writingProblems,
 } from "../../src/memories/write/writing-constraints.rule.js";
+import { jsonIn } from "../../src/models/fit-answer.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
@@ -22,6 +23,8 @@ import { createRedactor } from "../../src/text/redactor.js";
 import { searchText } from "../../src/text/search-text.js";
 import { isStorable } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
+import { dateInputs, type HostileInput } from "./inputs.js";
+import { durationInputs, searchLanguages } from "./search-languages.js";
 
 /** A rule of one text, and what shows that it looked at it. */
 export interface HostileRule {
@@ -29,6 +32,8 @@ export interface HostileRule {
   readonly run: (text: string) => unknown;
   /** Whether `result` is one. @default a value that is not undefined */
   readonly isResult?: (result: unknown, text: string) => boolean;
+  /** @default hostileInputs */
+  readonly inputs?: readonly HostileInput[];
 }
 
 const isText = (result: unknown) => typeof result === "string";
@@ -79,9 +84,15 @@ export const hostileRules: readonly HostileRule[] = [
     isResult: isList,
   },
   { name: "searchText", run: (text) => searchText(text), isResult: isText },
+  ...searchLanguages.map(({ language, locale }) => ({
+    name: `questionDates: ${language}`,
+    run: (text: string) => questionDates(text, { language, now: new Date(), timeZone: "UTC" }),
+    isResult: isList,
+    inputs: [...dateInputs, ...durationInputs(locale)],
+  })),
   {
-    name: "questionDates",
-    run: (text) => questionDates(text, { language: "english", now: new Date(), timeZone: "UTC" }),
+    name: "jsonIn",
+    run: (text) => [jsonIn(text), jsonIn(`[{${text}}]`), jsonIn(`{"a": ${text}}`)],
     isResult: isList,
   },
   {

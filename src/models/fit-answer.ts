@@ -1,5 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
+import { isDeeper } from "../text/plain-json.js";
 
 export interface FittedAnswer<Output> {
   readonly value: Output;
@@ -142,6 +143,16 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 
 const endOfThoughts = "</think>";
 const brackets = /[[\]{}]/g;
+const apostrophes = /['‘’`´]/g;
+
+/**
+ * Jsonrepair reads on from each apostrophe, again and again: cubic time, 2 s for `{n't n't …` of
+ * 8,000 characters. What this allows takes at most 0.1 s.
+ */
+const isRepairable = (part: string): boolean =>
+  part.length <= 20_000 &&
+  part.length ** 2 * (part.match(apostrophes)?.length ?? 0) <= 4e9 &&
+  !isDeeper(part, 100);
 
 /**
  * Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty.
@@ -159,8 +170,9 @@ export function jsonIn(text: string): unknown {
   return undefined;
 }
 
-/** @throws if it cannot be repaired, or open brackets only would be closed */
+/** @throws if it cannot be repaired in time, or open brackets only would be closed */
 function repaired(part: string): string {
+  if (!isRepairable(part)) throw new SyntaxError("Repairing the JSON would take too long.");
   const json = jsonrepair(part);
   const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [
     number,

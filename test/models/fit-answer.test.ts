@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
 import { forAll } from "../support/for-all.js";
+import { processorMs } from "../support/timing.js";
 
 const item = z.object({
   title: z.string(),
@@ -177,6 +178,27 @@ describe("JSON in a text", () => {
     ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
   ])("JSON in a text may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
+
+  it.each(["n't ", "a'b ", "n't, ", "![](", "{", '"', "'", '"a" "b"', "’", "[", '{"a":', "\\"])(
+    "jsonIn takes less than 200 ms for any length of %j",
+    (part) => {
+      for (const length of [1_000, 2_000, 5_000, 20_000, 100_000])
+        for (const [before, after] of [
+          ["[{", "}]"],
+          ['{"a": ', "}"],
+        ]) {
+          const answer = `${before}${part.repeat(length / part.length)}${after}`;
+          expect(processorMs(() => jsonIn(answer), 200)).toBeLessThan(200);
+        }
+    },
+  );
+
+  it("jsonIn repairs long answers with apostrophes", () => {
+    const facts = Array.from({ length: 20 }, (_, index) => `{"text": "Ana's dog's ${index}",}`);
+    expect(jsonIn(`{"facts": [${facts.join()}]}`)).toMatchObject({
+      facts: facts.map((_, index) => ({ text: `Ana's dog's ${index}` })),
+    });
+  });
 
   it("jsonIn returns undefined for two fences and for prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
