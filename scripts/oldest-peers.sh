@@ -2,7 +2,8 @@
 # The tests of LangGraph on the oldest Node and with the oldest version of each peer that
 # package.json allows; the lock file holds the newest. In a temporary copy, on the embedded database.
 #
-#   scripts/oldest-peers.sh [OPTIONS OF VITEST] [FILES]    default: how graphs stream, pause, go back and are typed
+#   scripts/oldest-peers.sh [OPTIONS OF VITEST] [FILES]    default: how graphs stream, pause, go back and are typed, and
+#                                                          what depends on other peers
 #
 # Fails when the oldest set cannot be installed: package.json would promise what nobody can have.
 set -euo pipefail
@@ -17,30 +18,32 @@ tests=(
 )
 has_files=false
 for argument in "$@"; do [[ $argument == -* ]] || has_files=true; done
-$has_files || set -- "$@" "${tests[@]/#/test/langgraph/}"
+# AI SDK 7 and pg-boss 12 need Node 22: their suites compare both versions, and run on Node 24.
+others=(http/server http/callers mcp/streamable-http events/spans events/metrics)
+$has_files || set -- "$@" "${tests[@]/#/test/langgraph/}" "${others[@]/#/test/}"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -R src test scripts migrations examples graphs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
+cp -R src test scripts migrations examples graphs docs langgraph.json tsconfig*.json vitest.config.ts package.json "$copy"
 cd "$copy"
 
 # Without the lock file. Of the development tools only what these tests need.
 node --input-type=module --eval '
   import { readFileSync, writeFileSync } from "node:fs";
-  const { name, type, dependencies, engines, peerDependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+  const { devDependencies: tools, peerDependencies, engines, overrides } = manifest;
   const oldestOf = (range) => /\d+(?:\.\d+)*/.exec(range)[0];
   const peers = Object.fromEntries(Object.entries(peerDependencies).map(([peer, range]) => [peer, oldestOf(range)]));
-  const needed = /^(@langchain\/(langgraph-checkpoint-validation|anthropic)|@types\/|deepagents|diff|esbuild|fast-check|playwright-core|tsx|typescript)/;
-  const tools = Object.fromEntries(Object.entries(devDependencies).filter(([tool]) => needed.test(tool)));
-  // The last versions that run on Node 20.
+  const unneeded = /^(@arethetypeswrong|@biomejs|dependency-cruiser|axe-core|knip|publint|typedoc|@langchain\/langgraph-cli)/;
+  const needed = Object.entries(tools).filter(([tool]) => !unneeded.test(tool));
+  // The last versions that run on Node 20. Each SDK of OpenTelemetry takes a few releases of the API.
   const onNode20 = { vitest: "^4.1.12", "@langchain/openai": "1.5.8" };
-  const node = `~${oldestOf(engines.node)}`;
+  for (const part of ["context-async-hooks", "sdk-metrics", "sdk-trace-base"]) onNode20[`@opentelemetry/${part}`] = "^2.0.0";
   const langchain = Object.fromEntries(Object.entries(peers).filter(([peer]) => /^@?langchain/.test(peer)));
   writeFileSync("package.json", JSON.stringify({
-    name, type, dependencies,
-    devDependencies: { ...tools, ...peers, ...onNode20, node },
-    overrides: langchain,
-    allowScripts: { node: true },
+    ...manifest,
+    devDependencies: { ...Object.fromEntries(needed), ...peers, ...onNode20, node: `~${oldestOf(engines.node)}` },
+    overrides: { ...overrides, ...langchain },
   }));
 '
 if ! npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error; then
@@ -56,7 +59,8 @@ if [[ $version != v20.* ]]; then
   exit 1
 fi
 printf 'On Node %s with the oldest peers:' "$version"
-for peer in @langchain/langgraph @langchain/core @langchain/langgraph-checkpoint langchain ai pg-boss @electric-sql/pglite; do
+for peer in @langchain/langgraph @langchain/core @langchain/langgraph-checkpoint langchain ai pg-boss hono \
+  @hono/node-server jose @modelcontextprotocol/server @opentelemetry/api @electric-sql/pglite; do
   printf ' %s %s' "$peer" "$(node -p "require('./node_modules/$peer/package.json').version")"
 done
 echo

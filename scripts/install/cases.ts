@@ -39,13 +39,21 @@ export const installCases: readonly InstallCase[] = [
 export const compilers = ["5.6", "5.9", "7.0"] as const;
 export const resolutions = ["bundler", "nodenext"] as const;
 
-/** Waits for a fact that a worker learns from pg-boss's queue, on the embedded database. */
+/**
+ * Waits for a fact that a worker learns from pg-boss's queue. Queues need a server, which
+ * DATABASE_URL names.
+ */
 export const queueProgram = `
 import { createMemory } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
+import pg from "pg";
 
 const config = { preset: "every-round" } as const;
-const memory = createMemory({ model: new OfflineChatModel(), config, jobs: { pgBoss: {} } });
+const schema = "installed_" + process.pid;
+const queue = schema + "_queue";
+const database = process.env.DATABASE_URL;
+const jobs = { pgBoss: { schema: queue } };
+const memory = createMemory({ database, schema, model: new OfflineChatModel(), config, jobs });
 await memory.setup();
 const scope = { userId: "ana" };
 const worker = await memory.work();
@@ -62,4 +70,8 @@ while (facts.length === 0) {
 console.log(facts[0]?.text);
 await worker.stop();
 await memory.close();
+const client = new pg.Client(database);
+await client.connect();
+for (const name of [schema, queue]) await client.query('drop schema "' + name + '" cascade');
+await client.end();
 `;

@@ -140,7 +140,7 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
 
 /** npm installs the extension 0.0.15 with this version of the engine alone. */
 export const engineVersion = "0.5.14";
-export const installEngine = `npm install @electric-sql/pglite@${engineVersion}`;
+export const installEngine = "npm install @electric-sql/pglite@0.5.14";
 export const installVectorsCommand = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
 export const lacksPgvector =

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isInRange } from "../../src/peers.js";
+import { engineVersion, installEngine } from "../../src/postgres/database-error.js";
 import { briefly } from "../support/compiled.js";
 import { repository } from "../support/doc-pages.js";
 import { newProject } from "../support/packed.js";
@@ -161,6 +162,17 @@ describe("A package of another version is named in one sentence, with the comman
     expect(inside.filter((version) => !isInRange(version, range))).toEqual([]);
     expect(outside.filter((version) => isInRange(version, range))).toEqual([]);
   });
+});
+
+it("Each optional package is listed with its range in docs/getting-started.md", () => {
+  const manifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  const { peerDependencies, peerDependenciesMeta, devDependencies } = manifest;
+  const page = readFileSync(join(repository, "docs/getting-started.md"), "utf8");
+  const rows = page.replaceAll("\\|", "|").replaceAll(/ +/g, " ");
+  const listed = (name: string) => rows.includes(`| \`${name}\` | \`${peerDependencies[name]}\` |`);
+  expect(Object.keys(peerDependenciesMeta).filter((name) => !listed(name))).toEqual([]);
+  expect(devDependencies["@electric-sql/pglite"]).toBe(engineVersion);
+  expect(installEngine).toBe(`npm install @electric-sql/pglite@${engineVersion}`);
 });
 
 describe("Node that is too old", () => {
