@@ -27,7 +27,7 @@ const sideOptions = [
 ];
 
 /** Rounds before those that count: compilers, plans and caches get warm. */
-const warmUps = 3;
+const warmUps = 20;
 
 /** Compares the benchmark of `npm run BENCH`, and says what went wrong in one sentence. */
 export async function compareCommits(bench: string, ref: string): Promise<void> {
@@ -80,7 +80,7 @@ async function measurePairs(before: Side, after: Side): Promise<Pairs> {
   const slices = Object.entries(after.slices).filter(([name]) => name in before.slices);
   const rounds = Math.max(0, ...slices.map(([, count]) => count));
   for (let round = -warmUps; round < rounds; round++) {
-    if (round % 10 === 0) console.error(`Round ${round} of ${rounds}`);
+    if (round % 50 === 0) console.error(`Round ${round} of ${rounds}`);
     const inRound = slices.filter(([, count]) => round < count && (round >= 0 || count > 1));
     for (const [index, [name]] of inRound.entries()) {
       const isSwapped = (round + index) % 2 === 0;

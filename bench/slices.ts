@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import type { CpuTime } from "./server-cpu.js";
-import { type Timed, timing } from "./timing.js";
+import type { Timed } from "./timing.js";
 
 // How a benchmark is measured beside another commit's. `npm run bench:NAME -- --slices` loads its
 // data, prints the names of its slices as one line of JSON, and then measures a slice for each line
@@ -27,8 +27,10 @@ export interface Announcement {
   readonly slices: Readonly<Record<string, number>>;
 }
 
-/** An odd number: the median is one of the values. */
-export const manyPairs = 61;
+/** Odd numbers: the median is one of the values. */
+export const manyPairs = 401;
+/** Of what takes long, as fifty users at once do, or leaves more rows each time. */
+export const fewPairs = 61;
 
 /** Measures the slices that standard input asks for. */
 export async function serveSlices(slices: Slices): Promise<void> {
@@ -46,29 +48,26 @@ export async function serveSlices(slices: Slices): Promise<void> {
 }
 
 /**
- * A slice for each of `timed`, of `calls` calls after one that is not counted: the caches are the
- * other commit's, and an idle connection may have been closed.
+ * A slice of one call for each of `timed`. Single calls tell two commits apart sooner than a few
+ * calls at a time: what disturbs a call disturbs its pair alone.
  *
  * @param startCpu adds the processor time of a call.
  */
 export function timedSlices(
   timed: Readonly<Record<string, Timed>>,
-  calls: number,
+  pairs: number,
   startCpu?: () => Promise<() => CpuTime>,
 ): Slices {
   const sliceOf = (name: string, call: Timed): Slice => ({
-    pairs: manyPairs,
+    pairs,
     async measure(round) {
-      const first = round * (calls + 1);
-      await call(first);
       const stopCpu = await startCpu?.();
-      const ms: number[] = [];
-      for (let each = 1; each <= calls; each++) ms.push(await call(first + each));
+      const ms = await call(round);
       const cpu = stopCpu?.();
       return {
-        [name]: timing(ms).p50,
-        ...(cpu && { [`${name} clientCpuMs`]: cpu.clientMs / calls }),
-        ...(cpu?.serverMs && { [`${name} serverCpuMs`]: cpu.serverMs / calls }),
+        [name]: ms,
+        ...(cpu && { [`${name} clientCpuMs`]: cpu.clientMs }),
+        ...(cpu?.serverMs && { [`${name} serverCpuMs`]: cpu.serverMs }),
       };
     },
   });

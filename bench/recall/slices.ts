@@ -1,6 +1,6 @@
 import type { BenchDatabase } from "../bench-database.js";
 import { startCpu } from "../server-cpu.js";
-import { type Slices, timedSlices } from "../slices.js";
+import { fewPairs, manyPairs, type Slices, timedSlices } from "../slices.js";
 import type { Timed } from "../timing.js";
 import { countRoundTrips, readerRecall, sourceRecalls } from "./compare-recalls.js";
 import { loadDimensions } from "./compare-tables.js";
@@ -46,10 +46,10 @@ export async function withRecallSlices(
         "recall in a short thread": threads.recalls.short,
         "recall in a long thread": threads.recalls.longest,
       },
-      8,
+      manyPairs,
       cpu,
     ),
-    ...timedSlices({ firstCallMs: firstRecall(server, schema, bench) }, 1),
+    ...timedSlices({ firstCallMs: firstRecall(server, schema, bench) }, fewPairs),
     ...timedSlices(
       {
         "remember in a short thread": threads.remembers.short,
@@ -58,10 +58,10 @@ export async function withRecallSlices(
         "add to few": writes.single.few,
         "add to many": writes.single.many,
       },
-      5,
+      fewPairs,
       cpu,
     ),
-    ...timedSlices({ "add a batch": writes.batch.add }, 1, cpu),
+    ...timedSlices({ "add a batch": writes.batch.add }, fewPairs, cpu),
   });
   await Promise.all([long.close(), threads.close(), bench.memory.close()]);
 }

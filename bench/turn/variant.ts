@@ -6,7 +6,7 @@ import { addMemories } from "../bench-memory.js";
 import { sentences } from "../data/corpus.js";
 import { question, seeded } from "../data/sentences.js";
 import { startCpu } from "../server-cpu.js";
-import { type Figures, manyPairs, type Slices, timedSlices } from "../slices.js";
+import { type Figures, fewPairs, manyPairs, type Slices, timedSlices } from "../slices.js";
 import { timing } from "../timing.js";
 import { answer, type Runnable } from "./graphs.js";
 
@@ -102,10 +102,10 @@ export function slicesOf(name: string, variant: Variant): Slices {
     },
     ...timedSlices(
       { [`${name} p50`]: variant.turn, [`${name} firstTokenMs`]: variant.firstToken },
-      8,
+      manyPairs,
     ),
-    ...timedSlices({ [`${name} p50of100ms`]: variant.slowTurn }, 3),
-    [`${name} of 50`]: { pairs: manyPairs, measure: async () => named(await variant.all(1)) },
+    ...timedSlices({ [`${name} p50of100ms`]: variant.slowTurn }, fewPairs),
+    [`${name} of 50`]: { pairs: fewPairs, measure: async () => named(await variant.all(1)) },
   };
 }
 

@@ -34,7 +34,8 @@ describe("an undefined database", () => {
   afterEach(() => vi.unstubAllEnvs());
   const linesOf = (options: MemoryOptions) => {
     const logger = recordingLogger();
-    createMemory({ ...options, logger });
+    // An open memory is read by metrics that a later test collects, which creates its folder.
+    void createMemory({ ...options, logger }).close();
     return logger.lines;
   };
 
