@@ -13,7 +13,7 @@ export interface ExportPage {
 }
 
 /** A field that differs from its column. */
-interface DerivedField<out Value> extends Column<Value> {
+export interface DerivedField<out Value> extends Column<Value> {
   /** The exported value, as an expression over the rows. */
   readonly out: Sql;
   /** The column's value, as an expression over the line `i` and its joins. */
