@@ -135,6 +135,7 @@ async function serves(folder: string): Promise<void> {
   const main = "node_modules/mnemograph/dist/cli/main.js";
   const child = spawn(process.execPath, [main, "serve", "--port", String(port)], {
     cwd: folder,
+    env: embedded,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
