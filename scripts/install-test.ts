@@ -9,9 +9,11 @@ import { tryInstall } from "./install/project.js";
 // Installs the packed package beside what projects have, each in an empty folder by the page's own
 // install line, and runs the page's first program; then compiles these programs with each supported
 // compiler. Needs `npm run build`, and the registry.
-//   npm run test:install [-- --all]    --all: every pair and compiler; without it, what CI runs
+//   npm run test:install [-- --all] [-- WORD]    --all: every pair and compiler; without it, what CI
+//                                                runs. WORD: the pairs that have it in their name
 
 const isAll = process.argv.includes("--all");
+const word = process.argv.slice(2).find((argument) => !argument.startsWith("--"));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-packed-"));
 let failures = 0;
 
@@ -38,13 +40,14 @@ try {
   console.log(`Node ${process.version}. The package is installed after:`);
 
   // 2. Beside what projects have.
-  for (const tried of installCases.filter(({ inCi }) => isAll || inCi)) {
+  for (const tried of installCases) {
     const name = `${tried.has.join(" ") || "nothing"}, by ${tried.manager ?? "npm"} (${tried.page})`;
-    await row(name, () => tryInstall(archive, tried));
+    const isChosen = word === undefined ? isAll || tried.inCi : name.includes(word);
+    if (isChosen) await row(name, () => tryInstall(archive, tried));
   }
 
   // 3. Its types.
-  if (isAll) {
+  if (isAll && word === undefined) {
     for (const { compiler, resolution, problems } of await checkTypes(archive))
       await row(`TypeScript ${compiler}, moduleResolution ${resolution}`, async () => {
         if (problems.length > 0) throw new Error(problems.join("\n"));

@@ -30,7 +30,7 @@ export const installCases: readonly InstallCase[] = [
     ],
     page: "create-agent",
   },
-  { has: ["@langchain/community@1", "@langchain/langgraph@1"], page: "state-graph" },
+  { has: ["@langchain/core@1", "@langchain/langgraph@1"], page: "state-graph" },
   { has: [], page: "README", manager: "pnpm", inCi: true },
   { has: [], page: "README", manager: "yarn" },
 ];

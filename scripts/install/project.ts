@@ -9,7 +9,12 @@ import { freePort } from "../../test/support/free-port.js";
 import { type InstallCase, queueProgram } from "./cases.js";
 
 const run = promisify(execFile);
-const managers = { npm: ["npm", "install"], pnpm: ["pnpm", "add"], yarn: ["yarn", "add"] } as const;
+// pnpm asks its user first whether esbuild, which tsx brings, may run an install script.
+const managers = {
+  npm: ["npm", "install"],
+  pnpm: ["pnpm", "add", "--config.strict-dep-builds=false"],
+  yarn: ["yarn", "add"],
+} as const;
 /** Ends what hangs; a slow registry takes a minute. */
 const timeoutMs = 600_000;
 
@@ -49,9 +54,9 @@ export async function install(
   manager: keyof typeof managers,
   packages: readonly string[],
 ): Promise<void> {
-  const [name, verb] = managers[manager];
+  const [name, ...verb] = managers[manager];
   // npm starts the other managers in their newest version.
-  const command = manager === "npm" ? [name, verb] : ["npx", "--yes", `${name}@latest`, verb];
+  const command = manager === "npm" ? [name, ...verb] : ["npx", "--yes", `${name}@latest`, ...verb];
   await runCommand(folder, [...command, ...packages]);
 }
 
