@@ -6,6 +6,12 @@ import { firstProgram, inEmptyFolder, install, installLines, runCommand } from "
 /** Pages whose first programs are compiled: together they use each way in. */
 const pages = ["README", "state-graph", "supervisor", "http", "mcp", "ai-sdk", "deepagents"];
 
+/** What the pages' programs import besides what the first lines of the pages install. */
+const others = [
+  ...["@modelcontextprotocol/server", "@modelcontextprotocol/client", "hono"],
+  ...["@types/node@24"],
+];
+
 export interface TypeCheck {
   readonly compiler: string;
   readonly resolution: string;
@@ -23,7 +29,7 @@ export async function checkTypes(archive: string): Promise<TypeCheck[]> {
     );
     const packages = [...new Set(names)].map((name) => (name === "mnemograph" ? archive : name));
     const aliases = compilers.map((version) => `typescript-${version}@npm:typescript@${version}`);
-    await install(folder, "npm", [...packages, ...aliases, "@types/node@24"]);
+    await install(folder, "npm", [...packages, ...aliases, ...others]);
     for (const page of pages) writeFileSync(join(folder, `${page}.mts`), firstProgram(page).code);
     const checks: TypeCheck[] = [];
     for (const compiler of compilers) {
