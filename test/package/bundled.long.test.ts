@@ -226,7 +226,7 @@ describe("the published package", () => {
       const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(
         ({ stderr }) => stderr,
       );
-      expect(await inspecting).toContain(": npm install hono @hono/node-server ");
+      expect(await inspecting).toContain("run `npm install hono @hono/node-server`");
       expect(others).toContain("hono @hono/node-server");
 
       const embeddings = new HashingEmbeddings();
