@@ -5,6 +5,7 @@ import { MemoryError } from "./errors.js";
 import { attempt } from "./text/plain-json.js";
 
 interface Manifest {
+  readonly name?: string;
   readonly version?: string;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -32,7 +33,7 @@ export function requirePeer<Module>(path: string): Module {
 
 export function installedVersion(name: string): string | undefined {
   const path = places()
-    .flatMap((place) => createRequire(place).resolve.paths(name) ?? [])
+    .flatMap((place) => attempt(() => createRequire(place).resolve.paths(name)) ?? [])
     .map((folder) => join(folder, name, "package.json"))
     .find(existsSync);
   return path && readManifest(path).version;
@@ -48,8 +49,9 @@ const checked = new Set<string>();
 export function checkPeer(name: string): void {
   if (checked.has(name)) return;
   const own = attempt(() => readManifest(new URL("../package.json", import.meta.url)));
-  const range = own?.peerDependencies?.[name];
-  const version = range && attempt(() => installedVersion(name));
+  // In a bundle it is the one of an app.
+  const range = own?.name === "mnemograph" ? own.peerDependencies?.[name] : undefined;
+  const version = range && installedVersion(name);
   if (!version || isInRange(version, range)) return void checked.add(name);
   throw new MemoryError(
     "PEER_MISSING",
@@ -73,25 +75,17 @@ export function isInRange(version: string, range: string): boolean {
 const numbersOf = (version: string) => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number);
 
 /**
- * Loads optional packages.
+ * For the `catch` of an import: with one, bundlers build without the package.
  * @param names as in `npm install`
  * @param orElse another way than `npm install`
  * @throws MemoryError `PEER_MISSING`
  */
-export async function loadPeers<Module>(
-  purpose: string,
-  names: string,
-  load: () => Promise<Module>,
-  orElse = "",
-): Promise<Module> {
-  for (const name of names.split(" ")) checkPeer(name);
-  try {
-    return await load();
-  } catch (cause) {
+export function refuseMissing(purpose: string, names: string, orElse = "") {
+  return (cause: unknown): never => {
     const { code } = cause as { code?: unknown };
     if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw cause;
     const needed = `${purpose} needs ${names.replace(" ", " and ")}, which cannot be found`;
     const message = `${needed}: run \`npm install ${names}\`${orElse}.`;
     throw new MemoryError("PEER_MISSING", message, { cause });
-  }
+  };
 }

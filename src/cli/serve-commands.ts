@@ -3,7 +3,7 @@ import { type AddressInfo, isIP } from "node:net";
 import { userInfo } from "node:os";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
-import { loadPeers } from "../peers.js";
+import { checkPeer, refuseMissing } from "../peers.js";
 import {
   type CliCommand,
   type MemoryFlags,
@@ -177,7 +177,8 @@ async function serveUntilStopped(
 }
 
 /** @throws MemoryError `PEER_MISSING` */
-function peers<Module>(names: string, load: () => Promise<Module>): Promise<Module> {
-  const byNpx = `npx${names.replace(/^| /g, " --package=")} …`;
-  return loadPeers("This command", names, load, ` (or ${byNpx})`);
+async function peers<Module>(names: string, load: () => Promise<Module>): Promise<Module> {
+  for (const name of names.split(" ")) checkPeer(name);
+  const byNpx = ` (or npx${names.replace(/^| /g, " --package=")} …)`;
+  return load().catch(refuseMissing("This command", names, byNpx));
 }

@@ -1,7 +1,7 @@
 import type { JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import type { Caller } from "../operations/caller.js";
-import { loadPeers } from "../peers.js";
+import { checkPeer, refuseMissing } from "../peers.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
@@ -105,4 +105,7 @@ function userOfSubject({ sub }: JwtClaims): Caller | null {
     : { role: "user", scope: { userId: sub } };
 }
 
-const loadJose = () => loadPeers("`jwtScopes`", "jose", () => import("jose"));
+async function loadJose() {
+  checkPeer("jose");
+  return await import("jose").catch(refuseMissing("`jwtScopes`", "jose"));
+}

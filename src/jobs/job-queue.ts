@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
-import { loadPeers } from "../peers.js";
+import { checkPeer, refuseMissing } from "../peers.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
@@ -220,7 +220,7 @@ interface StartedBoss extends PgBossInstance {
 type BossClass = new (options: Readonly<Record<string, unknown>>) => StartedBoss;
 
 /** Version 12 has a named export, version 10 a default one. */
-type BossModule = { readonly PgBoss: BossClass } | { readonly default: BossClass };
+type BossModule = { readonly PgBoss?: BossClass; readonly default?: BossClass };
 
 const connectionOptions = ["connectionString", "host", "database", "user", "db"];
 
@@ -236,8 +236,9 @@ async function startBoss(
       "Queues need a PostgreSQL server, which other processes reach: with the embedded database leave out `jobs`.",
     );
   }
-  const found = await loadPeers<BossModule>("`jobs`", "pg-boss", () => import("pg-boss"));
-  const PgBoss = "PgBoss" in found ? found.PgBoss : found.default;
+  checkPeer("pg-boss");
+  const found: BossModule = await import("pg-boss").catch(refuseMissing("`jobs`", "pg-boss"));
+  const { default: PgBoss10, PgBoss = PgBoss10 as BossClass } = found;
   const ours = {
     db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) },
   };

@@ -139,7 +139,7 @@ async function bundled(
     // What esbuild asks for where CommonJS packages are bundled into an ES module.
     ...(format === "esm" && {
       banner: {
-        js: 'import { createRequire as cr } from "node:module"; const require = cr(import.meta.url);',
+        js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
       },
     }),
   });
@@ -264,6 +264,31 @@ describe("the published package", () => {
     writeFileSync(file, program(head));
     expect(await outputOf(file, project)).toEqual({ applied: 3, lastSeq: 1 });
     rmSync(join(project, "data"), { recursive: true, force: true });
+  });
+
+  it("The package is bundled where no optional package is installed", async () => {
+    const bare = join(folder, "bare");
+    const packages = join(bare, "node_modules");
+    mkdirSync(packages, { recursive: true });
+    const { peerDependenciesMeta } = JSON.parse(
+      readFileSync(join(repository, "package.json"), "utf8"),
+    );
+    const optional = Object.keys(peerDependenciesMeta).map((name) => name.split("/")[0] as string);
+    for (const name of readdirSync(installed)) {
+      if (!optional.includes(name)) symlinkSync(join(installed, name), join(packages, name));
+    }
+    writeFileSync(join(bare, "app.mjs"), program(imports));
+    const { errors } = await build({
+      entryPoints: [join(bare, "app.mjs")],
+      write: false,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      logLevel: "silent",
+      preserveSymlinks: true,
+      external: ["pg-native"],
+    });
+    expect(errors).toEqual([]);
   });
 
   it.each([

@@ -13,7 +13,7 @@ import {
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import { loadPeers } from "../../peers.js";
+import { checkPeer, refuseMissing } from "../../peers.js";
 import { checkOptions } from "../run/node-options.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import type { LooseGraph } from "../wrap/agent-graph.js";
@@ -203,8 +203,10 @@ export async function createMemorySupervisor(
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
-const loadLangchain = () =>
-  loadPeers("createMemorySupervisor", "langchain", () => import("langchain"));
+async function loadLangchain() {
+  checkPeer("langchain");
+  return await import("langchain").catch(refuseMissing("createMemorySupervisor", "langchain"));
+}
 
 type Messages = { messages: BaseMessage[] };
 type SubagentGraph = {
