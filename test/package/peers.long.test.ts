@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import {
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,12 +10,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import pg from "pg";
+import { PgBoss } from "pg-boss";
+import PgBoss10 from "pg-boss-10";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { isInRange } from "../../src/peers.js";
 import { engineVersion, installEngine } from "../../src/postgres/database-error.js";
 import { briefly } from "../support/compiled.js";
 import { repository } from "../support/doc-pages.js";
 import { newProject } from "../support/packed.js";
+import { onServer } from "../support/test-database.js";
+import { newSchemaName } from "../support/worker-pool.js";
 
 const run = promisify(execFile);
 const command = "node_modules/mnemograph/dist/cli/main.js";
@@ -42,11 +46,9 @@ beforeEach(() => {
 const placeOf = (name: string) => join(project, "node_modules", name);
 const remove = (name: string) => rmSync(placeOf(name), { recursive: true, force: true });
 
-function restore(name: string): void {
-  const place = placeOf(name);
-  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+function restore(name: string, from = name): void {
   remove(name);
-  symlinkSync(join(repository, "node_modules", name), place);
+  symlinkSync(join(repository, "node_modules", from), placeOf(name));
 }
 
 /** The installed package under another version, as if it had been installed in spite of npm. */
@@ -162,6 +164,76 @@ describe("A package of another version is named in one sentence, with the comman
     expect(inside.filter((version) => !isInRange(version, range))).toEqual([]);
     expect(outside.filter((version) => isInRange(version, range))).toEqual([]);
   });
+});
+
+describe.runIf(onServer())("The pg-boss that is installed (server only)", () => {
+  const url = inject("databaseUrl") ?? "";
+  const schemas: string[] = [];
+  afterAll(async () => {
+    const client = new pg.Client(url);
+    await client.connect();
+    for (const schema of schemas) await client.query(`drop schema if exists "${schema}" cascade`);
+    await client.end();
+  });
+  const newSchema = () => {
+    schemas.push(newSchemaName());
+    return schemas.at(-1) as string;
+  };
+  const program = `
+    import { createMemory } from "mnemograph";
+    import { OfflineChatModel } from "mnemograph/testing";
+    const [database, schema, queues, others] = JSON.parse(process.argv[2]);
+    const open = (queue) =>
+      createMemory({ database, schema, model: new OfflineChatModel(), jobs: { pgBoss: { schema: queue } } });
+    const memory = open(queues);
+    await memory.setup();
+    const worker = await memory.work({ kinds: ["facts"] });
+    const scope = { userId: "ana" };
+    const messages = [{ role: "user", content: "I am allergic to peanuts." }];
+    await memory.remember({ scope, threadId: "t", messages });
+    await memory.upkeep();
+    let facts = [];
+    while (facts.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      facts = await memory.memories.list({ scope });
+    }
+    console.log(facts[0].text);
+    await worker.stop();
+    await memory.close();
+    const other = open(others);
+    await other.work().catch(({ code, message }) => console.log(code + ": " + message));
+    await other.close();`;
+
+  it.each([
+    [
+      "10",
+      "pg-boss-10",
+      "12",
+      () => new PgBoss({ connectionString: url, schema: schemas.at(-1)! }),
+    ],
+    ["12", "pg-boss", "10", () => new PgBoss10({ connectionString: url, schema: schemas.at(-1)! })],
+  ] as const)(
+    "%s gets the jobs of { pgBoss: options }, and refuses the tables of another",
+    async (version, name, otherVersion, makeOther) => {
+      const [schema, queues, others] = [newSchema(), newSchema(), newSchema()];
+      const other = makeOther();
+      await other.start();
+      await other.stop({ graceful: false });
+      restore("pg-boss", name);
+      writeFileSync(join(project, "main.mjs"), program);
+      const given = JSON.stringify([url, schema, queues, others]);
+      const { stdout, stderr } = await run(process.execPath, [...briefly, "main.mjs", given], {
+        cwd: project,
+      });
+      expect(stderr).toBe("");
+      const [fact, error] = stdout.split("\n");
+      expect(fact).toBe("The user is allergic to peanuts.");
+      expect(error).toBe(
+        `SCHEMA_DIFFERS: The schema "${others}" has the tables of pg-boss ${otherVersion}, and pg-boss ${version} is installed: ` +
+          'name another schema in every process, as in jobs: { pgBoss: { schema: "queues" } }.',
+      );
+    },
+  );
 });
 
 it("Each optional package is listed with its range in docs/getting-started.md", () => {
