@@ -162,23 +162,30 @@ function createTaker(
   onError: (error: unknown) => void,
 ) {
   let stopped = false;
-  let wake = () => {};
+  let woken = false;
+  let endPause = () => {};
+  const wake = () => {
+    woken = true;
+    endPause();
+  };
   const pause = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, pollIntervalMs);
-      wake = () => {
+      endPause = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   const loop = (async () => {
     while (!stopped) {
+      // A job queued from here on may be too late for this request.
+      woken = false;
       const took = await take().catch(onError);
-      if (!took && !stopped) await pause();
+      if (!took && !woken) await pause();
     }
   })();
   return {
-    wake: () => wake(),
+    wake,
     async stop() {
       stopped = true;
       wake();

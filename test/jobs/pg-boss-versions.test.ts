@@ -90,6 +90,27 @@ describe.each([10, 12] as const)("A started pg-boss %i", (version) => {
     await worker.stop();
   });
 
+  it("Wakes the worker for a job that is queued while the worker asks for one", async () => {
+    const { boss } = await startBoss(version);
+    const asking = createGate();
+    const fetch = boss.fetch.bind(boss);
+    const fetchSlowly: PgBossInstance["fetch"] = async (...which) => {
+      const found = await fetch(...which);
+      await asking.wait();
+      return found;
+    };
+    Object.assign(boss, { fetch: fetchSlowly });
+    const memory = db.memory({ model: model(), jobs: boss, config });
+    const worker = await memory.work(onlyFacts);
+    await expect.poll(() => asking.waiting, wait).toBe(1);
+    const of = conversation();
+    await say(memory, of);
+    await memory.idle();
+    asking.open();
+    await expect.poll(() => textsOf(memory, of), wait).toEqual(known);
+    await worker.stop();
+  });
+
   it("Keeps what a stopped worker had not begun, for two others that do each job once", async () => {
     const { boss } = await startBoss(version);
     const gate = createGate();
