@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import satisfies from "semver/functions/satisfies.js";
 import { MemoryError } from "./errors.js";
 import { attempt } from "./text/plain-json.js";
 
@@ -39,40 +40,23 @@ export function installedVersion(name: string): string | undefined {
   return path && readManifest(path).version;
 }
 
-const checked = new Set<string>();
-
 /**
  * Refuses a version that this package does not work with. In a bundle it checks nothing: the
  * versions there are not known.
  * @throws MemoryError `PEER_MISSING`
  */
 export function checkPeer(name: string): void {
-  if (checked.has(name)) return;
   const own = attempt(() => readManifest(new URL("../package.json", import.meta.url)));
   // In a bundle it is the one of an app.
   const range = own?.name === "mnemograph" ? own.peerDependencies?.[name] : undefined;
   const version = range && installedVersion(name);
-  if (!version || isInRange(version, range)) return void checked.add(name);
+  if (!version || satisfies(version, range, { includePrerelease: true })) return;
   throw new MemoryError(
     "PEER_MISSING",
     `Mnemograph works with ${name} ${range}, but ${version} is installed: ` +
       `run \`npm install "${name}@${range}"\`.`,
   );
 }
-
-/** For ranges such as "^0.5.14" and "^1.19.9 || ^2.0.5". */
-export function isInRange(version: string, range: string): boolean {
-  const given = numbersOf(version);
-  return range.split("||").some((part) => {
-    const least = numbersOf(part);
-    // A caret keeps the first number that is not 0.
-    const kept = least.findIndex((number) => number > 0);
-    const changed = least.findIndex((number, at) => number !== given[at]);
-    return changed < 0 || (changed > kept && (given[changed] ?? 0) > (least[changed] ?? 0));
-  });
-}
-
-const numbersOf = (version: string) => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number);
 
 /**
  * For the `catch` of an import: with one, bundlers build without the package.

@@ -1,6 +1,5 @@
 import type { ClientBase } from "pg";
 import sql, { raw } from "sql-template-tag";
-import { newestTablesOf10 } from "../jobs/job-queue.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/set-up-checkpointer.js";
 import { resolveConfig } from "../options.js";
 import { identifier } from "../postgres/connection.js";
@@ -131,7 +130,5 @@ async function checkQueues(db: Database, queueSchema: string): Promise<Check> {
   );
   if (!found?.there) return ok("queues", `None: pg-boss has no tables in "${queueSchema}".`);
   const [row] = await db.query<{ version: number }>(sql`select version from ${table}`);
-  const release = Number(row?.version) <= newestTablesOf10 ? 10 : 12;
-  const says = `The tables of pg-boss ${release} have version ${row?.version}; its start updates them.`;
-  return ok("queues", says);
+  return ok("queues", `pg-boss's tables have version ${row?.version}; its start updates them.`);
 }

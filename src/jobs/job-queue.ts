@@ -260,7 +260,7 @@ async function startBoss(
 }
 
 /** The newest tables of pg-boss 10. Version 12 does not bring them up to date. */
-export const newestTablesOf10 = 24;
+const newestTablesOf10 = 24;
 
 /** Version 12 fails to start on tables of version 10; version 10 starts on later ones, and fails. */
 async function refuseOtherTables(boss: StartedBoss, schema = "pgboss"): Promise<void> {

@@ -1,3 +1,4 @@
+import leven from "leven";
 import { z } from "zod";
 import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
@@ -15,9 +16,14 @@ function similarNames(name: string, known: readonly string[]): string[] {
   const typed = normalised(name);
   if (typed === "" || typed.length > mostCharacters) return [];
   const near = known
-    .map((other) => ({ other, edits: editDistance(typed, normalised(other)) }))
-    // One typo in three letters, so that short names are not taken for each other.
-    .filter(({ other, edits }) => edits <= Math.max(typed.length, normalised(other).length) / 3)
+    .map((other) => ({ other, edits: leven(typed, normalised(other)) }))
+    // One typo in three letters, so that short names are not taken for each other; or letters in
+    // another order.
+    .filter(
+      ({ other, edits }) =>
+        edits <= Math.max(typed.length, normalised(other).length) / 3 ||
+        sorted(typed) === sorted(normalised(other)),
+    )
     .sort((one, two) => one.edits - two.edits);
   const nearest = near.slice(0, 1).map(({ other }) => other);
   if (near[0]?.edits === 0) return nearest;
@@ -32,25 +38,9 @@ const mostCharacters = 60;
 
 const normalised = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
-const isPart = (typed: string, other: string) => typed.length > 2 && other.includes(typed);
+const sorted = (name: string): string => [...name].sort().join("");
 
-function editDistance(one: string, other: string): number {
-  let [before, last] = [
-    [] as number[],
-    Array.from({ length: other.length + 1 }, (_, index) => index),
-  ];
-  for (let i = 1; i <= one.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= other.length; j++) {
-      const change = (last[j - 1] as number) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const swap = swapped ? (before[j - 2] as number) + 1 : change;
-      row.push(Math.min((last[j] as number) + 1, (row[j - 1] as number) + 1, change, swap));
-    }
-    [before, last] = [last, row];
-  }
-  return last[other.length] as number;
-}
+const isPart = (typed: string, other: string) => typed.length > 2 && other.includes(typed);
 
 export const storableText = z
   .string()
