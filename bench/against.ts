@@ -26,8 +26,10 @@ const sideOptions = [
   ...(options.preset === undefined ? [] : [`--preset=${options.preset}`]),
 ];
 
-/** Rounds before those that count: compilers, plans and caches get warm. */
+/** Rounds before those that count, at most: compilers, plans and caches get warm. */
 const warmUps = 20;
+/** Of what is measured less often, as it takes longer, fewer. */
+const roundsPerWarmUp = 15;
 
 /** Compares the benchmark of `npm run BENCH`, and says what went wrong in one sentence. */
 export async function compareCommits(bench: string, ref: string): Promise<void> {
@@ -81,7 +83,9 @@ async function measurePairs(before: Side, after: Side): Promise<Pairs> {
   const rounds = Math.max(0, ...slices.map(([, count]) => count));
   for (let round = -warmUps; round < rounds; round++) {
     if (round % 50 === 0) console.error(`Round ${round} of ${rounds}`);
-    const inRound = slices.filter(([, count]) => round < count && (round >= 0 || count > 1));
+    const inRound = slices.filter(
+      ([, count]) => round < count && -round <= count / roundsPerWarmUp,
+    );
     for (const [index, [name]] of inRound.entries()) {
       const isSwapped = (round + index) % 2 === 0;
       const [first, second] = isSwapped ? [after, before] : [before, after];

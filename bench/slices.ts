@@ -30,7 +30,7 @@ export interface Announcement {
 /** Odd numbers: the median is one of the values. */
 export const manyPairs = 401;
 /** Of what takes long, as fifty users at once do, or leaves more rows each time. */
-export const fewPairs = 61;
+export const fewPairs = 41;
 
 /** Measures the slices that standard input asks for. */
 export async function serveSlices(slices: Slices): Promise<void> {
