@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../memories/changes/change-line.js";
 import type { MemoryChange } from "../memories/changes/record-changes.js";
+import { trustsFrom } from "../memories/item/memory.js";
 import { type Noted, notedAgain } from "../memories/item/memory-metadata.rule.js";
 import { conflictReason } from "../memories/slot/slot-conflict.rule.js";
 import { joinPlans, type WritePlan } from "../memories/write/apply-plan.js";
@@ -157,6 +158,9 @@ function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
   }
   return [...groups].map(([id, group]) => {
     const origin = group.find(({ source }) => source !== null);
+    const [kept] = group as [StoredMemory];
+    // Tags are words too: a more trusted memory does not take those of a less trusted one.
+    const vouched = group.filter(({ trust }) => trustsFrom(kept.trust).includes(trust));
     const seqs = group.flatMap(
       ({ source }) => (source?.threadId === origin?.source?.threadId ? source?.seqs : []) ?? [],
     );
@@ -164,7 +168,7 @@ function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
       id,
       gone: group.slice(1).map((memory) => memory.id),
       pinned: group.some(({ pinned }) => pinned),
-      tags: [...new Set(group.flatMap(({ tags }) => tags))].slice(0, maxTags),
+      tags: [...new Set(vouched.flatMap(({ tags }) => tags))].slice(0, maxTags),
       sourceOf: origin?.id ?? null,
       seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
     };

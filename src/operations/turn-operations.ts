@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { reportSearch } from "../internal-api.js";
+import { minTrustField } from "../memories/item/memory.js";
 import type { Memory } from "../memory.js";
 import { answerForms } from "../search/answer-query.js";
 import { memoryFilterSchema } from "../search/memory-filter.rule.js";
@@ -57,6 +58,7 @@ export const turnOperations = {
       ...each(text.optional(), "query", "agent", "timeZone"),
       messageIds: z.array(text).optional(),
       mode: z.enum(["active", "passive"]).optional(),
+      minTrust: minTrustField,
     }),
     answer: recallAnswer,
     call: async ({ memory, target }, input) =>
@@ -88,6 +90,7 @@ export const turnOperations = {
       filters: filters.optional(),
       categories: z.array(text).nullish(),
       kinds: z.array(memoryKind).nullish(),
+      minTrust: minTrustField,
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
       explain: z.boolean().optional(),

@@ -2,6 +2,7 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { internalApi, isMemory } from "../../internal-api.js";
+import { type MemoryTrust, minTrustField } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
@@ -32,6 +33,8 @@ export interface TurnOptions {
    * @default no limit; the run's `agent_id`
    */
   readonly agent?: string | undefined;
+  /** Shows only memories of at least this trust. @default any */
+  readonly minTrust?: MemoryTrust | undefined;
   /**
    * "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first.
    * @default "active"
@@ -67,6 +70,7 @@ export const turnOptionsSchema = z.strictObject({
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),
   agent: z.string().min(1).optional(),
+  minTrust: minTrustField,
   memoryMode: recallModeSchema.optional(),
 });
 

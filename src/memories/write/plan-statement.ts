@@ -148,13 +148,16 @@ function planSighting(
   const times = seenCount + 1;
   // Equal text is no delta, and in a slot only the value counts.
   const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
-  const now = { text: memory.text, seenCount: times, ...learned(memory) };
+  const sighting = sightingOf(statement, seen);
+  const { origin, trust } = sighting;
+  const source = { ...learned(memory), ...(trust !== null && { origin, trust }) };
+  const now = { text: memory.text, seenCount: times, ...source };
   const merged = change(memory, id, "MERGE", { text, seenCount }, now);
   return {
     outcome: { outcome: "merged", id, problems: [] },
     plan: {
       moves: movesTo(moves, id),
-      sightings: [sightingOf(statement, seen)],
+      sightings: [sighting],
       changes: [
         {
           ...merged,
@@ -179,7 +182,8 @@ function planUpdate(
   const links = nearestLinks(others, context.config);
   const times = seenCount + 1;
   const { metadata, expiresAt } = notedOf(memory, old);
-  const now = { text: memory.text, seenCount: times, ...learned(memory) };
+  const { origin, trust } = memory;
+  const now = { text: memory.text, seenCount: times, ...learned(memory), origin, trust };
   const updated = change(old, id, "UPDATE", { text, seenCount }, now);
   const importance = Math.max(old.importance, memory.importance);
   const confidence = Math.max(old.confidence, memory.confidence);
@@ -275,6 +279,8 @@ function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, seen).toISOString();
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
+  // A sentence without a slot confirms no slot's value.
+  const isWhole = memory.key !== undefined || !seen.keyed;
   return {
     id: seen.id,
     times: 1,
@@ -284,7 +290,9 @@ function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting
     ...(rank < seen.rank
       ? { confidence: seen.confidence, assertedTurn: seen.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
-    ...(rank > seen.rank || isVouched ? { origin, trust } : { origin: null, trust: null }),
+    ...(isWhole && (rank > seen.rank || isVouched)
+      ? { origin, trust }
+      : { origin: null, trust: null }),
   };
 }
 
