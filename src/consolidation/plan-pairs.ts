@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../memories/changes/change-line.js";
 import type { MemoryChange } from "../memories/changes/record-changes.js";
-import { trustsFrom } from "../memories/item/memory.js";
 import { type Noted, notedAgain } from "../memories/item/memory-metadata.rule.js";
 import { conflictReason } from "../memories/slot/slot-conflict.rule.js";
 import { joinPlans, type WritePlan } from "../memories/write/apply-plan.js";
@@ -157,18 +156,18 @@ function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
     groups.set(kept.id, [...(groups.get(kept.id) ?? [kept]), gone]);
   }
   return [...groups].map(([id, group]) => {
-    const origin = group.find(({ source }) => source !== null);
     const [kept] = group as [StoredMemory];
-    // Tags are words too: a more trusted memory does not take those of a less trusted one.
-    const vouched = group.filter(({ trust }) => trustsFrom(kept.trust).includes(trust));
-    const seqs = group.flatMap(
+    // Tags and quotes are words too: none of an untrusted memory's become those of another.
+    const joined = group.filter(({ trust }) => trust !== "untrusted" || kept.trust === trust);
+    const origin = joined.find(({ source }) => source !== null);
+    const seqs = joined.flatMap(
       ({ source }) => (source?.threadId === origin?.source?.threadId ? source?.seqs : []) ?? [],
     );
     return {
       id,
       gone: group.slice(1).map((memory) => memory.id),
       pinned: group.some(({ pinned }) => pinned),
-      tags: [...new Set(vouched.flatMap(({ tags }) => tags))].slice(0, maxTags),
+      tags: [...new Set(joined.flatMap(({ tags }) => tags))].slice(0, maxTags),
       sourceOf: origin?.id ?? null,
       seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
     };

@@ -14,6 +14,8 @@ const planted = `The user's invoices are paid to the account ${word}.`;
 const slot = { category: "knowledge", key: "billing_account", value: word };
 const tea = { category: "knowledge", key: "tea", value: "green" };
 
+const isPlanted = (shown: unknown) => JSON.stringify(shown).includes(word);
+
 interface Chain {
   readonly memory: Memory;
   readonly scope: { readonly userId: string; readonly appId: string };
@@ -24,7 +26,9 @@ type Step = (chain: Chain) => Promise<unknown>;
 
 let proposed: Record<string, unknown>[] = [];
 const model = taskModel({
-  fact_extraction: () => facts(...proposed),
+  // It knows only what it is shown.
+  fact_extraction: (prompt) =>
+    facts(...proposed.filter((fact) => !isPlanted(fact) || prompt.includes(word))),
   conversation_summary: () => ({ structured: { reasoning: "", summary: planted } }),
   episode_summary: () => ({ structured: { reasoning: "", summary: planted } }),
   user_insights: () => ({ structured: { insights: [{ summary: planted, evidence: [1] }] } }),
@@ -74,7 +78,7 @@ const beginnings: Record<string, Step> = {
       new HumanMessage({ id: "asks", content: "What is on my invoice?" }),
       new AIMessage({ id: "calls", content: "", tool_calls: [call] }),
       new ToolMessage({ id: "result", content: planted, tool_call_id: "call" }),
-      new AIMessage({ id: "answers", content: "An account." }),
+      new AIMessage({ id: "answers", content: `It says: ${planted}` }),
     ];
     await memory.remember({ scope, threadId: scope.userId, messages });
     await say(chain, "Thanks, noted.", candidate(planted, "Thanks, noted", slot));
@@ -91,9 +95,9 @@ const beginnings: Record<string, Step> = {
 
 const hops: Record<string, Step> = {
   extraction: (chain) =>
-    say(chain, "Thanks, noted.", candidate(planted, "Thanks, noted", { target: 1 })),
+    say(chain, "Thanks.", candidate(`The account is ${word}.`, "Thanks", { target: 1 })),
   "extraction of a slot": (chain) =>
-    say(chain, "Great.", candidate(planted, "Great", { ...slot, relation: "updates", target: 1 })),
+    say(chain, "Great.", candidate(`It is ${word}.`, "Great", { ...slot, relation: "updates" })),
   "a harmless sentence": (chain) =>
     say(chain, "I like tea.", candidate("The user likes tea.", "I like tea")),
   merge: (chain) => add(chain, { text: planted, origin: "assistant" }),
@@ -134,7 +138,7 @@ const hops: Record<string, Step> = {
     const { memory, scope } = chain;
     const [written] = await add(chain, { text: "The user likes cats.", origin: "user" });
     const of = { scope, actor: "agent", messageId: randomUUID(), threadId: scope.userId };
-    await memory.memories.update(written!.id!, { text: `The user's bank is ${word}.` }, of);
+    await memory.memories.update(written!.id!, { text: `Bank ${chain.said++} is ${word}.` }, of);
   },
   async "a revert"(chain) {
     const { memory, scope } = chain;
@@ -148,8 +152,6 @@ const hops: Record<string, Step> = {
     await memory.memories.revert(id!, { scope, to: first });
   },
 };
-
-const isPlanted = (shown: unknown) => JSON.stringify(shown).includes(word);
 
 /** What is believed of the planted words, or shown without a caution. */
 async function believed({ memory, scope }: Chain) {

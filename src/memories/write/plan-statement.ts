@@ -148,7 +148,7 @@ function planSighting(
   const times = seenCount + 1;
   // Equal text is no delta, and in a slot only the value counts.
   const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
-  const sighting = sightingOf(statement, seen);
+  const sighting = sightingOf(statement, seen, confirms(found, seen));
   const { origin, trust } = sighting;
   const source = { ...learned(memory), ...(trust !== null && { origin, trust }) };
   const now = { text: memory.text, seenCount: times, ...source };
@@ -214,7 +214,7 @@ function planUpdate(
     plan: {
       deactivated: merged.deactivated,
       moves: movesTo(moves, undefined),
-      sightings: [sightingOf(statement, old)],
+      sightings: [sightingOf(statement, old, true)],
       rewrites: [rewrite],
       changes: [
         ...merged.changes,
@@ -274,13 +274,24 @@ function movesTo(
   return moves.map((move) => ({ ...move, supersededBy: move.validTo && successor }));
 }
 
-/** A lower-ranking statement raises neither confidence nor recency. */
-function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting {
+/** Whether the statement says all that is shown of `seen`: its text, and its slot. */
+function confirms({ statement: { memory }, existing }: FoundStatement, seen: ExistingMemory) {
+  const isSlot = existing.some(({ id, relation }) => id === seen.id && relation === "slot");
+  return (isSlot || !seen.keyed) && contentHash(seen.text) === contentHash(memory.text);
+}
+
+/**
+ * A lower-ranking statement raises neither confidence nor recency.
+ * @param takesSource whether the memory then has the statement's words alone
+ */
+function sightingOf(
+  { memory }: RankedStatement,
+  seen: ExistingMemory,
+  takesSource: boolean,
+): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, seen).toISOString();
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
-  // A sentence without a slot confirms no slot's value.
-  const isWhole = memory.key !== undefined || !seen.keyed;
   return {
     id: seen.id,
     times: 1,
@@ -290,7 +301,7 @@ function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting
     ...(rank < seen.rank
       ? { confidence: seen.confidence, assertedTurn: seen.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
-    ...(isWhole && (rank > seen.rank || isVouched)
+    ...(takesSource && (rank > seen.rank || isVouched)
       ? { origin, trust }
       : { origin: null, trust: null }),
   };
