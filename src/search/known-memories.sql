@@ -21,7 +21,7 @@ $$;
 -- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
 -- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
 create or replace function mnemograph.known_memories_1(
-  owners bigint[], in_app text, categories text[], filters jsonb, lengths integer[], shown_whole text[], min_importance float8,
+  owners bigint[], in_app text, categories text[], trusts text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz
 ) returns table (list text, ref bigint, place bigint, known bigint, is_cut boolean)
 language plpgsql stable parallel safe rows 100 as $$
@@ -33,14 +33,16 @@ language plpgsql stable parallel safe rows 100 as $$
         select o.id as owner_ref, s.*, true as is_slot from unnest(owners) o (id) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.key is not null
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, filters, asked_at) and m.valid_from <= asked_at
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           offset 0
         ) s
         union all
         select o.id, p.*, false from unnest(owners) o (id) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.pinned and (m.key is null or m.kind = 'episode')
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, filters, asked_at) and m.valid_from <= asked_at
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           order by m.importance desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
@@ -48,7 +50,8 @@ language plpgsql stable parallel safe rows 100 as $$
         select o.id, f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.category = c.category and m.key is null and m.pinned is not true and m.kind in ('fact', 'insight')
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, filters, asked_at) and m.valid_from <= asked_at
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
         ) f
       ),

@@ -14,7 +14,7 @@ import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
-import { filterJson, type StoreFilter } from "../search/memory-filter.rule.js";
+import type { StoreFilter } from "../search/memory-filter.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   candidateRefs,
@@ -153,7 +153,7 @@ function recallStatement(
     -- An open epoch keeps its block.
     known as materialized (
       select * from ${schema}.known_memories_1(
-        (select ids from owner where not exists (select from conversation where epoch is not null)), ${appId}, ${known.categories}::text[], ${filterJson(filter)}::jsonb, ${known.lengths}::int[], ${known.shownWhole}::text[],
+        (select ids from owner where not exists (select from conversation where epoch is not null)), ${appId}, ${known.categories}::text[], ${filter.trusts}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
         ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
       )
     ),
