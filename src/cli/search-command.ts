@@ -1,4 +1,3 @@
-import { type MemoryTrust, memoryTrusts } from "../memories/item/memory.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
 import { aligned, print } from "./output.js";
 import { useScope } from "./use-memory.js";
@@ -17,10 +16,6 @@ export const searchCommand: CliCommand = {
       .option("--transcript", "search what was said instead of what is known")
       .option("--agent <name>", "as this agent: omit what it may not read")
       .option(
-        "--min-trust <trust>",
-        `only memories of at least this trust: ${memoryTrusts.join(", ")}`,
-      )
-      .option(
         "--top <count>",
         "at most this many (default: 5 memories, 10 messages)",
         wholeNumber(200),
@@ -28,15 +23,10 @@ export const searchCommand: CliCommand = {
   run: search,
 };
 
-type SearchFlags = MemoryFlags & {
-  transcript?: true;
-  agent?: string;
-  minTrust?: MemoryTrust;
-  top?: number;
-};
+type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; top?: number };
 
 async function search(query: string, flags: SearchFlags): Promise<void> {
-  const { agent, minTrust, top: topK, transcript } = flags;
+  const { agent, top: topK, transcript } = flags;
   await useScope(flags, async (memory, scope) => {
     const request = { scope, query, topK };
     const found = transcript
@@ -47,7 +37,7 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
             row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text],
           };
         })
-      : (await memory.query({ ...request, agent, minTrust })).map((hit) => {
+      : (await memory.query({ ...request, agent })).map((hit) => {
           const { id, kind, category, key, text } = hit.memory;
           return {
             hit,

@@ -37,8 +37,7 @@ export async function saveFacts(
 ): Promise<WriteOutcome[]> {
   const { claim, work, removing } = input;
   const chosen = input.chosen.map((fact) => {
-    const material = { ...messageOf(fact, work), known: work.known };
-    const { origin } = sourceOfWords(fact, material);
+    const { origin } = sourceOfWords(fact, { ...work, ...messageOf(fact, work) });
     return { ...fact, origin, statedByUser: fact.statedByUser && origin === "user" };
   });
   const prepared = await prepareDrafts(deps, {

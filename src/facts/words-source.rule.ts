@@ -1,5 +1,5 @@
 import { wordsFrom } from "../memories/guard/decide-proposal.rule.js";
-import { leastTrusted, type Provenance, trustOf } from "../memories/item/memory.js";
+import { leastTrusted, type Provenance, provenanceOf } from "../memories/item/memory.js";
 import { splitReferences } from "../text/attachments.js";
 import { findQuote } from "../text/find-quote.js";
 import type { ChosenFact, KnownMemory } from "./choose-facts.rule.js";
@@ -11,10 +11,6 @@ export interface FactMaterial {
   readonly toolResults: readonly string[];
   readonly known: readonly KnownMemory[];
 }
-
-const ofUser: Provenance = { origin: "user", trust: trustOf("user") };
-const ofTool: Provenance = { origin: "tool", trust: trustOf("tool") };
-const ofDocument: Provenance = { origin: "document", trust: trustOf("document") };
 
 /** A text rests on a source that has half of its words. */
 const leastShare = 0.5;
@@ -31,16 +27,15 @@ export function sourceOfWords(
 ): Provenance {
   const { own, references } = splitReferences(message);
   const isShort = text.length <= `${key}${value}`.length + frameCharacters;
-  if (value !== null && isShort && findQuote(own, value) !== null) return ofUser;
+  if (value !== null && isShort && findQuote(own, value) !== null) return provenanceOf("user");
   const said = wordsFrom(text, own);
-  const has = (words: string) => {
-    const share = wordsFrom(text, words);
+  const others = [
+    { text: references, ...provenanceOf("document") },
+    ...toolResults.map((result) => ({ text: result, ...provenanceOf("tool") })),
+    ...known.map((memory) => ({ ...memory, text: `${memory.text} ${memory.value ?? ""}` })),
+  ].filter((other) => {
+    const share = wordsFrom(text, other.text);
     return share >= leastShare && share > said;
-  };
-  return leastTrusted(
-    ofUser,
-    ...(has(references) ? [ofDocument] : []),
-    ...(toolResults.some(has) ? [ofTool] : []),
-    ...known.filter((memory) => has(`${memory.text} ${memory.value ?? ""}`)),
-  );
+  });
+  return leastTrusted(provenanceOf("user"), ...others);
 }

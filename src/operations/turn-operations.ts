@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { reportSearch } from "../internal-api.js";
-import { minTrustField } from "../memories/item/memory.js";
 import type { Memory } from "../memory.js";
 import { answerForms } from "../search/answer-query.js";
-import { memoryFilterSchema } from "../search/memory-filter.rule.js";
+import { memoryFilterSchema, minTrustField } from "../search/memory-filter.rule.js";
 import { anyObject, described, each, memoryKind, moment } from "./fields.js";
 import { operation } from "./operation.js";
 import {

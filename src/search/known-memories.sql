@@ -20,6 +20,7 @@ $$;
 -- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
 -- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
 -- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
+-- `trusts` is checked outside of `is_visible_1`: with its filters a generic plan reads by time.
 create or replace function mnemograph.known_memories_1(
   owners bigint[], in_app text, categories text[], trusts text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz

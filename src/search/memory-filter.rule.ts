@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { type MemoryTrust, trustsFrom } from "../memories/item/memory.js";
+import { type MemoryTrust, memoryTrusts, trustsFrom } from "../memories/item/memory.js";
 import { metadataFilter } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
 import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
@@ -46,6 +46,9 @@ function storeFilter(data: z.output<typeof memoryFilterSchema>) {
   };
 }
 
+/** Asks for memories of at least this trust. */
+export const minTrustField = z.enum(memoryTrusts).nullish();
+
 export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
 
 export const noFilter: StoreFilter = storeFilter({});
@@ -53,12 +56,6 @@ export const noFilter: StoreFilter = storeFilter({});
 /** `filter` with memories of at least this trust. @param least null: of any */
 export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undefined): StoreFilter {
   return { ...filter, trusts: least ? trustsFrom(least) : null };
-}
-
-/** As SQL functions take it; null filters nothing. */
-export function filterJson(filter: StoreFilter): string | null {
-  const given = Object.entries(filter).filter(([, value]) => value !== null);
-  return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
 }
 
 /**

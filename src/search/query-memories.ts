@@ -10,11 +10,10 @@ import {
   type MemoryKind,
   type MemoryTrust,
   memoryKinds,
-  minTrustField,
 } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
-import { type MemoryFilter, parseFilter, withTrust } from "./memory-filter.rule.js";
+import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
   hitOf,
   type MemoryHit,

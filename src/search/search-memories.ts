@@ -5,7 +5,7 @@ import { assumedUnrelated, similarityScale } from "../models/unrelated-similarit
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
-import { filterJson, type StoreFilter } from "./memory-filter.rule.js";
+import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
@@ -133,7 +133,9 @@ export function visibleArguments(
   db: Connection,
   { scope, kinds, categories, filter }: VisibleMemories,
 ): Sql {
-  return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filterJson(filter)}::jsonb, ${db.now()}`;
+  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
+  return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }
 
 export function candidatesOf(

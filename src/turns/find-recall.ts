@@ -34,7 +34,7 @@ import {
 export interface RecallSearch {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
-  /** Who reads: categories, and further words that no category has. Others continue its epoch not. */
+  /** Who reads: readers that differ have epochs of their own. */
   readonly reader: readonly string[];
   /** Limits all memories. */
   readonly filter: StoreFilter;

@@ -6,7 +6,7 @@ import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
-import { type MemoryTrust, minTrustField } from "../memories/item/memory.js";
+import type { MemoryTrust } from "../memories/item/memory.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
@@ -17,7 +17,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { noFilter, withTrust } from "../search/memory-filter.rule.js";
+import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
 import {

@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import type { KnownMemory } from "../../src/facts/choose-facts.rule.js";
+import { sourceOfWords } from "../../src/facts/words-source.rule.js";
 import { memoryQueryTool } from "../../src/langgraph/tools/memory-query-tool.js";
+import { provenanceOf } from "../../src/memories/item/memory.js";
 import { memoryBlock, shownBy } from "../../src/turns/memory-block.js";
 import { addNotes, newApp } from "../notes/note-facts.js";
 import { decided, noteModel } from "../notes/note-model.js";
@@ -90,3 +93,17 @@ it.each([
     expect(changed.trust).toBe(trust);
   },
 );
+
+const known = [{ text: "The user's bank is Acme.", ...provenanceOf("import") } as KnownMemory];
+it.each([
+  ["I bank with Acme.", "The user's bank is Acme.", "user"],
+  ["Thanks!", "The user's bank is Acme.", "import"],
+  ["I like tea.", "The user likes tea.", "user"],
+  ["Yes, please.", "The user is vegetarian.", "user"],
+  ["See [file: The pet is a parrot; a.pdf].", "The pet is a parrot.", "document"],
+  ["Ok.", "The flight leaves Lisbon.", "tool"],
+])("What the user says as %j, and a model as %j, is from: %s", (said, text, origin) => {
+  const toolResults = ["Flight 7 leaves Lisbon at noon."];
+  const fact = { text, key: null, value: null };
+  expect(sourceOfWords(fact, { text: said, toolResults, known }).origin).toBe(origin);
+});

@@ -2,8 +2,9 @@ import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgr
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { internalApi, isMemory } from "../../internal-api.js";
-import { type MemoryTrust, minTrustField } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
+import { minTrustField } from "../../search/memory-filter.rule.js";
+import type { MemoryQuery } from "../../search/query-memories.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import type { InjectAs } from "../../turns/turn-messages.js";
@@ -34,7 +35,7 @@ export interface TurnOptions {
    */
   readonly agent?: string | undefined;
   /** Shows only memories of at least this trust. @default any */
-  readonly minTrust?: MemoryTrust | undefined;
+  readonly minTrust?: MemoryQuery["minTrust"];
   /**
    * "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first.
    * @default "active"

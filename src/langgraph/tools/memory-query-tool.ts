@@ -5,11 +5,11 @@ import { MemoryError } from "../../errors.js";
 import type { MemoryEvent } from "../../events/event-log.js";
 import { internalApi } from "../../internal-api.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
-import { type MemoryTrust, minTrustField } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import { type Scope, scopeField } from "../../scope/scope.js";
+import { scopeField } from "../../scope/scope.js";
 import { answerForms } from "../../search/answer-query.js";
-import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
+import { memoryFilterSchema, minTrustField } from "../../search/memory-filter.rule.js";
+import type { MemoryQuery } from "../../search/query-memories.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -65,7 +65,7 @@ const argumentsSchema = z
  */
 export function memoryQueryTool(
   memory: Memory,
-  options: ToolOptions & { readonly scope?: Scope; readonly minTrust?: MemoryTrust } = {},
+  options: ToolOptions & Partial<Pick<MemoryQuery, "scope" | "minTrust">> = {},
 ): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "memoryQueryTool");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];

@@ -11,7 +11,7 @@ import {
   type MemoryPatch,
   type MemoryVersion,
   type Provenance,
-  trustOf,
+  provenanceOf,
 } from "../item/memory.js";
 import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
@@ -76,8 +76,7 @@ function changedBy(
 ): Provenance {
   const isSaid = sharedWords(`${text ?? ""} ${value ?? ""}`, quote) > 0;
   const speaker = messageId === undefined ? "unknown" : isSaid ? "user" : "assistant";
-  const by = origin ?? speaker;
-  return leastTrusted(before, { origin: by, trust: trustOf(by) });
+  return leastTrusted(before, provenanceOf(origin ?? speaker));
 }
 
 /** Hides a memory and the insights derived from it. Deletes a memory in quarantine for good. */

@@ -55,11 +55,9 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
 const provenanceSchema = z.object({ origin: z.enum(memoryOrigins), trust: z.enum(memoryTrusts) });
 
 /** Whose the words were after the entry `id`; undefined if no entry up to it says so. */
-function provenanceAt(entries: readonly HistoryEntry[], id: number): Provenance | undefined {
-  // Newest first.
-  return entries
-    .filter((entry) => entry.id <= id)
-    .flatMap((entry) => provenanceSchema.safeParse(entry.new).data ?? [])[0];
+function provenanceAt(newestFirst: readonly HistoryEntry[], id: number): Provenance | undefined {
+  const entries = newestFirst.filter((entry) => entry.id <= id);
+  return entries.map((entry) => provenanceSchema.safeParse(entry.new).data).find(Boolean);
 }
 
 /** All but quarantine, which needs an approval. */

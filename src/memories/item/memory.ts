@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Scope } from "../../scope/scope.js";
 import { containedLine } from "../../text/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
@@ -29,15 +28,17 @@ export type MemoryTrust = (typeof memoryTrusts)[number];
  */
 export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
 
-/** A field that asks for memories of at least this trust. */
-export const minTrustField = z.enum(memoryTrusts).nullish();
-
 /** The trusts that are at least `least`. */
 export function trustsFrom(least: MemoryTrust): readonly MemoryTrust[] {
   return memoryTrusts.slice(0, memoryTrusts.indexOf(least) + 1);
 }
 
 export type Provenance = Pick<MemoryItem, "origin" | "trust">;
+
+export const provenanceOf = (origin: MemoryOrigin): Provenance => ({
+  origin,
+  trust: trustOf(origin),
+});
 
 /** The provenance of words that rest on all of `sources`: a chain is as strong as its weakest link. */
 export function leastTrusted(first: Provenance, ...others: readonly Provenance[]): Provenance {

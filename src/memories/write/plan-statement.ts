@@ -148,16 +148,13 @@ function planSighting(
   const times = seenCount + 1;
   // Equal text is no delta, and in a slot only the value counts.
   const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
-  const sighting = sightingOf(statement, seen, confirms(found, seen));
-  const { origin, trust } = sighting;
-  const source = { ...learned(memory), ...(trust !== null && { origin, trust }) };
-  const now = { text: memory.text, seenCount: times, ...source };
+  const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const merged = change(memory, id, "MERGE", { text, seenCount }, now);
   return {
     outcome: { outcome: "merged", id, problems: [] },
     plan: {
       moves: movesTo(moves, id),
-      sightings: [sighting],
+      sightings: [sightingOf(statement, seen, confirms(found, seen))],
       changes: [
         {
           ...merged,
