@@ -27,7 +27,7 @@ create or replace trigger consent_request_revision before update of status, draf
 -- is new to the thread, however often it was changed. That a memory is gone is news only to the thread that was shown it, or that it
 -- was learned in. What replaced a memory in `shown_ids`, which the epoch since `epoch_since` shows, is told first and as long as that stands.
 create or replace function mnemograph.thread_changes_1(
-  owners bigint[], of_owner bigint, since bigint, epoch_since bigint, shown_ids uuid[], categories text[], asked_tenant text, asked_app text, asked_thread text,
+  owners bigint[], of_owner bigint, since bigint, epoch_since bigint, shown_ids uuid[], categories text[], trusts text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
 ) returns table (change_count integer, changes json, consents json)
 language plpgsql stable parallel safe rows 1 as $$
@@ -40,6 +40,7 @@ language plpgsql stable parallel safe rows 1 as $$
       with change as materialized (
         select l.* from mnemograph.change_log l
         where l.owner_ref = of_owner and l.rev > earliest and l.category = any (categories) and l.app_id in ('', asked_app)
+          and (trusts is null or exists (select from mnemograph.memory m where m.id = l.memory_id and m.trust = any (trusts)))
       ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
       latest as (
