@@ -49,6 +49,11 @@ function makePatterns() {
     names: anyOf(data.promptNames),
     show: anyOf(data.showWords),
     become: anyOf(data.becomeWords),
+    demands: rows(data.demands).map(([first = "", anywhere = "", of = ""]) => ({
+      first: anyOf(first, "gu"),
+      anywhere: anyOf(anywhere),
+      of: anyOf(of),
+    })),
     hide,
     somebodys,
     always: compiled(Object.values(data.always).flat()),
@@ -66,6 +71,7 @@ function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
     showsPrompt(sentence) ||
+    demands(sentence) ||
     (!ofUser && patterns().become.test(sentence)) ||
     patterns().hide.some((each) => each.test(sentence))
   );
@@ -93,6 +99,16 @@ function isOrder(sentence: string, verb: RegExpExecArray): boolean {
 function showsPrompt(sentence: string): boolean {
   const { names, show, ignore } = patterns();
   return names.test(sentence) && (show.test(sentence) || sentence.search(ignore) >= 0);
+}
+
+/** Orders in other languages than English to tell secrets or to switch safeguards off. */
+function demands(sentence: string): boolean {
+  const { opener } = patterns();
+  return patterns().demands.some(({ first, anywhere, of }) => {
+    if (!of.test(sentence)) return false;
+    if (anywhere.test(sentence)) return true;
+    return [...sentence.matchAll(first)].some(({ index }) => opener.test(sentence.slice(0, index)));
+  });
 }
 
 /** Characters matched at a time, and their overlap, the longest match of a pattern. */
@@ -163,7 +179,7 @@ const matches = (some: readonly RegExp[], text: string): boolean =>
   some.some((pattern) => pattern.test(text));
 
 /** A name within a sentence, but for languages, peoples and days: "Spanish", "Italian", "Monday". */
-const name = /\p{L}[,:]? (?=\p{Lu})(?!\p{L}+(?:ish|an|ese|ch|days?)\b)\p{L}{2}/u;
+const name = /\p{L}[,:]? (?!\p{L}+(?:ish|an|ese|ch|days?)\b)\p{Lu}\p{Ll}/u;
 
 /**
  * Whether a sentence says how to answer, and not as a person's wish. A wish is of the speaker ("when
