@@ -110,7 +110,7 @@ const isRandom = (text: string, least: number): boolean =>
 /** A password with all four kinds of characters, or a random key. */
 function isSecretValue(text: string): boolean {
   const value = text.replace(/\.$/, "");
-  const isPassword = /^[\w!@#$%^&*+?~-]+$/.test(value) && /.[!@#$%^&*+?~]/.test(value);
+  const isPassword = /^[\w!@#$%^&*+?~-]+$/.test(value) && /.[!@#$%^&*?~]/.test(value);
   if (isPassword && isMixed(value)) return true;
   return value.length >= 16 && /^[\w+/=-]+$/.test(value) && isRandom(value, 0.3);
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { redactSecrets } from "../../src/text/redact-secrets.js";
+import { findEverywhere } from "../support/find-everywhere.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
 
 /** Characters that look random and are the same each time. No real key is written here. */
 function random(
@@ -69,6 +74,7 @@ const innocents = [
   "The run 6f1c2e9a-0b3d-4c5e-8f7a-1b2c3d4e5f60 failed.",
   "See https://docs.example.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit.",
   "The class is sk-fading-circle-container, the variable npm_config_ignore_scripts_always.",
+  '<link integrity="sha384-IMqVj9dNAdCwD9lqO9yH+Y7H5HRC3b+QH6QaU1ExdTRzVXp77" id="#project1Modal">',
   "The model Qwen2-VL-72B-Instruct-AWQ-Int4 runs on gpt-4o-mini-2024-07-18 prompts.",
   "Call getUserByIdForTenantWithOptions2 in src/components/UserProfileCard2/index.tsx.",
   "The password must have 12 characters; a token: string, password: required.",
@@ -81,13 +87,31 @@ const innocents = [
   "Donaudampfschifffahrtsgesellschaftskapitän und Rindfleischetikettierungsgesetz2024.",
 ];
 
-describe('redact: "secrets"', () => {
+describe("the ready redaction of secrets", () => {
   it.each(secrets)("Redaction takes out: %s", (_, secret, text = `It is ${secret}, keep it.`) => {
     const redacted = redactSecrets(text);
     expect(redacted).not.toContain(secret);
     expect(redacted).toContain("[redacted]");
     expect(redactSecrets(redacted)).toBe(redacted);
   });
+
+  it("The option takes a key out of messages, memories and items in every table", async () => {
+    const key = `ghp_${random(36)}`;
+    const memory = db.memory({ redact: "secrets" });
+    await memory.setup();
+    const thread = newAddress();
+    const messages = [{ role: "user" as const, content: `My token is ${key}.` }];
+    await memory.remember({ ...thread, messages });
+    await memory.memories.add({ text: `The token is ${key}.` }, { scope: thread.scope });
+    await memory.store({ scope: thread.scope }).put(["notes"], "token", { text: [key] });
+    expect(await findEverywhere(db, key)).toEqual({});
+    expect(Object.keys(await findEverywhere(db, "[redacted]")).length).toBeGreaterThan(2);
+  });
+
+  it("Any other name in the place of the function is refused", () =>
+    expect(() => db.memory({ redact: "passwords" as "secrets" })).toThrow(
+      'must be a function or "secrets"',
+    ));
 
   it.each(innocents)("Redaction leaves what is no secret: %s", (text) =>
     expect(redactSecrets(text)).toBe(text),
