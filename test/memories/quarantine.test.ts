@@ -76,16 +76,9 @@ describe("text that reads as instructions", () => {
 
   it("A wish that code adds in nobody's name is an active memory", async () => {
     const { memory, scope } = openThread(db);
-    const texts = [
-      "Always include local food sources when I ask about groceries.",
-      "When I ask for recipes, suggest vegetarian ones first.",
-      "Never mention spoilers.",
-    ];
-    const written = await memory.memories.add(
-      texts.map((text) => ({ text, category: "preferences" })),
-      { scope },
-    );
-    expect(written.map(({ outcome }) => outcome)).toEqual(["created", "created", "created"]);
+    const text = "Always include local food sources when I ask about groceries.";
+    const [written] = await memory.memories.add({ text }, { scope });
+    expect(written?.outcome).toBe("created");
   });
 
   it("A quarantined text becomes an active memory with an audit entry when a person approves it", async () => {
