@@ -88,10 +88,10 @@ const refusals: Refusals = {
   unknownField: "Unknown parameter: '{place}.{what}'.",
   noContent: "Invalid value for 'content': expected a string, got null.",
   // https://platform.openai.com/docs/guides/function-calling#handling-function-calls
-  calledFor:
-    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
   answered:
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {what}",
+  calledFor:
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
 };
 
 const envelope = ({ id, model }: Answer, object: string) => ({

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../free-port.js";
 import {
+  type Answer,
   type ModelRequest,
   type Provider,
   type Refusal,
@@ -54,23 +55,9 @@ export async function startProvider<Body>(
     const exchange: Exchange = { body, request, refused, usage: null };
     exchanges.push(exchange);
     if (refused) return send(response, refused);
-    const reply = toObject(await script(request, accepted++));
-    if ("status" in reply)
-      return send(response, provider.failure(reply.status, reply.retryAfterSeconds ?? 0));
-    if ("fault" in reply && reply.fault === "silent") return;
-    const closes = "fault" in reply;
-    const said = answerTo(request, closes ? { text: "Half of it." } : reply, provider.callId);
-    const answer = { ...said, usage: { ...input, ...outputOf(said) } };
-    if (!closes) exchange.usage = answer.usage;
-    const pieces = request.isStreamed
-      ? [...provider.events(answer)]
-      : [JSON.stringify(provider.whole(answer))];
-    response.setHeader(
-      "content-type",
-      request.isStreamed ? "text/event-stream" : "application/json",
-    );
-    if (closes) closeInside(response, pieces.join(""));
-    else response.end(pieces.join(""));
+    const reply = await script(request, accepted++);
+    const full = typeof reply === "string" ? { text: reply } : reply;
+    respond(provider, exchange, input, full, response);
   }
 
   const server = createServer((incoming, response) => {
@@ -101,30 +88,48 @@ function send(response: ServerResponse, { status, headers, body }: Refusal): voi
   response.end(JSON.stringify(body));
 }
 
-function closeInside(response: ServerResponse, whole: string): void {
-  // Clients notice the missing half of an announced length.
-  response.setHeader("content-length", Buffer.byteLength(whole));
-  response.write(whole.slice(0, whole.length / 2), () => response.destroy());
+function respond(
+  provider: Provider<never>,
+  exchange: Exchange,
+  input: Omit<Usage, "output" | "reasoning">,
+  reply: Exclude<Reply, string>,
+  response: ServerResponse,
+): void {
+  const isBroken = "fault" in reply;
+  if ("status" in reply)
+    send(response, provider.failure(reply.status, reply.retryAfterSeconds ?? 0));
+  else if (!isBroken || reply.fault === "closes") {
+    const { request } = exchange;
+    const said = answerTo(request, isBroken ? { text: "Half of it." } : reply, provider.callId);
+    const usage = { ...input, ...outputOf(said) };
+    const answer = { ...said, usage };
+    if (!isBroken) exchange.usage = usage;
+    const [type, pieces] = request.isStreamed
+      ? ["text/event-stream", [...provider.events(answer)]]
+      : ["application/json", [JSON.stringify(provider.whole(answer))]];
+    response.writeHead(200, { "content-type": type });
+    deliver(response, pieces, isBroken);
+  }
 }
 
-type Answered = Exclude<ReplyObject, { status: number } | { fault: string }>;
-type ReplyObject = Exclude<Reply, string>;
+function deliver(response: ServerResponse, pieces: readonly string[], isBroken: boolean): void {
+  const whole = pieces.join("");
+  if (isBroken) response.write(whole.slice(0, whole.length / 2), () => response.destroy());
+  else {
+    for (const piece of pieces) response.write(piece);
+    response.end();
+  }
+}
 
-const toObject = (reply: Reply): ReplyObject =>
-  typeof reply === "string" ? { text: reply } : reply;
+type Answered = Exclude<Reply, string | { status: number } | { fault: string }>;
 
-function answerTo(request: ModelRequest, reply: Answered, callId: () => string) {
-  const { model } = request;
-  const blank = {
-    id: randomId(),
-    model,
-    reasoning: "",
-    text: "",
-    calls: [],
-    refusal: null,
-    isCut: false,
-  };
-  if ("refusal" in reply) return { ...blank, refusal: reply.refusal };
+function answerTo(
+  request: ModelRequest,
+  reply: Answered,
+  callId: () => string,
+): Omit<Answer, "usage"> {
+  const blank = { id: randomId(), model: request.model, reasoning: "", text: "", calls: [] };
+  if ("refusal" in reply) return { ...blank, refusal: reply.refusal, isCut: false };
   const { reasoning = "", cutAt } = reply;
   const { text = "", calls = [] } = "structured" in reply ? structured(request, reply) : reply;
   const written = calls.map(({ name, args }, at) => {
@@ -136,6 +141,7 @@ function answerTo(request: ModelRequest, reply: Answered, callId: () => string) 
     reasoning,
     text: calls.length > 0 ? text : text.slice(0, cutAt),
     calls: written,
+    refusal: null,
     isCut: cutAt !== undefined,
   };
 }
