@@ -4,6 +4,7 @@ import {
   HumanMessage,
   SystemMessage,
   ToolMessage,
+  type UsageMetadata,
 } from "@langchain/core/messages";
 import type { Runnable } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
@@ -75,7 +76,7 @@ const twoLooks: Script = (_, index) =>
         ],
       };
 
-const usageOf = ({ usage_metadata: usage }: AIMessageChunk) => [
+const usageOf = ({ usage_metadata: usage }: { usage_metadata?: UsageMetadata | undefined }) => [
   usage?.input_tokens,
   usage?.output_tokens,
   usage?.input_token_details?.cache_read ?? 0,

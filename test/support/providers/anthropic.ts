@@ -4,6 +4,7 @@ import {
   brokenSchema,
   type Refusals,
   runsOf,
+  schemasOf,
   unknownField,
 } from "./conversation-rules.js";
 import {
@@ -55,7 +56,10 @@ const refused = (message: string, status = 400, type = "invalid_request_error"):
 const blocksOf = (content: Message["content"] = []): readonly Block[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
 
-function formatsOf({ tools = [], output_config: { format } = {} }: AnthropicBody): NamedSchema[] {
+function namedSchemas({
+  tools = [],
+  output_config: { format } = {},
+}: AnthropicBody): NamedSchema[] {
   const schemas: NamedSchema[] = tools.map(({ name, input_schema: schema, strict }, at) => ({
     of: "tool",
     name,
@@ -189,40 +193,39 @@ export const anthropic: Provider<AnthropicBody> = {
   path: /^\/v1\/messages$/,
   callId: () => `toolu_${randomId().slice(0, 24)}`,
   read(body) {
-    const { model, stream, system, messages, tools = [], tool_choice: choice } = body;
-    const schemas = formatsOf(body);
+    const { system, messages, tools = [], tool_choice: choice } = body;
     const systemBlocks = blocksOf(system);
-    const all = messages.flatMap(({ content }) => blocksOf(content));
-    const parts = [...tools, ...systemBlocks, ...all];
-    const marked = parts.findLastIndex((part) => "cache_control" in part);
-    // Messages of one role that follow each other count as one.
-    const runs = runsOf([...messages.entries()], ([, { role }]) => role);
+    const parts = [
+      ...tools,
+      ...systemBlocks,
+      ...messages.flatMap(({ content }) => blocksOf(content)),
+    ];
     return {
-      model,
-      isStreamed: stream === true,
+      model: body.model,
+      isStreamed: body.stream === true,
       system: systemBlocks.map(({ text }) => text).join("\n"),
-      messages: messages.map((message, at) => ({
-        place: `messages.${at}`,
-        role: message.role,
-        texts: blocksOf(message.content).flatMap(({ text }) => text ?? []),
-        hasMore: blocksOf(message.content).some(({ type }) => type !== "text"),
-        unknown: unknownField(message, "role content"),
-      })),
-      turns: runs.map((run) => {
-        const inside = run.flatMap(([, { content }]) => blocksOf(content));
-        return {
-          place: `messages.${run[0]?.[0]}`,
-          calls: inside.flatMap(({ type, id }) => (type === "tool_use" && id ? id : [])),
-          results: resultsOf(inside).flatMap(({ tool_use_id: id }) => id ?? []),
-        };
-      }),
-      toolNames: tools.map(({ name }) => name),
-      schemas,
-      wanted:
-        schemas.find(({ of, name }) => of === "format" || name === (choice?.name ?? "")) ?? null,
+      // Messages of one role that follow each other count as one.
+      messages: runsOf(messages, ({ role }, before) => role === before.role).map(
+        ({ at, items }) => {
+          const inside = items.flatMap(({ content }) => blocksOf(content));
+          const uses = inside.filter(({ type }) => type === "tool_use");
+          return {
+            place: `messages.${at}`,
+            role: items[0].role,
+            texts: inside.flatMap(({ text }) => text ?? []),
+            calls: uses.flatMap(({ id }) => id ?? []),
+            results: resultsOf(inside).flatMap(({ tool_use_id: id }) => id ?? []),
+            hasMore: inside.some(({ type }) => type !== "text"),
+            unknown: items.map((item) => unknownField(item, "role content")).find(Boolean),
+          };
+        },
+      ),
+      ...schemasOf(namedSchemas(body), choice?.name),
       // https://docs.claude.com/en/docs/build-with-claude/prompt-caching#how-prompt-caching-works
       parts,
-      cacheable: body.cache_control ? parts.length : marked + 1,
+      cacheable: body.cache_control
+        ? parts.length
+        : parts.findLastIndex((part) => "cache_control" in part) + 1,
     };
   },
   refusalOf: (request, body) =>

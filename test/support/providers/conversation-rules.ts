@@ -1,4 +1,4 @@
-import type { ModelRequest, NamedSchema, Refusal, RequestMessage, Turn } from "./provider.js";
+import type { ModelRequest, NamedSchema, Refusal, RequestMessage } from "./provider.js";
 import { type SchemaRule, schemaFault } from "./schema-rules.js";
 
 /** Where a rule is broken, and by which ids, field or role. */
@@ -12,12 +12,15 @@ const found = (at: { place: string } | undefined, what = ""): Found | null =>
 
 const isSystem = ({ role }: RequestMessage) => role === "system";
 
-/** A run of ids of one turn that another turn does not have. */
-function unmatched(turns: readonly Turn[], mine: "calls" | "results", step: 1 | -1): Found | null {
-  const theirs = mine === "calls" ? "results" : "calls";
+/** The first turn with calls or results that the turn beside it does not match. */
+function unmatched(
+  { messages, turns = messages }: ModelRequest,
+  mine: "calls" | "results",
+  theirs: "calls" | "results",
+  step: 1 | -1,
+): Found | null {
   for (const [at, turn] of turns.entries()) {
-    const others = turns[at + step]?.[theirs] ?? [];
-    const missing = turn[mine].filter((id) => !others.includes(id));
+    const missing = turn[mine].filter((id) => !turns[at + step]?.[theirs].includes(id));
     if (missing.length > 0) return found(turn, missing.join(", "));
   }
   return null;
@@ -40,7 +43,9 @@ const rules = {
   /** User first, then turn about, after one system message; calls and results do not count. */
   alternating: ({ messages }) => {
     const [first, ...rest] = messages;
-    const said = (first && isSystem(first) ? rest : messages).filter(({ hasMore }) => !hasMore);
+    const said = (first && isSystem(first) ? rest : messages).filter(
+      ({ calls, results }) => calls.length + results.length === 0,
+    );
     return found(said.find(({ role }, at) => role !== (at % 2 === 0 ? "user" : "assistant")));
   },
   answerable: ({ messages }) => {
@@ -49,14 +54,14 @@ const rules = {
   },
   noSystemInside: ({ messages }) => found(messages.find(isSystem)),
   /** Each result follows its call. */
-  calledFor: ({ turns }) => unmatched(turns, "results", -1),
-  oneResultACall: ({ turns }) => {
+  calledFor: (request) => unmatched(request, "results", "calls", -1),
+  oneResultACall: ({ messages }) => {
     const isSecond = (id: string, at: number, ids: readonly string[]) => ids.indexOf(id) !== at;
-    const turn = turns.find(({ results }) => results.some(isSecond));
-    return found(turn, turn?.results.find(isSecond));
+    const message = messages.find(({ results }) => results.some(isSecond));
+    return found(message, message?.results.find(isSecond));
   },
   /** Each call is followed by its result. */
-  answered: ({ turns }) => unmatched(turns, "calls", 1),
+  answered: (request) => unmatched(request, "calls", "results", 1),
 } satisfies Record<string, (request: ModelRequest) => Found | null>;
 
 /**
@@ -96,13 +101,23 @@ export function brokenSchema(
 export const unknownField = (object: object, known: string): string | undefined =>
   Object.keys(object).find((field) => !known.split(" ").includes(field));
 
-/** Items in runs of one kind. */
-export function runsOf<Item>(items: readonly Item[], kindOf: (item: Item) => unknown): Item[][] {
-  const runs: Item[][] = [];
-  for (const item of items) {
+/** Items, those together that continue the one before; `at` is the place of the first. */
+export function runsOf<Item>(
+  items: readonly Item[],
+  continues: (item: Item, before: Item) => boolean,
+): { at: number; items: [Item, ...Item[]] }[] {
+  const runs: { at: number; items: [Item, ...Item[]] }[] = [];
+  for (const [at, item] of items.entries()) {
     const run = runs.at(-1);
-    if (run?.[0] !== undefined && kindOf(run[0]) === kindOf(item)) run.push(item);
-    else runs.push([item]);
+    if (run && continues(item, run.items[0])) run.items.push(item);
+    else runs.push({ at, items: [item] });
   }
   return runs;
 }
+
+/** The schemas of a request, and the one of them that the answer must fit. */
+export const schemasOf = (schemas: readonly NamedSchema[], demandedTool: string | undefined) => ({
+  schemas,
+  toolNames: schemas.flatMap(({ of, name }) => (of === "tool" && name !== null ? name : [])),
+  wanted: schemas.find(({ of, name }) => of === "format" || name === demandedTool) ?? null,
+});

@@ -1,5 +1,11 @@
 import { jsonrepair } from "jsonrepair";
-import { brokenRule, brokenSchema, type Refusals, unknownField } from "./conversation-rules.js";
+import {
+  brokenRule,
+  brokenSchema,
+  type Refusals,
+  schemasOf,
+  unknownField,
+} from "./conversation-rules.js";
 import {
   type Answer,
   dataEvent,
@@ -103,7 +109,7 @@ const keywords =
   "type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum";
 const schemaRule: SchemaRule = (schema) => unknownField(schema, keywords) ?? null;
 
-function schemasOf({ tools = [], generationConfig: config = {} }: GoogleBody): NamedSchema[] {
+function namedSchemas({ tools = [], generationConfig: config = {} }: GoogleBody): NamedSchema[] {
   const declared = tools.flatMap(({ functionDeclarations: all = [] }) => all);
   // Only `parameters` and `responseSchema` are of Google's own form.
   const schemas: NamedSchema[] = declared.map(({ name, parameters, parametersJsonSchema }, at) => ({
@@ -171,30 +177,26 @@ export const google: Provider<GoogleBody> = {
   callId: () => randomId().slice(0, 8),
   read(body, path) {
     const { contents = [], systemInstruction, tools = [], toolConfig } = body;
-    const schemas = schemasOf(body);
     const { mode, allowedFunctionNames = [] } = toolConfig?.functionCallingConfig ?? {};
-    const demanded = mode === "ANY" ? allowedFunctionNames[0] : undefined;
     return {
       model: path.replace(/^.*models\/|:.*$/g, ""),
       isStreamed: path.includes(":stream"),
       system: (systemInstruction?.parts ?? []).map(({ text }) => text).join("\n"),
-      messages: contents.map((content, at) => ({
-        place: `contents[${at}]`,
-        role: content.role === "model" ? "assistant" : (content.role ?? "user"),
-        texts: (content.parts ?? []).flatMap(({ text }) => text ?? []),
-        hasMore: (content.parts ?? []).some(({ text }) => text === undefined),
-        unknown: unknownField(content, "role parts"),
-      })),
-      turns: contents.map(({ parts = [] }, at) => ({
-        place: `contents[${at}]`,
-        calls: parts.flatMap(({ functionCall: call }) => (call ? (call.id ?? call.name) : [])),
-        results: parts.flatMap(({ functionResponse: result }) =>
-          result ? (result.id ?? result.name) : [],
-        ),
-      })),
-      toolNames: schemas.flatMap(({ of, name }) => (of === "tool" && name ? name : [])),
-      schemas,
-      wanted: schemas.find(({ of, name }) => of === "format" || name === demanded) ?? null,
+      messages: contents.map((content, at) => {
+        const { role = "user", parts = [] } = content;
+        const ids = (field: "functionCall" | "functionResponse") =>
+          parts.flatMap(({ [field]: of }) => (of ? (of.id ?? of.name) : []));
+        return {
+          place: `contents[${at}]`,
+          role: role === "model" ? "assistant" : role,
+          texts: parts.flatMap(({ text }) => text ?? []),
+          calls: ids("functionCall"),
+          results: ids("functionResponse"),
+          hasMore: parts.some(({ text }) => text === undefined),
+          unknown: unknownField(content, "role parts"),
+        };
+      }),
+      ...schemasOf(namedSchemas(body), mode === "ANY" ? allowedFunctionNames[0] : undefined),
       // https://ai.google.dev/gemini-api/docs/caching#implicit-caching
       parts: [...tools, ...(systemInstruction ? [systemInstruction] : []), ...contents],
     };

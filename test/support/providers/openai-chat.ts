@@ -3,19 +3,26 @@ import {
   brokenSchema,
   type Refusals,
   runsOf,
+  schemasOf,
   unknownField,
 } from "./conversation-rules.js";
-import { brokenRuleError, openAIError, openAIFailure, strictSchemaError } from "./openai-errors.js";
+import {
+  brokenRuleError,
+  namedSchema,
+  type OpenAISchema,
+  openAIError,
+  openAIFailure,
+  strictSchemaError,
+} from "./openai.js";
 import {
   type Answer,
   dataEvent,
   type ModelRequest,
-  type NamedSchema,
   type Provider,
   randomId,
   wordsOf,
 } from "./provider.js";
-import { type Schema, strictSchemaRule } from "./schema-rules.js";
+import { strictSchemaRule } from "./schema-rules.js";
 
 interface ChatMessage {
   readonly role: string;
@@ -24,58 +31,45 @@ interface ChatMessage {
   readonly tool_calls?: readonly { id: string }[];
 }
 
-type ChatSchema = { name: string; strict?: boolean; parameters?: Schema; schema?: Schema };
-
 export interface ChatBody {
   readonly model: string;
   readonly stream?: boolean;
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly { function: ChatSchema }[];
+  readonly tools?: readonly { function: OpenAISchema }[];
   readonly tool_choice?: string | { function: { name: string } };
-  readonly response_format?: { json_schema?: ChatSchema };
+  readonly response_format?: { json_schema?: OpenAISchema };
 }
 
 /** A part that is no text, such as a picture, has no `text`. */
 const textsOf = (content: ChatMessage["content"]): string[] =>
   typeof content === "string" ? [content] : (content ?? []).flatMap(({ text }) => text ?? []);
 
-const named = (
-  of: NamedSchema["of"],
-  place: string,
-  { name, strict = false, parameters = {}, schema = parameters }: ChatSchema,
-): NamedSchema => ({ of, name, place, schema, isStrict: strict });
-
 /** @param known fields of a message, by its role */
 export function readChat(body: ChatBody, known: Record<string, string>): ModelRequest {
   const { messages, tools = [], tool_choice: choice, response_format: format } = body;
-  const toolSchemas = tools.map((tool, at) =>
-    named("tool", `tools[${at}].function.parameters`, tool.function),
+  const schemas = tools.map((tool, at) =>
+    namedSchema("tool", `tools[${at}].function.parameters`, tool.function),
   );
-  const formatSchema =
-    format?.json_schema && named("format", "response_format", format.json_schema);
-  const demanded = typeof choice === "object" ? choice.function.name : null;
+  if (format?.json_schema)
+    schemas.push(namedSchema("format", "response_format", format.json_schema));
   const system = messages.filter(({ role }) => role === "system");
   // Results that follow each other answer the same message.
-  const runs = runsOf([...messages.entries()], ([at, { role }]) => (role === "tool" ? role : at));
+  const runs = runsOf(messages, ({ role }, before) => role === "tool" && before.role === "tool");
   return {
     model: body.model,
     isStreamed: body.stream === true,
     system: system.flatMap(({ content }) => textsOf(content)).join("\n"),
-    messages: messages.map((message, at) => ({
+    messages: runs.map(({ at, items }) => ({
       place: `messages[${at}]`,
-      role: message.role,
-      texts: textsOf(message.content),
-      hasMore: message.role === "tool" || !!message.tool_calls,
-      unknown: unknownField(message, known[message.role] ?? ""),
+      role: items[0].role,
+      texts: items.flatMap(({ content }) => textsOf(content)),
+      calls: items.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id)),
+      results: items.flatMap(({ tool_call_id: id }) => id ?? []),
+      hasMore:
+        !!items[0].tool_calls || (Array.isArray(items[0].content) && items[0].content.length > 0),
+      unknown: items.map((item) => unknownField(item, known[item.role] ?? "")).find(Boolean),
     })),
-    turns: runs.map((run) => ({
-      place: `messages.[${run[0]?.[0]}].role`,
-      calls: run.flatMap(([, { tool_calls: calls = [] }]) => calls.map(({ id }) => id)),
-      results: run.flatMap(([, { tool_call_id: id }]) => id ?? []),
-    })),
-    toolNames: tools.map((tool) => tool.function.name),
-    schemas: formatSchema ? [...toolSchemas, formatSchema] : toolSchemas,
-    wanted: formatSchema ?? toolSchemas.find(({ name }) => name === demanded) ?? null,
+    ...schemasOf(schemas, typeof choice === "object" ? choice.function.name : undefined),
     // https://platform.openai.com/docs/guides/prompt-caching#structuring-prompts
     parts: [...tools, ...(format ? [format] : []), ...messages],
   };

@@ -1,8 +1,20 @@
-import { brokenRule, brokenSchema, type Refusals, unknownField } from "./conversation-rules.js";
-import { brokenRuleError, openAIError, openAIFailure, strictSchemaError } from "./openai-errors.js";
+import {
+  brokenRule,
+  brokenSchema,
+  type Refusals,
+  schemasOf,
+  unknownField,
+} from "./conversation-rules.js";
+import {
+  brokenRuleError,
+  namedSchema,
+  type OpenAISchema,
+  openAIError,
+  openAIFailure,
+  strictSchemaError,
+} from "./openai.js";
 import {
   type Answer,
-  type NamedSchema,
   namedEvent,
   type Provider,
   type Refusal,
@@ -10,7 +22,7 @@ import {
   sign,
   wordsOf,
 } from "./provider.js";
-import { type Schema, strictSchemaRule } from "./schema-rules.js";
+import { strictSchemaRule } from "./schema-rules.js";
 
 interface Item {
   readonly type?: string;
@@ -22,22 +34,15 @@ interface Item {
   readonly encrypted_content?: string | null;
 }
 
-interface Format {
-  readonly name?: string;
-  readonly schema?: Schema;
-  readonly parameters?: Schema;
-  readonly strict?: boolean | null;
-}
-
 export interface ResponsesBody {
   readonly model: string;
   readonly stream?: boolean;
   readonly store?: boolean;
   readonly instructions?: string;
   readonly input?: string | readonly Item[];
-  readonly tools?: readonly Format[];
+  readonly tools?: readonly OpenAISchema[];
   readonly tool_choice?: string | { name?: string };
-  readonly text?: { format?: Format };
+  readonly text?: { format?: OpenAISchema };
 }
 
 const itemsOf = ({ input = [] }: ResponsesBody): readonly Item[] =>
@@ -124,18 +129,6 @@ function reasoningError(items: readonly Item[], isStored: boolean): Refusal | nu
   return null;
 }
 
-const named = (
-  of: NamedSchema["of"],
-  place: string,
-  { name, schema, parameters, strict }: Format,
-): NamedSchema => ({
-  of,
-  name: name ?? null,
-  place,
-  schema: schema ?? parameters ?? {},
-  isStrict: strict === true,
-});
-
 /** The items of an answer, each with its text and the name of the events that bring it. */
 function itemsIn({ id, reasoning, text, refusal, calls, isCut }: Answer) {
   const key = reasoning ? `${id}r` : id;
@@ -203,34 +196,32 @@ export const openAIResponses: Provider<ResponsesBody> = {
   path: /^\/v1\/responses$/,
   callId: () => `call_${randomId().slice(0, 24)}`,
   read(body) {
-    const { model, stream, instructions, tools = [], tool_choice: choice, text } = body;
+    const { instructions = "", tools = [], tool_choice: choice, text = {} } = body;
     const items = itemsOf(body);
-    const toolSchemas = tools.map((tool, at) => named("tool", `tools[${at}].parameters`, tool));
-    const format = text?.format?.schema ? named("format", "text.format.schema", text.format) : null;
-    const demanded = typeof choice === "object" ? choice.name : undefined;
-    const isSystem = ({ role }: Item) => role === "system" || role === "developer";
-    const idsOf = (type: string) =>
-      items.flatMap((item) => (item.type === type && item.call_id ? item.call_id : []));
+    const schemas = tools.map((tool, at) => namedSchema("tool", `tools[${at}].parameters`, tool));
+    if (text.format?.schema) schemas.push(namedSchema("format", "text.format.schema", text.format));
+    const system = items.filter(({ role }) => role === "system" || role === "developer");
+    const messages = items.map((item, at) => ({
+      place: `input[${at}]`,
+      role: item.role ?? "",
+      texts: textsOf(item),
+      calls: item.type === "function_call" ? [item.call_id ?? ""] : [],
+      results: item.type === "function_call_output" ? [item.call_id ?? ""] : [],
+      hasMore: item.role === undefined,
+      unknown: unknownField(item, known[item.type ?? "message"] ?? ""),
+    }));
     return {
-      model,
-      isStreamed: stream === true,
-      system: [instructions ?? "", ...items.filter(isSystem).flatMap(textsOf)].join("\n"),
-      messages: items.map((item, at) => ({
-        place: `input[${at}]`,
-        role: item.role ?? item.type ?? "",
-        texts: textsOf(item),
-        hasMore: item.role === undefined,
-        unknown: unknownField(item, known[item.type ?? "message"] ?? ""),
-      })),
-      // Anywhere in the input.
+      model: body.model,
+      isStreamed: body.stream === true,
+      system: [instructions, ...system.flatMap(textsOf)].join("\n"),
+      messages,
+      // A call and its output may be anywhere.
       turns: [
-        { place: "input", calls: idsOf("function_call"), results: [] },
-        { place: "input", calls: [], results: idsOf("function_call_output") },
+        { place: "input", calls: messages.flatMap(({ calls }) => calls), results: [] },
+        { place: "input", calls: [], results: messages.flatMap(({ results }) => results) },
       ],
-      toolNames: tools.flatMap(({ name }) => name ?? []),
-      schemas: format ? [...toolSchemas, format] : toolSchemas,
-      wanted: format ?? toolSchemas.find(({ name }) => name === demanded) ?? null,
-      parts: [...tools, ...(text ? [text] : []), instructions ?? "", ...items],
+      ...schemasOf(schemas, typeof choice === "object" ? choice.name : undefined),
+      parts: [...tools, text, instructions, ...items],
     };
   },
   refusalOf: (request, body) =>

@@ -6,9 +6,10 @@ export interface ModelRequest {
   readonly model: string;
   readonly isStreamed: boolean;
   readonly system: string;
+  /** Those that the provider counts as one are one. */
   readonly messages: readonly RequestMessage[];
-  /** The messages, those that count as one put together: here calls and results are paired. */
-  readonly turns: readonly Turn[];
+  /** Where calls and results are paired. @default the messages */
+  readonly turns?: readonly Turn[];
   readonly toolNames: readonly string[];
   /** Of tools and response formats. */
   readonly schemas: readonly NamedSchema[];
@@ -20,21 +21,20 @@ export interface ModelRequest {
   readonly cacheable?: number;
 }
 
-export interface RequestMessage {
+/** Calls and results by their ids. */
+export interface Turn {
   /** As the provider's errors name it. */
   readonly place: string;
-  readonly role: string;
-  readonly texts: readonly string[];
-  /** Has calls, results or anything else that is no text. */
-  readonly hasMore: boolean;
-  readonly unknown?: string | undefined;
-}
-
-export interface Turn {
-  readonly place: string;
-  /** Ids. */
   readonly calls: readonly string[];
   readonly results: readonly string[];
+}
+
+export interface RequestMessage extends Turn {
+  readonly role: string;
+  readonly texts: readonly string[];
+  /** Calls, results, pictures and so on. */
+  readonly hasMore: boolean;
+  readonly unknown: string | undefined;
 }
 
 export interface NamedSchema {

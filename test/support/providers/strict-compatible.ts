@@ -34,8 +34,8 @@ const refusals: Refusals = {
   answered: "Not the same number of function calls and responses",
 };
 
-function callIdError({ turns }: ModelRequest): Refusal | null {
-  const ids = turns.flatMap(({ calls, results }) => [...calls, ...results]);
+function callIdError({ messages }: ModelRequest): Refusal | null {
+  const ids = messages.flatMap(({ calls, results }) => [...calls, ...results]);
   const odd = ids.find((id) => !/^[a-zA-Z0-9]{9}$/.test(id));
   if (odd === undefined) return null;
   return refused(`Tool call id was ${odd} but must be a-z, A-Z, 0-9, with a length of 9.`);

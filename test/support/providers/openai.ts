@@ -1,6 +1,23 @@
 import type { NamedSchema, Refusal } from "./provider.js";
+import type { Schema } from "./schema-rules.js";
 
-// Errors of chat completions and Responses: https://platform.openai.com/docs/guides/error-codes
+// What chat completions and Responses share.
+
+/** A tool has `parameters`, a response format a `schema`. */
+export interface OpenAISchema {
+  readonly name: string;
+  readonly parameters?: Schema;
+  readonly schema?: Schema;
+  readonly strict?: boolean | null;
+}
+
+export const namedSchema = (
+  of: NamedSchema["of"],
+  place: string,
+  { name, parameters = {}, schema = parameters, strict }: OpenAISchema,
+): NamedSchema => ({ of, name, place, schema, isStrict: strict === true });
+
+// https://platform.openai.com/docs/guides/error-codes
 
 export const openAIError = (
   message: string,
