@@ -30,6 +30,7 @@ export interface Turn {
 }
 
 export interface RequestMessage extends Turn {
+  /** The provider's own: results may come in a message of the user, and items have no role. */
   readonly role: string;
   readonly texts: readonly string[];
   /** Calls, results, pictures and so on. */
