@@ -186,6 +186,20 @@ describe.each(providerNames)("the stub of %s", (name) => {
   });
 });
 
+it("Anthropic's prompt is cached up to its last breakpoint", async () => {
+  const { origin, exchanges } = await start("anthropic", () => "Yes.");
+  const system = [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }];
+  for (const content of ["Hello.", "Good morning."])
+    await post(`${origin}/v1/messages`, {
+      ...plainRequest("anthropic"),
+      system,
+      messages: [{ role: "user", content }],
+    });
+  const [first, second] = exchanges.map(({ usage }) => usage);
+  expect(first).toMatchObject({ cached: 0, written: second?.cached });
+  expect(second).toMatchObject({ cached: expect.toSatisfy((tokens) => tokens > 0), written: 0 });
+});
+
 it("The AI SDK runs a tool loop against chat completions, and streams with usage", async () => {
   const { origin, exchanges } = await start("chat completions", twoLooks);
   const model = aiSDKModel(origin);

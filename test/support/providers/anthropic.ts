@@ -88,7 +88,7 @@ const refusals: Refusals = {
     "{place}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {what}",
   answered:
     "{place}: `tool_use` ids were found without `tool_result` blocks immediately after: {what}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-  // https://docs.claude.com/en/docs/build-with-claude/prompt-engineering/prefill-claudes-response
+  // Claude 4.6 and later: https://docs.claude.com/en/docs/build-with-claude/prompt-engineering/prefill-claudes-response
   answerable:
     "This model does not support assistant message prefill. The conversation must end with a user message.",
 };
