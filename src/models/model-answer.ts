@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { longestTimerMs } from "../clock.js";
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./fit-answer.js";
 
@@ -20,24 +20,19 @@ export async function withDeadline<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  return inTime(timeoutMs, call(controller.signal), () => controller.abort());
+  return answerInTime(timeoutMs, call(controller.signal), () => controller.abort());
 }
 
 /** The same without a signal. @param late called at the deadline */
-export function inTime<Result>(
+export function answerInTime<Result>(
   timeoutMs: number,
   answer: Promise<Result>,
   late = () => {},
 ): Promise<Result> {
-  let timer: NodeJS.Timeout;
-  const deadline = new Promise<never>((_, reject) => {
-    const refuse = () => {
-      reject(new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`));
-      late();
-    };
-    timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));
+  return inTime(timeoutMs, answer, () => {
+    late();
+    return new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`);
   });
-  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
 }
 
 const cutShort =

@@ -3,6 +3,7 @@ import { MemoryError } from "../../errors.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, threadForbidden } from "../../scope/scope.js";
+import { storableEscapes } from "../../text/storable-text.js";
 import type { CheckpointPlace } from "./checkpoint-place.js";
 
 interface BlobRow {
@@ -182,7 +183,7 @@ async function writeTogether(
           thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
         )
         select h.name, c.ns, c.id, c.parent, c.checkpoint, c.metadata
-        from json_to_recordset(${JSON.stringify(rows.checkpoints)}) as c (
+        from json_to_recordset(${storableEscapes(JSON.stringify(rows.checkpoints))}) as c (
           thread bigint, ns text, id text, parent text, checkpoint jsonb, metadata jsonb
         ) join held h on h.id = c.thread
         on conflict (thread_id, checkpoint_ns, checkpoint_id)
