@@ -20,19 +20,16 @@ export async function withDeadline<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  return answerInTime(timeoutMs, call(controller.signal), () => controller.abort());
+  return answerInTime(timeoutMs, call(controller.signal)).catch((error: unknown) => {
+    controller.abort();
+    throw error;
+  });
 }
 
-/** The same without a signal. @param late called at the deadline */
-export function answerInTime<Result>(
-  timeoutMs: number,
-  answer: Promise<Result>,
-  late = () => {},
-): Promise<Result> {
-  return inTime(timeoutMs, answer, () => {
-    late();
-    return new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`);
-  });
+/** The same without a signal. */
+export function answerInTime<Result>(timeoutMs: number, answer: Promise<Result>): Promise<Result> {
+  const message = `The model did not answer within ${timeoutMs} ms.`;
+  return inTime(timeoutMs, answer, () => new MemoryError("MODEL_FAILED", message));
 }
 
 const cutShort =

@@ -170,14 +170,13 @@ describe("memoryFilesTool", () => {
 
   it("The files tool makes no file and folder of one name, by calls at once either", async () => {
     const { create, run, view } = filesOf();
-    for (const name of ["a", "b", "c", "d", "e"]) {
+    for (const name of ["a", "b", "c", "d"]) {
       await create(`${name}.md`, tea);
       const moved = { old_path: `/memories/${name}.md`, new_path: `/memories/${name}` };
       const calls = [run("rename", moved), create(`${name}/tea.md`, tea), create(name, tea)];
       const answers = await Promise.all(name < "c" ? calls : calls.toReversed());
       expect(answers.filter((answer) => answer.startsWith("Done"))).toHaveLength(1);
-      const names = (await view()).match(new RegExp(`/memories/${name}(?=[/ ])`, "g"));
-      expect(names).toHaveLength(1);
+      expect((await view()).match(new RegExp(`/${name}[/ ]`, "g"))).toHaveLength(1);
     }
   });
 
