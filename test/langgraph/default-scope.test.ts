@@ -1,17 +1,13 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { expect, it } from "vitest";
 import {
   createMemory,
   MemoryError,
-  memoryMiddleware,
   memoryQueryTool,
   type Scope,
   withMemory,
 } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
 
@@ -40,18 +36,6 @@ it.each(["memory.checkpointer()", "a server's saver"])(
     ).toHaveLength(4);
   },
 );
-
-it("The default scope also applies to memory's middleware", async () => {
-  const { memory, defaultScope } = withDefault();
-  await memory.memories.add(favouriteDish, { scope: defaultScope });
-  const model = new ScriptedChatModel({ replies: ["hello"] });
-  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
-  await agent.invoke(
-    { messages: [new HumanMessage("hi")] },
-    { configurable: { thread_id: crypto.randomUUID() } },
-  );
-  expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
-});
 
 it("The default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
   const { memory, defaultScope } = withDefault({ userId: "owner" });

@@ -104,22 +104,6 @@ describe("recent messages", () => {
     },
   );
 
-  it("A bounded session's state keeps the recent messages and nothing older", async () => {
-    const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
-    expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
-    expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(
-      rounds(6, 7, 8, 9),
-    );
-  });
-
-  it("As many recent messages are shown in a long conversation as in a short one", async () => {
-    const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(
-      ({ messages }) => messages.length,
-    );
-    // The memory block, three rounds, and the question.
-    expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
-  });
-
   it("Recent messages have the text of an edited state", async () => {
     const { graph, thread, model } = await lastPrompt({}, upTo(6));
     const state = (await graph.getState(thread)).values.messages as BaseMessage[];
