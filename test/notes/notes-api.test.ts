@@ -26,12 +26,16 @@ async function told(memory: Memory, scope: AppScope) {
         (hit) => hit.memory,
       ),
     ),
+    recalled: textsOf(
+      (await memory.recall({ scope: { ...scope, userId: "ana" }, threadId: randomUUID() })).memories
+        .notes,
+    ),
     count: await memory.notes.count({ scope }),
     context: await memory.notes.context({ scope }),
     exported: textsOf(ofType(await linesOf(memory, scope), "memory")),
   };
 }
-const nothing = { listed: [], found: [], count: 0, context: null, exported: [] };
+const nothing = { listed: [], found: [], recalled: [], count: 0, context: null, exported: [] };
 
 describe("the notes of an app", () => {
   it("An app's notes are listed newest first, in pages", async () => {
@@ -56,11 +60,11 @@ describe("the notes of an app", () => {
       { appId },
       { tenantId: "a", appId },
       { tenantId: "b", appId },
-      newApp(),
+      ...["%", `${appId}2`, appId.slice(0, -1)].map((id) => ({ tenantId: "a", appId: id })),
     ];
     await addNotes(memory, apps[1]!, texts);
     const all = await Promise.all(apps.map((scope) => told(memory, scope)));
-    expect(all.filter(({ count }) => count === 0)).toEqual([nothing, nothing, nothing]);
+    expect(all.filter(({ count }) => count === 0)).toEqual(Array(5).fill(nothing));
     expect(all[1]).toMatchObject({ count: 3, found: expect.arrayContaining(texts) });
     expect(await memory.notes.purge({ scope: apps[2]! })).toEqual({
       deletedCount: 0,
@@ -202,6 +206,8 @@ describe("memory.notes.purge", () => {
     expect(await memory.memories.history(ids[0]!, { scope })).toMatchObject([
       { event: "DELETE", actor: "admin", old: null, new: { state: "purged", reason: "closed" } },
     ]);
+    const events = await memory.events.list({ scope, step: "forget", op: "delete" });
+    expect(events).toHaveLength(5);
     const { changes } = await memory.recall({ ...ana, query: "" });
     expect(changes.top.map(({ line }) => line)).toEqual(
       changes.top.map(() => "[App notes] (no longer kept)"),
