@@ -176,15 +176,6 @@ describe("export and import", () => {
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(refused);
   });
 
-  it("An import restores what was forgotten, line by line", async () => {
-    const scope = { userId: word() };
-    const memory = await fillScope(db, scope, scope.userId);
-    const lines = await linesOf(memory, scope);
-    await memory.forget(scope);
-    await memory.import(asText(lines));
-    expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(lines));
-  });
-
   it("An import refuses a scope that has data of another source, and writes nothing", async () => {
     const scope = { userId: word() };
     const source = (await freshSchema()).memory();
