@@ -9,7 +9,7 @@ import {
 } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
+import { answering, chatAgent, favouriteDish, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
 function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
@@ -36,26 +36,6 @@ it.each(["memory.checkpointer()", "a server's saver"])(
     ).toHaveLength(4);
   },
 );
-
-it("The default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
-  const { memory, defaultScope } = withDefault({ userId: "owner" });
-  await memory.memories.add(favouriteDish, { scope: defaultScope });
-  const model = answering();
-  const graph = withMemory(chatAgent(model), memory).compile({
-    checkpointer: memory.checkpointer(),
-  });
-  const ana = { thread_id: crypto.randomUUID(), user_id: crypto.randomUUID() };
-  await say(graph, "What do I like?", { configurable: ana });
-  expect(model.calls[0]?.messages.map(({ text }) => text)).toEqual(["What do I like?"]);
-  expect(await transcript(database, { configurable: ana })).toHaveLength(2);
-  for (const ids of [{ tenant_id: "acme" }, { langgraph_auth_user: { display_name: "Eve" } }]) {
-    const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
-    await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-  }
-  const nobodys = say(graph, "hi", { configurable: { thread_id: ana.thread_id } });
-  await expect(nobodys).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-  expect(model.calls).toHaveLength(1);
-});
 
 it("An invalid default scope is refused, and so is any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });

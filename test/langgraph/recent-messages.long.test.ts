@@ -1,9 +1,8 @@
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { modelView } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -59,19 +58,6 @@ describe("a request about the last turn, once the summary has caught up", () => 
       expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
     },
   );
-
-  it("Plain code shows the last turns that a new request refers to", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const thread = addressOf(newThread());
-    const said = [1, 2, 3, 4].flatMap((round) => [
-      new HumanMessage({ id: `q${round}`, content: `question ${round}` }),
-      new AIMessage({ id: `a${round}`, content: `answer ${round}` }),
-    ]);
-    await memory.remember({ ...thread, messages: said });
-    const recalled = await memory.recall({ ...thread, query: "change it" });
-    const view = modelView([new HumanMessage("change it")], recalled);
-    expect(lines(view).slice(1)).toEqual([...rounds(2, 3, 4), "human: change it"]);
-  });
 });
 
 describe("recent messages", () => {

@@ -65,6 +65,10 @@ describe("export and import", () => {
       (await memory.query(query)).map(({ memory: { text } }) => text).sort();
     expect((await texts(target)).length).toBeGreaterThan(0);
     expect(await texts(target)).toEqual(await texts(db.memory()));
+    const found = await target.store({ scope }).search([], { query: name });
+    expect(found).toMatchObject([
+      { namespace: [name, "b,c"], key: name, score: expect.anything() },
+    ]);
     const said = async (memory: Memory) =>
       (await memory.transcript.search({ scope, query: "round 2" })).map(({ text }) => text);
     expect((await said(target)).length).toBeGreaterThan(0);
