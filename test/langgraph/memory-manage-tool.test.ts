@@ -1,5 +1,4 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
 import { type Memory, type MemoryDraft, memoryManageTool } from "../../src/index.js";
 import type { ToolOptions } from "../../src/langgraph/tools/memory-tool.js";
@@ -42,13 +41,6 @@ async function knowing(...drafts: MemoryDraft[]) {
 }
 
 describe("memoryManageTool", () => {
-  it("memoryManageTool can be bound to a model, under a name that providers accept", () => {
-    const { function: wire } = convertToOpenAITool(memoryManageTool(db.memory()));
-    expect(wire.name).toBe("memory_manage");
-    expect(wire.parameters).toMatchObject({ required: ["action"] });
-    expect(() => memoryManageTool(db.memory(), { nmae: "x" } as never)).toThrow("nmae");
-  });
-
   it.each<[string, Args, RegExp]>([
     [
       "an id cut short",

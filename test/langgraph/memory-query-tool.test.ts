@@ -183,16 +183,9 @@ describe("memoryQueryTool", () => {
     );
   });
 
-  it("memoryQueryTool refuses a tool name that providers refuse", () => {
-    expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(
-      /cannot be a tool's name/,
-    );
-    expect(memoryQueryTool(memory).name).toBe("memory_query");
-  });
-
-  it("memoryQueryTool has a JSON schema in which only the query is required", () => {
+  it("memoryQueryTool has a JSON schema that is closed, filters included", () => {
     const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
-    expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
+    expect(parameters).toMatchObject({ additionalProperties: false });
     expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
     expect(parameters).toHaveProperty("properties.filters.additionalProperties", false);
   });

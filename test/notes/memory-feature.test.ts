@@ -52,12 +52,15 @@ describe("memory feature", () => {
 
   it("Memories are included in the context of the same app", async () => {
     const scope = newApp();
+    const logger = recordingLogger();
     const memory = db.memory({
+      logger,
       config: { notes: { apps: { [scope.appId]: { name: "Calendar" } } } },
     });
     await addNotes(memory, scope, ["The calendar was slow in May.", lesson]);
     const context = await contextOf(memory, scope);
     const block = await memory.notes.context({ scope });
+    expect(logger.lines).toContain(`info: 🧠 Retrieved 2 memories for app ${scope.appId}`);
     expect(block).toMatch(/^\(memories for app: Calendar\)\n/);
     expect(context).toContain(`\n\n${block}\n\n`);
     expect(block).toContain(`1. [Created: ${new Date().toISOString().slice(0, 10)}] ${lesson}`);

@@ -4,7 +4,6 @@ import { type Memory, shownBy } from "../../src/index.js";
 import type { AppScope } from "../../src/scope/scope.js";
 import { linesOf, ofType } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
-import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp, openApp } from "./note-facts.js";
@@ -74,22 +73,6 @@ describe("the notes of an app", () => {
     // What is named like a user is no user's.
     await memory.memories.add({ text: "Likes tea." }, { scope: { tenantId: "a", userId: appId } });
     expect(await memory.notes.count({ scope: apps[1]! })).toBe(3);
-  });
-
-  it("An app's notes are shown under the app's name", async () => {
-    const logger = recordingLogger();
-    const scope = newApp();
-    const memory = db.memory({
-      logger,
-      config: { notes: { apps: { [scope.appId]: { name: "Calendar\nof Acme" } } } },
-    });
-    await addNotes(memory, scope, texts);
-    const context = (await memory.notes.context({ scope })) ?? "";
-    expect(context.split("\n")[0]).toBe("(memories for app: Calendar of Acme)");
-    expect(context).toMatch(
-      /\n1\. \[Created: \d{4}-\d\d-\d\d\] Restarting the service helped\.\n2\. /,
-    );
-    expect(logger.lines).toContain(`info: 🧠 Retrieved 3 memories for app ${scope.appId}`);
   });
 
   it("An app's notes are shown up to the app's limit", async () => {
