@@ -40,17 +40,22 @@ export function installedVersion(name: string): string | undefined {
   return path && readManifest(path).version;
 }
 
+/** Each request over MCP makes a server, which asks again. */
+const checked = new Set<string>();
+
 /**
  * Refuses a version that this package does not work with. In a bundle it checks nothing: the
  * versions there are not known.
  * @throws MemoryError `PEER_MISSING`
  */
 export function checkPeer(name: string): void {
+  if (checked.has(name)) return;
   const own = attempt(() => readManifest(new URL("../package.json", import.meta.url)));
   // In a bundle it is the one of an app.
   const range = own?.name === "mnemograph" ? own.peerDependencies?.[name] : undefined;
   const version = range && installedVersion(name);
-  if (!version || satisfies(version, range, { includePrerelease: true })) return;
+  if (!version || satisfies(version, range, { includePrerelease: true }))
+    return void checked.add(name);
   throw new MemoryError(
     "PEER_MISSING",
     `Mnemograph works with ${name} ${range}, but ${version} is installed: ` +

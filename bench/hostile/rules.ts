@@ -19,6 +19,7 @@ import { findQuote } from "../../src/text/find-quote.js";
 import { contentHash, normalValue } from "../../src/text/normal-value.js";
 import { escapeAttribute, escapeMarkup } from "../../src/text/prompt-text.js";
 import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
+import { redactSecrets } from "../../src/text/redact-secrets.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import { searchText } from "../../src/text/search-text.js";
 import { isStorable } from "../../src/text/storable-text.js";
@@ -48,7 +49,7 @@ const orRefused = (work: () => unknown) => {
   }
 };
 const screen = createScreen(undefined, () => {});
-const redactor = createRedactor("secrets");
+const redactor = createRedactor(redactSecrets);
 
 /** Every rule that meets text of users, tools, models or files. */
 export const hostileRules: readonly HostileRule[] = [

@@ -14,6 +14,7 @@ import type { Outage } from "../postgres/outage.js";
 import type { Runtime } from "../runtime.js";
 import { nobody } from "../scope/scope.js";
 import { createScreen } from "../text/reads-as-instruction.js";
+import { redactSecrets } from "../text/redact-secrets.js";
 import { createRedactor } from "../text/redactor.js";
 import { createUsage, type ProcessUsage } from "../usage/usage.js";
 import { logFailure } from "./create-internal-api.js";
@@ -32,6 +33,8 @@ export function createRuntime(
   const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
   const inDeadline = <Answer>(ask: ((text: string) => Answer | Promise<Answer>) | undefined) =>
     ask && (async (text: string) => inTime(timeoutMs, Promise.resolve(ask(text)), late));
+  // The ready redaction takes linear time, and needs no deadline.
+  const redact = options.redact === "secrets" ? redactSecrets : inDeadline(options.redact);
   const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
   const db: Database = openDatabase(
     database,
@@ -45,10 +48,7 @@ export function createRuntime(
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
-    redactor: createRedactor(
-      options.redact === "secrets" ? options.redact : inDeadline(options.redact),
-      Object.keys(memoryFields),
-    ),
+    redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),
     describer: createDescriber(options.describe, timeoutMs, logger),
     clock: clock ?? (() => new Date()),

@@ -16,13 +16,15 @@ function similarNames(name: string, known: readonly string[]): string[] {
   const typed = normalised(name);
   if (typed === "" || typed.length > mostCharacters) return [];
   const near = known
-    .map((other) => ({ other, edits: leven(typed, normalised(other)) }))
+    .map((other) => {
+      const name = normalised(other);
+      return { other, name, edits: leven(typed, name) };
+    })
     // One typo in three letters, so that short names are not taken for each other; or letters in
     // another order.
     .filter(
-      ({ other, edits }) =>
-        edits <= Math.max(typed.length, normalised(other).length) / 3 ||
-        sorted(typed) === sorted(normalised(other)),
+      ({ name, edits }) =>
+        edits <= Math.max(typed.length, name.length) / 3 || sorted(typed) === sorted(name),
     )
     .sort((one, two) => one.edits - two.edits);
   const nearest = near.slice(0, 1).map(({ other }) => other);

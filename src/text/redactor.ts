@@ -3,7 +3,6 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
 import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
-import { redactSecrets } from "./redact-secrets.js";
 
 type Rewrite = (text: string) => string;
 
@@ -110,7 +109,7 @@ function rewriteObject(
 
 export type Redact = (text: string) => string | Promise<string>;
 
-/** The option `redact` applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
+/** The function `redact` applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
@@ -137,11 +136,10 @@ export async function redactFields<Of extends object>(
 }
 
 export function createRedactor(
-  option: Redact | "secrets" | undefined,
+  redact: Redact | undefined,
   fieldNames: readonly string[] = [],
 ): Redactor {
-  if (!option) return nothing;
-  const redact = option === "secrets" ? redactSecrets : option;
+  if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
     message: async (original) =>
