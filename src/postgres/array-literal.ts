@@ -21,7 +21,9 @@ function quoted(text: string): string {
   const escaped = Buffer.allocUnsafe(2 * bytes.length + 2);
   let end = 0;
   escaped[end++] = quote;
-  for (const byte of bytes) {
+  // By index: an iterator takes five times as long.
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] ?? 0;
     if (byte === quote || byte === backslash) escaped[end++] = backslash;
     escaped[end++] = byte;
   }
