@@ -1,3 +1,4 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import {
   type BaseCheckpointSaver,
@@ -19,13 +20,13 @@ import {
   withMemory,
 } from "../../src/index.js";
 import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
-import type { ScriptedCall, ScriptedChatModel } from "../../src/testing/index.js";
+import type { ScriptedCall } from "../../src/testing/index.js";
 import { type AnyGraph, lines } from "./conversation.js";
 
 /** An agent, its memory, and how the two ends of a turn behave. */
 export interface Build extends TurnOptions {
   readonly memory: Memory;
-  readonly model: ScriptedChatModel;
+  readonly model: BaseChatModel;
   readonly tools?: StructuredToolInterface[];
   /** @default the memory's own; null for none. */
   readonly checkpointer?: BaseCheckpointSaver | null;
@@ -36,7 +37,7 @@ const saverOf = ({ memory, checkpointer = memory.checkpointer() }: Build) =>
 
 function withNodes(build: Build) {
   const { memory, model, tools = [], session, injectAs, onError, memoryMode } = build;
-  const bound = tools.length > 0 ? model.bindTools(tools) : model;
+  const bound = tools.length > 0 ? model.bindTools!(tools) : model;
   const state = new StateSchema({ messages: MessagesValue, ...memoryStateFields });
   const chat: typeof state.Node = async ({ messages, mnemograph }) => ({
     messages: [await bound.invoke(modelView(messages, mnemograph, injectAs))],
@@ -89,7 +90,7 @@ export const ways = Object.keys(builders) as Way[];
 
 /** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */
 export const agentIn = async (way: Way, build: Build): Promise<AnyGraph> =>
-  (await builders[way]({ ...build, injectAs: build.injectAs ?? "system" })) as unknown as AnyGraph;
+  (await builders[way](build)) as unknown as AnyGraph;
 
 /**
  * What an agent was shown in one call of its model; a supervisor's own instructions are left out.

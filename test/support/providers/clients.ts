@@ -14,14 +14,28 @@ import { strictCompatible } from "./strict-compatible.js";
 
 const common = { apiKey: "none", maxRetries: 0 };
 
-const openAI = (model: string, useResponsesApi: boolean) => (origin: string, options: object) =>
-  new ChatOpenAI({
-    ...common,
-    model,
-    useResponsesApi,
-    configuration: { baseURL: `${origin}/v1` },
-    ...options,
+const openAI =
+  (model: string, useResponsesApi: boolean, fetched = fetch) =>
+  (origin: string, options: object) =>
+    new ChatOpenAI({
+      ...common,
+      model,
+      useResponsesApi,
+      configuration: { baseURL: `${origin}/v1`, fetch: fetched },
+      ...options,
+    });
+
+/**
+ * `createAgent` names its answers, which such a server refuses without memory too: who uses both
+ * takes the names out, as here.
+ */
+const withoutNamesOfAnswers: typeof fetch = (url, init) => {
+  const body = JSON.parse(String(init?.body), (_, value) => {
+    if (value?.role === "assistant") delete value.name;
+    return value;
   });
+  return fetch(url, { ...init, body: JSON.stringify(body) });
+};
 
 /** Each provider, and the LangChain model that calls it. */
 const providers = {
@@ -50,7 +64,7 @@ const providers = {
   },
   "strict compatible": {
     start: (script: Script, limit?: number) => startProvider(strictCompatible, script, limit),
-    model: openAI("mistral-small", false),
+    model: openAI("mistral-small", false, withoutNamesOfAnswers),
   },
 };
 

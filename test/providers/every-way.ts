@@ -1,0 +1,126 @@
+import { afterAll, expect, it } from "vitest";
+import { addressOf, newThread } from "../langgraph/conversation.js";
+import { type ProviderName, providerNames, useProviders } from "../support/providers/clients.js";
+import type { RunningProvider } from "../support/providers/provider-server.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { replyTo, talkIn, turns, type WayIn, waysIn } from "./conversation.js";
+
+interface Case {
+  readonly name: ProviderName;
+  readonly way: WayIn;
+  readonly preset: "ledger" | "every-round";
+  readonly session: "full" | "bounded";
+}
+
+/** Every way in with every provider that it can call, in both presets. */
+export const everyCase: readonly Case[] = providerNames.flatMap((name) =>
+  waysIn
+    .filter((way) => way !== "AI SDK" || name === "chat completions")
+    .flatMap((way): Case[] => [
+      { name, way, preset: "ledger", session: "full" },
+      { name, way, preset: "every-round", session: "bounded" },
+    ]),
+);
+
+const learnedIn = 10;
+/** Told by code in that turn, never said in the conversation. */
+const boat = {
+  category: "profile",
+  key: "boat",
+  value: "Zanzibar",
+  importance: 5,
+  text: "The user's boat is called Zanzibar.",
+};
+/** Proposed in the same turn. */
+const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
+
+/** With these a provider demands its reasoning back. */
+const options: Partial<Record<ProviderName, Record<string, unknown>>> = {
+  anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
+};
+
+/** Of the agent that talks to the user, not of subagents and background work. */
+const agentsRequests = ({ exchanges }: Pick<RunningProvider, "exchanges">, way: WayIn) =>
+  exchanges
+    .map(({ request }) => request)
+    .filter(
+      ({ wanted, toolNames }) => !wanted && (way !== "supervisor" || toolNames.includes("planner")),
+    );
+
+export function conversationsOf(cases: readonly Case[]): void {
+  const db = useTestDatabase();
+  const start = useProviders();
+  const table: object[] = [];
+  afterAll(() => console.table(table));
+
+  /** The conversation, and which of the agent's requests began each turn. */
+  async function converse({ name, way, preset, session }: Case) {
+    const provider = await start(name, replyTo, options[name]);
+    const { model, origin } = provider;
+    const config = {
+      preset,
+      consent: { ask: "tool" as const },
+      memories: { extract: true, episodes: true },
+    };
+    const memory = db.memory({ model, jobs: "background", config });
+    const thread = newThread();
+    const address = addressOf(thread);
+    const talk = await talkIn(way, { memory, model, origin, thread, session });
+    const shown: unknown[] = [];
+    const firsts: number[] = [];
+    for (const [turn, text] of turns.entries()) {
+      if (turn === learnedIn) {
+        await memory.memories.add(boat, { scope: address.scope });
+        await memory.memories.add(city, { ...address, actor: "agent" });
+      }
+      firsts.push(agentsRequests(provider, way).length);
+      shown.push(await talk.say(text, turn % 2 === 1));
+      await memory.idle();
+    }
+    const refused = provider.exchanges.flatMap((exchange) => exchange.refused ?? []);
+    table.push({ way, provider: name, preset, turns: turns.length, refused: refused.length });
+    expect(refused).toEqual([]);
+    return {
+      memory,
+      address,
+      shown,
+      firsts,
+      kept: await talk.kept(),
+      requests: agentsRequests(provider, way),
+    };
+  }
+
+  it.each(cases)(
+    "A conversation of twenty turns is accepted by $name, and memory holds: $way, $preset",
+    async (each) => {
+      const { memory, address, shown, firsts, kept, requests } = await converse(each);
+      // What was said is recorded once, in order, and kept by the graph as far as it should be.
+      const recorded = await memory.threads.messages({ ...address, limit: 200 });
+      const ofUser = recorded.filter(({ role }) => role === "user");
+      expect(ofUser.map(({ text }) => text)).toEqual(turns);
+      const all = kept?.length === recorded.length;
+      if (kept) expect(all).toBe(each.session === "full");
+
+      // What is known is shown once in each later request of the agent.
+      const later = requests.slice(firsts[learnedIn]).map(({ parts }) => JSON.stringify(parts));
+      expect(later.filter((prompt) => prompt.split("Zanzibar").length !== 2)).toEqual([]);
+
+      // The requests of a turn only grow: it has one recall.
+      for (const [at, { messages }] of requests.entries()) {
+        const before = firsts.includes(at) ? [] : requests[at - 1]!.messages;
+        expect(messages.slice(0, before.length)).toEqual(before);
+      }
+
+      // Nobody but the model is shown memory.
+      const seen = /.{0,80}(Zanzibar|They talked).{0,80}/s.exec(JSON.stringify([shown, kept]));
+      expect(seen).toBeNull();
+
+      // What was said is learned, and what the user agreed to is known.
+      const known = await memory.memories.list({ scope: address.scope, kinds: ["fact"] });
+      const agreed = each.way === "AI SDK" || each.way === "plain code" ? [] : [city.text];
+      expect(known.map(({ text }) => text).toSorted()).toEqual(
+        [boat.text, ...agreed, "The user works at the bakery."].toSorted(),
+      );
+    },
+  );
+}
