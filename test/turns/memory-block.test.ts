@@ -13,6 +13,7 @@ const headings = [
   "# Recent Conversation",
   "## User Profile",
   "## Unverified",
+  "## Relevant to This Message",
   "## Recent Context",
   "## Also Known",
   "## Waiting for the User's Consent",
@@ -150,7 +151,7 @@ describe("the memory block", () => {
   const slot = { ...tea, text: "The user drinks green tea." };
   const name = { category: "profile", key: "name", value: "Ana", text: "The user's name is Ana." };
   const summary = { ...aSummary, startTurn: 1, endTurn: 4, text: "They met." };
-  const long = `# Long-term Memory\n${memoryPreface}`;
+  const long = `# Long-term Memory\nToday is Wednesday, 2 January 2030.\n${memoryPreface}`;
   const [ofMemory, ofConversation, ofBoth] = [
     "memory",
     "conversation",
@@ -158,8 +159,8 @@ describe("the memory block", () => {
   ].map((above) => `Answer consistently using the ${above} above.`);
   const profile = "## User Profile\n- tea: green";
   const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
-  const fits =
-    "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
+  const fits = "## Relevant to This Message\n- [relationships] Leo is allergic to nuts.";
+  const episodes = "## Recent Context\n- turns 1-10: They discussed nuts.";
   const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
   const notes =
     "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +
@@ -184,11 +185,7 @@ describe("the memory block", () => {
     ["a slot", { drafts: [slot] }, [long, profile, ofMemory]],
     ["a note", { drafts: [note] }, [long, notes, ofMemory]],
     ["a procedure", { drafts: [steps] }, []],
-    [
-      "an episode",
-      { drafts: [met], query: "nuts" },
-      [long, fits.replace(/\n.*allergic.*/, ""), ofMemory],
-    ],
+    ["an episode", { drafts: [met], query: "nuts" }, [long, episodes, ofMemory]],
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
     [
       "messages without a summary",
@@ -205,7 +202,7 @@ describe("the memory block", () => {
     [
       "all",
       { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
-      [long, profile, fits, notes, waits, conversation, ofBoth],
+      [long, profile, fits, episodes, notes, waits, conversation, ofBoth],
     ],
   ])(
     "A memory block of %s has headings with lines, and what it refers to above",
@@ -323,6 +320,7 @@ describe("the memory block", () => {
               value: three,
               text: one,
               current: two,
+              currentId: null,
             },
           ],
         });
