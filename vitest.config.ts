@@ -14,7 +14,11 @@ export default defineConfig({
     // By `npm run test:long`.
     exclude: ["**/*.long.test.ts", "**/node_modules/**"],
     globalSetup: "test/support/global-setup.ts",
-    setupFiles: ["test/support/property-seed.ts", "test/support/collect-statements.ts"],
+    setupFiles: [
+      "test/support/property-seed.ts",
+      "test/support/collect-statements.ts",
+      "test/support/loopback-only.ts",
+    ],
     testTimeout: limitsMs.test,
     hookTimeout: limitsMs.test,
     expect: { poll: { timeout: limitsMs.step, interval: 10 } },

@@ -27,7 +27,7 @@ create or replace trigger consent_request_revision before update of status, draf
 -- since is new to the thread, however often it was changed; the value of a slot that had one is not. That a memory is gone is news only
 -- to the thread that was shown it, or that it was learned in. `instead` is what it replaces of `shown_ids`, which the epoch shows.
 create or replace function mnemograph.thread_changes_1(
-  owners bigint[], of_owner bigint, since bigint, shown_ids uuid[], categories text[], asked_tenant text, asked_app text, asked_thread text,
+  owners bigint[], of_owner bigint, since bigint, shown_ids uuid[], categories text[], trusts text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
 ) returns table (change_count integer, changes json, consents json)
 language plpgsql stable parallel safe rows 1 as $$
@@ -38,6 +38,7 @@ language plpgsql stable parallel safe rows 1 as $$
       with change as materialized (
         select l.* from mnemograph.change_log l
         where l.owner_ref = of_owner and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
+          and (trusts is null or exists (select from mnemograph.memory m where m.id = l.memory_id and m.trust = any (trusts)))
       ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
       latest as (

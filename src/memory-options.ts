@@ -63,8 +63,15 @@ export interface MemoryOptions {
    * Removes from every text what must not be kept: from messages, memories, summaries and imports,
    * before they are stored or shown to the model of background work. When it fails, nothing is
    * stored: `REDACTION_FAILED`. The graph's own checkpoints are not redacted.
+   *
+   * "secrets" replaces keys, tokens, passwords, private keys, and numbers of cards and accounts by
+   * "[redacted]". It knows them by their form, checksum or randomness, in any language.
+   * @example
+   * createMemory({ redact: "secrets" });
+   * createMemory({ redact: (text) => text.replaceAll(employeeNumber, "[number]") });
+   * @default none
    */
-  readonly redact?: Redact;
+  readonly redact?: Redact | "secrets";
   /**
    * Whether a text reads as instructions to a model, asked before it is stored, in place of the
    * package's patterns. True: it waits in quarantine or is refused. When it fails, the text counts
@@ -112,7 +119,9 @@ export const memoryOptionsSchema = z.strictObject({
   isolation: z.literal("rls").optional(),
   defaultScope: z.unknown().optional(),
   logger: z.custom(isLogger, "must have the functions debug, info, warn and error").optional(),
-  redact: z.custom(isFunction, "must be a function").optional(),
+  redact: z
+    .union([z.literal("secrets"), z.custom(isFunction)], 'must be a function or "secrets"')
+    .optional(),
   screen: z.custom(isFunction, "must be a function").optional(),
   describe: z.custom(isFunction, "must be a function").optional(),
   clock: z.custom(isFunction, "must be a function").optional(),

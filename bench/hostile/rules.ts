@@ -48,7 +48,7 @@ const orRefused = (work: () => unknown) => {
   }
 };
 const screen = createScreen(undefined, () => {});
-const redactor = createRedactor((text) => text.replaceAll("secret", "[secret]"));
+const redactor = createRedactor("secrets");
 
 /** Every rule that meets text of users, tools, models or files. */
 export const hostileRules: readonly HostileRule[] = [

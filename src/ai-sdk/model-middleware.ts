@@ -27,12 +27,12 @@ import {
 } from "./prompt-messages.js";
 
 const optionsSchema = turnOptionsSchema
-  .pick({ onError: true, agent: true, memoryMode: true })
+  .pick({ onError: true, agent: true, minTrust: true, memoryMode: true })
   .extend({ scope: scopeField, threadId: threadField });
 
 export interface MemoryModelOptions
   extends ThreadAddress,
-    Pick<TurnOptions, "onError" | "agent" | "memoryMode"> {}
+    Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode"> {}
 
 /** A question and what was recalled for it, shared by the steps of its turn. */
 interface Turn {
@@ -60,6 +60,7 @@ export function memoryModelMiddleware(
 ): LanguageModelMiddleware {
   const {
     agent,
+    minTrust,
     memoryMode: mode,
     onError,
     ...address
@@ -74,6 +75,7 @@ export function memoryModelMiddleware(
       recalled = await memory.recall({
         ...address,
         query,
+        minTrust,
         ...(agent && { agent }),
         ...(mode && { mode }),
       });

@@ -156,15 +156,18 @@ function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
     groups.set(kept.id, [...(groups.get(kept.id) ?? [kept]), gone]);
   }
   return [...groups].map(([id, group]) => {
-    const origin = group.find(({ source }) => source !== null);
-    const seqs = group.flatMap(
+    const [kept] = group as [StoredMemory];
+    // Tags and quotes are words too: none of an untrusted memory's become those of another.
+    const joined = group.filter(({ trust }) => trust !== "untrusted" || kept.trust === trust);
+    const origin = joined.find(({ source }) => source !== null);
+    const seqs = joined.flatMap(
       ({ source }) => (source?.threadId === origin?.source?.threadId ? source?.seqs : []) ?? [],
     );
     return {
       id,
       gone: group.slice(1).map((memory) => memory.id),
       pinned: group.some(({ pinned }) => pinned),
-      tags: [...new Set(group.flatMap(({ tags }) => tags))].slice(0, maxTags),
+      tags: [...new Set(joined.flatMap(({ tags }) => tags))].slice(0, maxTags),
       sourceOf: origin?.id ?? null,
       seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
     };

@@ -5,6 +5,7 @@ import {
   categoryMeant,
   categoryOfKind,
 } from "../memories/item/category.rule.js";
+import type { Provenance } from "../memories/item/memory.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { MemoryRelation, WriteConfig } from "../memories/write/write-types.js";
 import {
@@ -132,6 +133,8 @@ export interface ShownMemory {
   /** Whether it waits for the user's consent: it can only be forgotten. */
   readonly waits?: boolean | undefined;
 }
+
+export type KnownMemory = ShownMemory & Provenance;
 
 export interface FactRules {
   readonly policy: CategoryPolicy;

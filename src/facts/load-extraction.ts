@@ -4,6 +4,7 @@ import { limitMaterial } from "../jobs/limit-material.js";
 import { type ThreadWork, threadWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
+import { trustOf } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -16,7 +17,7 @@ import { asksSomething, isSubstantive } from "../text/is-substantive.js";
 import { createPauses } from "../text/pauses.js";
 import { searchText } from "../text/search-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";
-import { extractor, type FactsRuntime, type ShownMemory } from "./choose-facts.rule.js";
+import { extractor, type FactsRuntime, type KnownMemory } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
 export interface ExtractionMessage {
@@ -28,6 +29,8 @@ export interface ExtractionMessage {
   readonly saidAt: Date;
   /** The assistant's last message before it. */
   readonly before: string | null;
+  /** Beginnings of what tools, and others in the user's place, wrote shortly before it. */
+  readonly toolResults: readonly string[];
   readonly turnsAgo: number;
 }
 
@@ -35,7 +38,7 @@ export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
   readonly messages: ExtractionMessage[];
   /** Existing memories for the prompt, the most similar first. */
-  readonly known: ShownMemory[];
+  readonly known: KnownMemory[];
   /** Removed since the first message, latest first. */
   readonly removed: RemovedFact[];
   /** Facts written for the owner in the last 24 hours. */
@@ -51,6 +54,10 @@ const messagesPerJob = 10;
 const maxKnown = 50;
 const maxSimilar = 25;
 const maxWaiting = 20;
+/** What a user's "thanks" may be an answer to: some ten turns. */
+const messagesBefore = 50;
+const mostResults = 10;
+const resultCharacters = 4_000;
 /** Mostly none: they matter for retries and late work. */
 const maxRemoved = 500;
 
@@ -127,9 +134,9 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
     .map(({ memory }) => memory)
     .filter((memory) => memory.scope.userId === scope.userId);
   const known = new Map(
-    [...similar, ...work.known].map(({ id, category, key, value, text }) => [
+    [...similar, ...work.known].map(({ id, category, key, value, text, origin, trust }) => [
       id,
-      { id, category, key, value, text },
+      { id, category, key, value, text, origin, trust },
     ]),
   );
   const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: maxWaiting });
@@ -137,7 +144,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
     ...work,
     known: [
       ...[...known.values()].slice(0, maxKnown),
-      ...waiting.map((request) => ({ ...request, waits: true })),
+      ...waiting.map((request) => ({ ...request, trust: trustOf(request.origin), waits: true })),
     ],
   };
 }
@@ -147,7 +154,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
-  known: ShownMemory[];
+  known: KnownMemory[];
   removed: (Omit<RemovedFact, "removedAt"> & { removedAt: string })[];
   written: number;
   allowed_at: Date | null;
@@ -192,7 +199,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
   ),
   known as (
-    select m.id, m.category, m.key, m.value, m.content as text, row_number() over (
+    select m.id, m.category, m.key, m.value, m.content as text, m.origin, m.trust, row_number() over (
         order by m.key is null, m.importance desc, m.updated_at desc
       ) as place
     from thread t join ${schema}.memory m
@@ -220,11 +227,16 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       'before', (
         select a.content from ${schema}.message a
         where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1
+      ),
+      'toolResults', array(
+        select left(r.content, ${resultCharacters}) from ${schema}.message r
+        where r.thread_ref = t.id and r.seq >= p.seq - ${messagesBefore} and r.seq < p.seq and r.role in ('tool', 'other')
+        order by r.seq desc limit ${mostResults}
       )
     ) order by p.seq), '[]') from pending p where p.position <= ${messages}) as messages,
     (select count(*) from pending)::int as pending,
     (select coalesce(json_agg(json_build_object(
-      'id', id, 'category', category, 'key', key, 'value', value, 'text', text
+      'id', id, 'category', category, 'key', key, 'value', value, 'text', text, 'origin', origin, 'trust', trust
     ) order by place), '[]') from known) as known,
     (select coalesce(json_agg(json_build_object(
       'category', old ->> 'category', 'key', key, 'value', old ->> 'value', 'text', old ->> 'text',

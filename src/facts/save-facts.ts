@@ -1,7 +1,7 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
-import type { MemoryDraft } from "../memories/item/memory.js";
+import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { prepareDrafts } from "../memories/write/prepare-drafts.js";
 import { removeSaid } from "../memories/write/remove-said.js";
 import { classified, writePrepared } from "../memories/write/write-memories.js";
@@ -15,6 +15,7 @@ import {
 } from "./choose-facts.rule.js";
 import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
+import { sourceOfWords } from "./words-source.rule.js";
 
 interface ValidatedFacts {
   readonly claim: Claim;
@@ -34,7 +35,11 @@ export async function saveFacts(
   deps: FactsRuntime,
   input: ValidatedFacts,
 ): Promise<WriteOutcome[]> {
-  const { claim, work, chosen, removing } = input;
+  const { claim, work, removing } = input;
+  const chosen = input.chosen.map((fact) => {
+    const { origin } = sourceOfWords(fact, { ...work, ...messageOf(fact, work) });
+    return { ...fact, origin, statedByUser: fact.statedByUser && origin === "user" };
+  });
   const prepared = await prepareDrafts(deps, {
     scope: work.scope,
     drafts: chosen.map((fact) => toDraft(fact, work)),
@@ -102,7 +107,10 @@ function messageOf(
   return messages[message] as ExtractionMessage;
 }
 
-function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
+function toDraft(
+  fact: ChosenFact & { readonly origin: MemoryOrigin },
+  work: ExtractionWork,
+): MemoryDraft {
   const { seq, actor, agentId, runId, saidAt } = messageOf(fact, work);
   const {
     text,
@@ -115,6 +123,7 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
     statedByUser,
     since,
     quote,
+    origin,
   } = fact;
   return {
     text,
@@ -128,7 +137,7 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
     agentId: agentId ?? undefined,
     runId: runId ?? undefined,
     role: "user",
-    origin: "user",
+    origin,
     source: { threadId: work.threadId, seqs: [seq], quote },
     validFrom: since && since < saidAt ? since : saidAt,
   };

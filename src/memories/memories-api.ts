@@ -11,7 +11,12 @@ import { approveMemory } from "./edit/quarantine.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
-import type { MemoryDraft, MemoryItem, MemoryPatch } from "./item/memory.js";
+import {
+  type MemoryDraft,
+  type MemoryItem,
+  type MemoryPatch,
+  memoryOrigins,
+} from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { hashOfMessage } from "./write/message-budget.js";
@@ -47,6 +52,11 @@ const changeSchema = accessSchema.extend({
   ifRevision: revisionNumber.optional(),
   /** The user's request, verbatim, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
+  /**
+   * Whose the new words are. The memory keeps the lower trust of its own and theirs.
+   * @default your code's; with `messageId` a model's, or the user's if they share words with `quote`
+   */
+  origin: z.enum(memoryOrigins).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
 });

@@ -4,7 +4,7 @@ import { type Claim, completeWork } from "../jobs/work-table.js";
 import { changeLine } from "../memories/changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { rewriteContent } from "../memories/edit/rewrite-content.js";
-import type { MemoryItem } from "../memories/item/memory.js";
+import { leastTrusted, type MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import {
   type Deactivation,
@@ -129,6 +129,7 @@ async function mergeNotes(
     supersededBy: target.id,
   });
   const next = mergedNote(target, merged, text);
+  const { origin, trust } = next;
   // Screened by the decision already.
   const editing = { tx, owner, before: target, passed: new Set<string>() };
   const furtherChanges = await rewriteContent(deps, editing, next, { embedded, vouched: true });
@@ -163,7 +164,7 @@ async function mergeNotes(
       memoryId: target.id,
       delta,
       old: versionOf(target),
-      new: { ...versionOf(next), merged: merged.id, reason, by },
+      new: { ...versionOf(next), origin, trust, merged: merged.id, reason, by },
     },
     {
       ...shared,
@@ -177,10 +178,11 @@ async function mergeNotes(
 
 const maxTags = 32;
 
-/** `target` with the merged text, and the higher value of each rating. */
+/** `target` with the merged text, the higher value of each rating, and the lower trust. */
 function mergedNote(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
   return {
     ...target,
+    ...leastTrusted(target, merged),
     text,
     seenCount: target.seenCount + merged.seenCount,
     importance: Math.max(target.importance, merged.importance),

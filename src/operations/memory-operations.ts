@@ -129,6 +129,7 @@ export const memoryOperations = {
         quote,
         threadId,
         reason,
+        ...(context.caller.role === "user" && { origin: "user" as const }),
       };
       return context.memory.memories.update(id, fields as MemoryPatch, access);
     },

@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import { reportSearch } from "../internal-api.js";
 import type { Memory } from "../memory.js";
 import { answerForms } from "../search/answer-query.js";
-import { memoryFilterSchema } from "../search/memory-filter.rule.js";
+import { memoryFilterSchema, minTrustField } from "../search/memory-filter.rule.js";
 import { anyObject, described, each, memoryKind, moment } from "./fields.js";
 import { operation } from "./operation.js";
 import {
@@ -57,6 +57,7 @@ export const turnOperations = {
       ...each(text.optional(), "query", "agent", "timeZone"),
       messageIds: z.array(text).optional(),
       mode: z.enum(["active", "passive"]).optional(),
+      minTrust: minTrustField,
     }),
     answer: recallAnswer,
     call: async ({ memory, target }, input) =>
@@ -88,6 +89,7 @@ export const turnOperations = {
       filters: filters.optional(),
       categories: z.array(text).nullish(),
       kinds: z.array(memoryKind).nullish(),
+      minTrust: minTrustField,
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       return: z.enum(answerForms).nullish(),
       explain: z.boolean().optional(),

@@ -1,4 +1,4 @@
-import { type MemoryItem, unverified } from "../memories/item/memory.js";
+import { type MemoryItem, unverified, withCaution } from "../memories/item/memory.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
@@ -110,10 +110,7 @@ function bullet({ memory, similarity, reason, related = [] }: MemoryHit): Memory
 
 const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleText(text)}`;
 
-function labelledWithCaution(memory: MemoryItem): string {
-  const caution = unverified(memory);
-  return caution === null ? labelled(memory) : `${labelled(memory)} (${caution})`;
-}
+const labelledWithCaution = (memory: MemoryItem) => withCaution(memory, labelled(memory));
 
 function fullBullet(hit: MemoryHit): MemoryBullet {
   const {

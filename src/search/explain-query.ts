@@ -139,7 +139,7 @@ function notSelected(
     return omission(scored, "category", `${category} was not asked for.`);
   if (!search.kinds.includes(kind))
     return omission(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
-  return omission(scored, "filter", "The filters leave it out.");
+  return omission(scored, "filter", "The filters or `minTrust` leave it out.");
 }
 
 /** Memories that fit the question, but not its categories, kinds and filters. */

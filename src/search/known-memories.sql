@@ -20,8 +20,9 @@ $$;
 -- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
 -- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
 -- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
+-- `trusts` is checked outside of `is_visible_1`: with its filters a generic plan reads by time.
 create or replace function mnemograph.known_memories_1(
-  owners bigint[], in_app text, categories text[], lengths integer[], shown_whole text[], min_importance float8,
+  owners bigint[], in_app text, categories text[], trusts text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz
 ) returns table (list text, ref bigint, place bigint, known bigint, is_cut boolean)
 language plpgsql stable parallel safe rows 100 as $$
@@ -34,6 +35,7 @@ language plpgsql stable parallel safe rows 100 as $$
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.key is not null
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           offset 0
         ) s
         union all
@@ -41,6 +43,7 @@ language plpgsql stable parallel safe rows 100 as $$
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.pinned and (m.key is null or m.kind = 'episode')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           order by m.importance desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
@@ -49,6 +52,7 @@ language plpgsql stable parallel safe rows 100 as $$
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.category = c.category and m.key is null and m.pinned is not true and m.kind in ('fact', 'insight')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+            and (trusts is null or m.trust = any (trusts))
           order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
         ) f
       ),

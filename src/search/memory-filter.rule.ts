@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { type MemoryTrust, memoryTrusts, trustsFrom } from "../memories/item/memory.js";
 import { metadataFilter } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
 import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
@@ -41,12 +42,21 @@ function storeFilter(data: z.output<typeof memoryFilterSchema>) {
     updatedAfter: toDate(data.updated_after),
     updatedBefore: toDate(data.updated_before),
     metadata: data.metadata ?? null,
+    trusts: null as readonly MemoryTrust[] | null,
   };
 }
+
+/** Asks for memories of at least this trust. */
+export const minTrustField = z.enum(memoryTrusts).nullish();
 
 export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
 
 export const noFilter: StoreFilter = storeFilter({});
+
+/** `filter` with memories of at least this trust. @param least null: of any */
+export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undefined): StoreFilter {
+  return { ...filter, trusts: least ? trustsFrom(least) : null };
+}
 
 /**
  * @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search

@@ -5,10 +5,15 @@ import {
   readableCategories,
   requireCategory,
 } from "../memories/item/category.rule.js";
-import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
+import {
+  type MemoryItem,
+  type MemoryKind,
+  type MemoryTrust,
+  memoryKinds,
+} from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
-import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
+import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
   hitOf,
   type MemoryHit,
@@ -43,6 +48,8 @@ export interface MemoryQuery {
   /** @default all the agent may read */
   readonly categories?: readonly string[] | null | undefined;
   readonly filters?: MemoryFilter | null | undefined;
+  /** Finds only memories of at least this trust. @default any */
+  readonly minTrust?: MemoryTrust | null | undefined;
   /** @default all kinds but procedures, which need their category */
   readonly kinds?: readonly MemoryKind[] | null | undefined;
   /** 1 to 200. @default 5 */
@@ -80,6 +87,7 @@ const querySchema = z.strictObject({
   agent: z.string().nullish(),
   categories: someOf(z.string()),
   filters: z.unknown().optional(),
+  minTrust: minTrustField,
   kinds: someOf(z.enum(memoryKinds)),
   topK,
   top_k: topK,
@@ -145,7 +153,7 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
       limit: Math.max(50, most * candidatesPerHit),
       kinds: request.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
       filter: {
-        ...filter,
+        ...withTrust(filter, request.minTrust),
         category: filter.category && requireCategory(policy, filter.category).name,
       },
     },

@@ -29,6 +29,7 @@ create or replace function mnemograph.is_visible_1(
       and (filters ->> 'updatedAfter' is null or m.updated_at >= (filters ->> 'updatedAfter')::timestamptz)
       and (filters ->> 'updatedBefore' is null or m.updated_at < (filters ->> 'updatedBefore')::timestamptz)
       and (filters -> 'metadata' is null or m.metadata @> (filters -> 'metadata'))
+      and (filters -> 'trusts' is null or (filters -> 'trusts') ? m.trust)
     ))
 $$;
 

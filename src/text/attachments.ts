@@ -120,6 +120,20 @@ export function referenceTo(
   return whole === "" ? `[${type}]` : `[${type}: ${whole}]`;
 }
 
+/** As `referenceTo` writes them: no caption has brackets. */
+const reference = /\[(?:image|audio|video|file): [^[\]]*\]/g;
+
+/** The writer's own words in a recorded message, and the references to its files. */
+export function splitReferences(text: string): {
+  readonly own: string;
+  readonly references: string;
+} {
+  return {
+    own: text.replaceAll(reference, " "),
+    references: (text.match(reference) ?? []).join("\n"),
+  };
+}
+
 function plain(text = "", most: number): string {
   const head = headOf(text, 4 * most)
     .replaceAll("[", "(")

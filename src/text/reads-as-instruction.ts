@@ -49,12 +49,20 @@ function makePatterns() {
     names: anyOf(data.promptNames),
     show: anyOf(data.showWords),
     become: anyOf(data.becomeWords),
+    demands: rows(data.demands).map(([first = "", anywhere = "", of = ""]) => ({
+      first: anyOf(first, "gu"),
+      anywhere: anyOf(anywhere),
+      of: anyOf(of),
+    })),
     hide,
     somebodys,
     always: compiled(Object.values(data.always).flat()),
     personas: compiled(data.personas),
     misuse: compiled(data.misuse),
     orders: compiled(data.orders),
+    wishes: compiled(data.wishes),
+    speaker: compiled([data.speaker]),
+    foreign: compiled(data.foreign),
     joined: compiled(data.joined),
   };
 }
@@ -63,6 +71,7 @@ function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
     showsPrompt(sentence) ||
+    demands(sentence) ||
     (!ofUser && patterns().become.test(sentence)) ||
     patterns().hide.some((each) => each.test(sentence))
   );
@@ -90,6 +99,16 @@ function isOrder(sentence: string, verb: RegExpExecArray): boolean {
 function showsPrompt(sentence: string): boolean {
   const { names, show, ignore } = patterns();
   return names.test(sentence) && (show.test(sentence) || sentence.search(ignore) >= 0);
+}
+
+/** Orders in other languages than English to tell secrets or to switch safeguards off. */
+function demands(sentence: string): boolean {
+  const { opener } = patterns();
+  return patterns().demands.some(({ first, anywhere, of }) => {
+    if (!of.test(sentence)) return false;
+    if (anywhere.test(sentence)) return true;
+    return [...sentence.matchAll(first)].some(({ index }) => opener.test(sentence.slice(0, index)));
+  });
 }
 
 /** Characters matched at a time, and their overlap, the longest match of a pattern. */
@@ -142,12 +161,13 @@ function stretchInstructs(
 ): boolean {
   const plain = plainWords(text);
   const { always, misuse, orders, personas } = patterns();
-  const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
-  if (first.some((pattern) => pattern.test(plain))) return true;
+  const ordersCount = !inPlace && !ofUser;
+  const first = [...(ordersCount ? orders : []), ...(ofUser ? misuse : personas)];
+  if (matches(first, plain) || (ordersCount && ordersForOthers(text, plain))) return true;
   return [plain, ...undisguised(text, plain)].some(
     (reading) =>
-      always.some((pattern) => pattern.test(reading)) ||
-      (!ofUser && reading !== plain && personas.some((pattern) => pattern.test(reading))) ||
+      matches(always, reading) ||
+      (!ofUser && reading !== plain && matches(personas, reading)) ||
       reading
         .split(/[.!?;。！？؟।॥።\n]+/)
         .some((sentence) => sentenceInstructs(sentence, ofUser)) ||
@@ -155,5 +175,26 @@ function stretchInstructs(
   );
 }
 
+const matches = (some: readonly RegExp[], text: string): boolean =>
+  some.some((pattern) => pattern.test(text));
+
+/** A name within a sentence, but for languages, peoples and days: "Spanish", "Italian", "Monday". */
+const name = /\p{L}[,:]? (?!\p{L}+(?:ish|an|ese|ch|days?)\b)\p{Lu}\p{Ll}/u;
+
+/**
+ * Whether a sentence says how to answer, and not as a person's wish. A wish is of the speaker ("when
+ * I ask"), or it names nothing that others want said: no name, quote, claim, address or audience.
+ */
+function ordersForOthers(text: string, plain: string): boolean {
+  const { wishes, speaker, foreign } = patterns();
+  if (!matches(wishes, plain)) return false;
+  return text.split(/(?<=[.!?;])\s|\n/).some((sentence) => {
+    const words = plainWords(sentence);
+    if (!matches(wishes, words)) return false;
+    if (matches(speaker, words.replace(/"[^"]*"/g, ""))) return false;
+    return name.test(sentence) || matches(foreign, words);
+  });
+}
+
 const isJoined = (letters: string): boolean =>
-  letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));
+  letters.length >= 20 && matches(patterns().joined, letters);

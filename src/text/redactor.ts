@@ -3,6 +3,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
 import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
+import { redactSecrets } from "./redact-secrets.js";
 
 type Rewrite = (text: string) => string;
 
@@ -109,7 +110,7 @@ function rewriteObject(
 
 export type Redact = (text: string) => string | Promise<string>;
 
-/** The user's function applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
+/** The option `redact` applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
@@ -136,10 +137,11 @@ export async function redactFields<Of extends object>(
 }
 
 export function createRedactor(
-  redact: Redact | undefined,
+  option: Redact | "secrets" | undefined,
   fieldNames: readonly string[] = [],
 ): Redactor {
-  if (!redact) return nothing;
+  if (!option) return nothing;
+  const redact = option === "secrets" ? redactSecrets : option;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
     message: async (original) =>

@@ -15,6 +15,7 @@ import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import type { StoreFilter } from "../search/memory-filter.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   candidateRefs,
@@ -35,6 +36,10 @@ import { asksOnly } from "../text/asks-only.js";
 export interface RecallSearch {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
+  /** Who reads: readers that differ have epochs of their own. */
+  readonly reader: readonly string[];
+  /** Limits all memories. */
+  readonly filter: StoreFilter;
   /** Null without a question: finds only what is always shown. */
   readonly asked: {
     readonly question: EmbeddedQuestion;
@@ -159,13 +164,16 @@ export async function findRecall(
   };
 }
 
-function recallStatement(db: Connection, { address, limits, asked, known, ...most }: RecallSearch) {
+function recallStatement(
+  db: Connection,
+  { address, limits, reader, filter, asked, known, ...most }: RecallSearch,
+) {
   const { schema } = db;
   const { scope } = address;
   const { tenantId, appId } = scopeColumns(scope);
   const owners = sql`(select ids from owner)`;
   return sql`
-    with conversation as materialized (${conversationRow(db, address, known.categories, limits)}),
+    with conversation as materialized (${conversationRow(db, address, reader, limits)}),
     -- The user first, then the app; empty for another scope's thread.
     owner as materialized (
       select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
@@ -175,12 +183,12 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
     ),
     known as materialized (
       select * from ${schema}.known_memories_1(
-        ${owners}, ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
+        ${owners}, ${appId}, ${known.categories}::text[], ${filter.trusts}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
         ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
       )
     ),
     listed as materialized (
-      select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, most.notes)}
+      select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, filter, most.notes)}
     ),
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
@@ -200,7 +208,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
       )} as memories
     from owner o cross join ${schema}.thread_changes_1(
       o.ids, o.ids[1], (select rev_seen::bigint from conversation),
-      (select shown_ids from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
+      (select shown_ids from conversation), ${known.categories}::text[], ${filter.trusts}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
     ) c`;
 }
@@ -245,14 +253,19 @@ function unreadMessages(db: Connection, scope: Scope, most: number) {
       )`;
 }
 
-function noteRows(db: Connection, categories: readonly string[], most: number) {
+function noteRows(
+  db: Connection,
+  categories: readonly string[],
+  { trusts }: StoreFilter,
+  most: number,
+) {
   return sql`
             union all
             select 'note', n.ref, row_number() over (order by n.is_operators desc, n.updated_at desc, n.ref)
             from (
               select m.ref, m.updated_at, m.trust = 'operator' as is_operators from ${db.schema}.memory m
               where m.owner_ref = (select app from owner) and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
-                and m.category = any (${categories}::text[])
+                and m.category = any (${categories}::text[]) and (${trusts}::text[] is null or m.trust = any (${trusts}::text[]))
               order by m.trust = 'operator' desc, m.updated_at desc, m.ref limit ${most}
             ) n`;
 }

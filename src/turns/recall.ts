@@ -7,6 +7,7 @@ import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
+import type { MemoryTrust } from "../memories/item/memory.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
@@ -17,7 +18,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { noFilter } from "../search/memory-filter.rule.js";
+import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
 import {
   type EmbeddedQuestion,
@@ -54,6 +55,8 @@ export interface RecallInput extends ThreadAddress {
   readonly timeZone?: string | undefined;
   /** Recalls only this agent's categories. @default no restriction */
   readonly agent?: string | undefined;
+  /** Recalls only memories of at least this trust; the conversation stays. @default any */
+  readonly minTrust?: MemoryTrust | null | undefined;
   /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
   /** The caller's messages, which replace the transcript's by id. @default none */
@@ -99,6 +102,8 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
+  // No category has a space. Each reader has epochs of its own.
+  const reader = asks.minTrust ? [...categories, `trust ${asks.minTrust}`] : categories;
   const read = { ...readQuestion(deps, query, asks.timeZone), vector: null };
   const held = new Map(
     state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])),
@@ -107,10 +112,11 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     ...asks,
     query,
     categories,
+    reader,
     question: read,
     heldIds: [...held.keys()].filter(isStorable),
   };
-  const of = { mode, categories, held, timeZone: asks.timeZone };
+  const of = { mode, reader, held, timeZone: asks.timeZone };
   const first = await findInTime(deps, reads);
   if (first.found.conversation === null) throw threadForbidden(threadId);
   const continued = recalledOf(deps, asks, of, first);
@@ -129,7 +135,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
 
 interface Reading {
   readonly mode: RecallMode;
-  readonly categories: readonly string[];
+  readonly reader: readonly string[];
   readonly held: ReadonlyMap<string, BaseMessage>;
   readonly timeZone: string | undefined;
 }
@@ -138,7 +144,7 @@ interface Reading {
 function recalledOf(
   deps: RecallRuntime,
   { threadId, scope: { appId } }: ThreadAddress,
-  { mode, categories, held, timeZone }: Reading,
+  { mode, reader, held, timeZone }: Reading,
   { found, question, timedOut }: Awaited<ReturnType<typeof findInTime>>,
 ): Recalled {
   const { retrieval, notes } = deps.config;
@@ -159,7 +165,7 @@ function recalledOf(
       added,
       addedOmitted: 0,
       toldIds,
-      readable: categories,
+      readable: reader,
       summarisedId,
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
@@ -218,9 +224,10 @@ function messagesShown(
   return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
-interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
+interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
   /** Opens an epoch, whatever is shown. */
   readonly isFolded?: boolean;
+  readonly reader: readonly string[];
   readonly heldIds: readonly string[];
   readonly query: string;
   readonly question: EmbeddedQuestion;
@@ -228,15 +235,19 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 }
 
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, heldIds, query, question, categories, isFolded } = asks;
+  const { scope, threadId, messageIds, heldIds, query, question, reader, categories, isFolded } =
+    asks;
   // A task shows nothing of earlier ones, so it continues no epoch.
   const isAlone = isFolded || isDelegatedThread(threadId);
   const { budgetTokens, minSlotImportance } = config.retrieval;
-  const search = { scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit };
+  const filter = withTrust(noFilter, asks.minTrust);
+  const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
   return {
     // No recorded message has an unstorable id.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
     limits: { ...readLimits(config), ...(isAlone && { epochBytes: null }) },
+    reader,
+    filter,
     asked: query.trim() === "" ? null : { question, search },
     known: {
       categories,
@@ -275,6 +286,7 @@ const inputSchema = z.strictObject({
   query: z.string().optional(),
   timeZone: timeZoneField.optional(),
   agent: z.string().optional(),
+  minTrust: minTrustField,
   messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),
   state: z

@@ -74,6 +74,13 @@ describe("text that reads as instructions", () => {
     expect(written.map(({ outcome }) => outcome)).toEqual(expected);
   });
 
+  it("A wish that code adds in nobody's name is an active memory", async () => {
+    const { memory, scope } = openThread(db);
+    const text = "Always include local food sources when I ask about groceries.";
+    const [written] = await memory.memories.add({ text }, { scope });
+    expect(written?.outcome).toBe("created");
+  });
+
   it("A quarantined text becomes an active memory with an audit entry when a person approves it", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();

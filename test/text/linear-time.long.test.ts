@@ -8,6 +8,7 @@ import { contentHash } from "../../src/text/normal-value.js";
 import { isDeeper } from "../../src/text/plain-json.js";
 import { ownWords } from "../../src/text/quoted-text.js";
 import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
+import { redactSecrets } from "../../src/text/redact-secrets.js";
 import { visibleText } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { growthOf, processorMs } from "../support/timing.js";
@@ -62,10 +63,21 @@ const repeats = [
     "memory updates since rev 1:\n",
     "[summary of turn ",
   ],
+  [
+    "sk-",
+    "eyJaaaaaaaaaa.",
+    "-----BEGIN PRIVATE KEY-----",
+    "://a:",
+    "a=b ",
+    "_key=",
+    "4111 ",
+    "aB1",
+  ],
 ].flat();
 
 const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["readsAsInstruction", (text) => readsAsInstruction(`x ${text} y`, { orders: true })],
+  ["redactSecrets", (text) => redactSecrets(`x ${text} y`)],
   ["contentHash", (text) => contentHash(`x${text}y`)],
   ["visibleText", visibleText],
   ["contained", contained],

@@ -32,11 +32,11 @@ import {
 import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RecallNodeOptions<Key extends string = "messages">
-  extends Pick<TurnOptions, "onError" | "agent" | "memoryMode">,
+  extends Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
 const optionsSchema = turnOptionsSchema
-  .pick({ onError: true, agent: true, memoryMode: true })
+  .pick({ onError: true, agent: true, minTrust: true, memoryMode: true })
   .extend(messagesKeyField);
 
 /**
@@ -72,7 +72,7 @@ export function recallNode<Key extends string = "messages">(
 /** For callers that have checked the options. */
 export function recalling(
   memory: Memory,
-  { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
+  { onError, agent, minTrust, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
 ) {
   return async (
     state: Readonly<Record<string, unknown>>,
@@ -85,6 +85,7 @@ export function recalling(
       const mode = runMode(config) ?? memoryMode;
       const recalled = await recallForState(memory, identity, messages, {
         agent,
+        minTrust,
         mode,
         timeZone: runTimeZone(config),
       });
@@ -116,7 +117,7 @@ async function recallForState(
   memory: Memory,
   identity: RunIdentity,
   messages: readonly BaseMessage[],
-  reader: Pick<RecallInput, "agent" | "mode" | "timeZone">,
+  reader: Pick<RecallInput, "agent" | "minTrust" | "mode" | "timeZone">,
 ): Promise<Recalled> {
   // System messages do not show the branch: they stay in the state.
   const talk = messages.filter((message) => message.getType() !== "system");

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { internalApi, isMemory } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
+import { minTrustField } from "../../search/memory-filter.rule.js";
+import type { MemoryQuery } from "../../search/query-memories.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import type { InjectAs } from "../../turns/turn-messages.js";
@@ -32,6 +34,8 @@ export interface TurnOptions {
    * @default no limit; the run's `agent_id`
    */
   readonly agent?: string | undefined;
+  /** Shows only memories of at least this trust. @default any */
+  readonly minTrust?: MemoryQuery["minTrust"];
   /**
    * "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first.
    * @default "active"
@@ -67,6 +71,7 @@ export const turnOptionsSchema = z.strictObject({
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),
   agent: z.string().min(1).optional(),
+  minTrust: minTrustField,
   memoryMode: recallModeSchema.optional(),
 });
 

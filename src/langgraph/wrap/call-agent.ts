@@ -35,7 +35,8 @@ export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
   memory: Memory,
-  options: Pick<TurnOptions, "onError" | "agent" | "memoryMode" | "injectAs"> & MessagesKeyOption,
+  options: Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> &
+    MessagesKeyOption,
 ) {
   const recallAgain = recalling(memory, options);
   const { messagesKey = "messages" } = options;

@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
-import type { MemoryItem } from "../item/memory.js";
+import { type MemoryItem, type Provenance, withCaution } from "../item/memory.js";
 
 export const changeEvents = [
   "created",
@@ -41,15 +41,17 @@ function subjectOf({ key, text }: Subject): string {
 
 /**
  * "[Personal] Preferred name is Ana (imp=2)", without the sign. Hidden or deleted text is not
- * repeated.
+ * repeated, and untrusted text has its warning.
  */
 export function changeLine(
   event: ChangeEvent,
-  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Subject,
+  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Partial<Provenance> & Subject,
 ): string {
   if (event === "merged") return `Combined ${memory.seenCount} notes${subjectOf(memory)}`;
   const isGone = event === "deleted" || event === "soft_deleted";
-  const text = isGone ? erasedText : clipped(onOneLine(memory.text), mostCharacters);
+  const text = isGone
+    ? erasedText
+    : withCaution(memory, clipped(onOneLine(memory.text), mostCharacters));
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }

@@ -3,13 +3,17 @@ import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
+import { sharedWords } from "../guard/decide-proposal.rule.js";
 import {
   isApproved,
+  leastTrusted,
   type MemoryItem,
   type MemoryPatch,
   type MemoryVersion,
+  type Provenance,
+  provenanceOf,
 } from "../item/memory.js";
-import { changeFields, versionOf, wordNames } from "../item/memory-fields.js";
+import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-types.js";
@@ -32,16 +36,20 @@ export async function updateMemory(
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
   const nextOf = (before: MemoryItem): MemoryItem => {
     requireWhole(before, patch.text);
-    return { ...before, ...patch, ...(dropsValue(before, patch) && { value: null }) };
+    const provenance = setsWords(patch) && changedBy(before, patch, input);
+    return {
+      ...before,
+      ...patch,
+      ...provenance,
+      ...(dropsValue(before, patch) && { value: null }),
+    };
   };
   return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
     const { before } = editing;
     refuseRemoved(editing);
     const next = nextOf(before);
-    const also = await rewriteContent(deps, editing, next, {
-      embedded,
-      vouched: isApproved(before),
-    });
+    const { origin, trust } = next;
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
     if (before.state !== "active") {
       return {
         event: "RESTORE",
@@ -52,8 +60,23 @@ export async function updateMemory(
       };
     }
     const delta = patch.text === undefined ? null : "updated";
-    return { event: "UPDATE", delta, old: versionOf(before), new: versionOf(next), also };
+    const now = { ...versionOf(next), origin, trust };
+    return { event: "UPDATE", delta, old: versionOf(before), new: now, also };
   });
+}
+
+/**
+ * Whose the changed words are: never more trusted than before. A model that answers a message
+ * speaks for itself, unless it uses words of the user's quote.
+ */
+function changedBy(
+  before: MemoryItem,
+  { text, value }: Partial<MemoryVersion>,
+  { origin, messageId, quote = "" }: ChangeInput,
+): Provenance {
+  const isSaid = sharedWords(`${text ?? ""} ${value ?? ""}`, quote) > 0;
+  const speaker = messageId === undefined ? "unknown" : isSaid ? "user" : "assistant";
+  return leastTrusted(before, provenanceOf(origin ?? speaker));
 }
 
 /** Hides a memory and the insights derived from it. Deletes a memory in quarantine for good. */

@@ -10,7 +10,7 @@ import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.js";
 import { guardEdit } from "../guard/guard-edit.rule.js";
-import type { MemoryItem } from "../item/memory.js";
+import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/expire-memories.js";
 import { hashOfMessage, requireBudget } from "../write/message-budget.js";
@@ -76,6 +76,7 @@ export interface ChangeInput {
   readonly consent?: ConsentGiven | undefined;
   readonly quote?: string | undefined;
   readonly messageId?: string | undefined;
+  readonly origin?: MemoryOrigin | undefined;
   readonly reason?: string | undefined;
   readonly threadId?: string | undefined;
   readonly ifRevision?: number | undefined;

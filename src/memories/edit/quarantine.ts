@@ -16,10 +16,10 @@ export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Pro
     const before = unexpiredFrom(editing, editing.before);
     // The operator takes over words of unknown origin.
     const origin = before.origin === "unknown" ? "operator" : before.origin;
-    const how = { embedded, vouched: true, origin, trust: "operator" } as const;
-    const also = await rewriteContent(deps, editing, before, how);
+    const approved = { ...before, origin, trust: "operator" } as const;
+    const also = await rewriteContent(deps, editing, approved, { embedded, vouched: true });
     const { state, trust } = before;
-    const next = { ...versionOf(before), state: "active", trust: "operator" };
+    const next = { ...versionOf(before), state: "active", origin, trust: "operator" };
     return { event: "UPDATE", delta: "created", old: { state, trust }, new: next, also };
   });
 }

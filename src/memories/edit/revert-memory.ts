@@ -2,7 +2,15 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
-import { isApproved, type MemoryItem, type MemoryVersion } from "../item/memory.js";
+import {
+  isApproved,
+  leastTrusted,
+  type MemoryItem,
+  type MemoryVersion,
+  memoryOrigins,
+  memoryTrusts,
+  type Provenance,
+} from "../item/memory.js";
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
@@ -44,11 +52,19 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
   );
 }
 
+const provenanceSchema = z.object({ origin: z.enum(memoryOrigins), trust: z.enum(memoryTrusts) });
+
+/** Whose the words were after the entry `id`; undefined if no entry up to it says so. */
+function provenanceAt(newestFirst: readonly HistoryEntry[], id: number): Provenance | undefined {
+  const entries = newestFirst.filter((entry) => entry.id <= id);
+  return entries.map((entry) => provenanceSchema.safeParse(entry.new).data).find(Boolean);
+}
+
 /** All but quarantine, which needs an approval. */
 const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged", "soft_deleted"];
 
 /**
- * Restores the content right after the entry `to`.
+ * Restores the content right after the entry `to`, with the lower of its trust then and now.
  * @throws MemoryError `NOT_FOUND` for an unknown entry
  */
 export async function revertMemory(
@@ -56,26 +72,26 @@ export async function revertMemory(
   input: ChangeInput & { to: number },
 ): Promise<MemoryItem> {
   const current = await requireMemory(deps.db, input, states);
-  const version = versionAt(
-    await listHistory(deps.db, parseScope(input.scope), input.id),
-    input.to,
-  );
+  const entries = await listHistory(deps.db, parseScope(input.scope), input.id);
+  const version = versionAt(entries, input.to);
   if (!version)
     throw new MemoryError(
       "NOT_FOUND",
       `The history of memory ${input.id} has no entry ${input.to}.`,
     );
-  const reverted = (before: MemoryItem) => ({ ...before, ...version });
+  const then = provenanceAt(entries, input.to);
+  const reverted = (before: MemoryItem): MemoryItem => {
+    return { ...before, ...version, ...(then && leastTrusted(before, then)) };
+  };
   const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
   return editMemory(deps, { ...input, states, next: reverted }, async (editing) => {
     const { before } = editing;
     const next = unexpiredFrom(editing, reverted(before));
-    const also = await rewriteContent(deps, editing, next, {
-      embedded,
-      vouched: isApproved(before),
-    });
+    const { origin, trust } = next;
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
     const delta = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };
-    return { event: "UPDATE", delta, old, new: { ...versionOf(next), revertOf: input.to }, also };
+    const now = { ...versionOf(next), origin, trust, revertOf: input.to };
+    return { event: "UPDATE", delta, old, new: now, also };
   });
 }

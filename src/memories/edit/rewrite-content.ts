@@ -12,12 +12,12 @@ import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
-import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
+import { rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**
- * Gives the memory `before` the content of `next` and makes it active. New text gets new links.
+ * Gives the memory `before` the content and trust of `next` and makes it active. New text gets new links.
  * @param how.embedded null keeps the vector.
  * @param how.vouched skips screening: a person approved the memory.
  * @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
@@ -26,7 +26,7 @@ export async function rewriteContent(
   { config }: WriteRuntime,
   { tx, owner, before, passed }: Editing,
   next: MemoryItem,
-  how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
+  how: { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
   const { id } = next;
   const memory = prepareRewrite(config.policy, next);
@@ -39,7 +39,7 @@ export async function rewriteContent(
   const links = isRelinked ? nearestLinks(near, config) : null;
   const takesSlot = before.state !== "active" || next.category !== before.category;
   const heldSince = takesSlot ? await slotFreeSince(tx, owner, next) : undefined;
-  const { origin, trust } = how;
+  const { origin, trust } = next;
   const expiresAt = memory.expiresAt?.toISOString() ?? null;
   const content = {
     ...memory,

@@ -14,7 +14,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
 import { nonBlank } from "../../text/parse-input.js";
-import type { MemoryDraft } from "../item/memory.js";
+import type { MemoryDraft, MemoryOrigin } from "../item/memory.js";
 import { consentRules, pendingMs, refusedMs } from "./consent-policy.rule.js";
 import {
   type ConsentEvidence,
@@ -150,7 +150,10 @@ export async function settleConsents(
   return rows.map(({ id }) => id);
 }
 
-export type WaitingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text">;
+export interface WaitingConsent
+  extends Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text"> {
+  readonly origin: MemoryOrigin;
+}
 
 export async function findWaitingConsents(
   db: Connection,
@@ -158,7 +161,8 @@ export async function findWaitingConsents(
 ): Promise<WaitingConsent[]> {
   const { ownerRef, scope, ids, limit } = input;
   return db.query<WaitingConsent & Record<string, unknown>>(sql`
-    select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text
+    select c.id, c.category, c.key, c.draft ->> 'value' as value, c.draft ->> 'text' as text,
+      coalesce(c.draft ->> 'origin', 'unknown') as origin
     from ${db.schema}.consent_request c
     where c.owner_ref = ${ownerRef} and c.app_id in ('', ${scope.appId ?? ""})
       and c.status = 'pending' and c.expires_at > ${db.now()}

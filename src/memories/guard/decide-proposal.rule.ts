@@ -12,6 +12,12 @@ export function sharedWords(first: string, second: string): number {
   return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }
 
+/** The share of the words of `text` that `source` has, 0 to 1. */
+export function wordsFrom(text: string, source: string): number {
+  const [words, found] = [wordsOf(text), wordsOf(source)];
+  return [...words].filter((word) => found.has(word)).length / Math.max(1, words.size);
+}
+
 function wordsOf(text: string): Set<string> {
   const words = searchText(text.slice(0, mostCharacters)).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return new Set(words.filter((word) => !isFrame.test(word)));

@@ -261,12 +261,12 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
  * A new memory for the audit trail. All users of an app read it, so it does not name the speaker.
  */
 export function contentOf(memory: MemoryWords): object {
-  const { userId, key = null, origin } = memory;
+  const { userId, key = null, origin, trust } = memory;
   const names = wordNames.filter(
     (name) => userId !== "" || (name !== "evidence" && name !== "actorId"),
   );
   const texts = names.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
-  return { ...Object.fromEntries(texts), ...versionOf(memory), key, origin };
+  return { ...Object.fromEntries(texts), ...versionOf(memory), key, origin, trust };
 }
 
 /** For the audit trail, which outlives the row: searches omit the messages of a forgotten fact. */

@@ -22,8 +22,32 @@ export type MemoryOrigin = (typeof memoryOrigins)[number];
 
 export type MemoryTrust = (typeof memoryTrusts)[number];
 
-/** An operator approved it, the user said it, an agent wrote it, or nobody confirmed it. */
+/**
+ * An operator approved it, the user said it, an agent wrote it, or nobody confirmed it: from the
+ * most trusted to the least.
+ */
 export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
+
+/** The trusts that are at least `least`. */
+export function trustsFrom(least: MemoryTrust): readonly MemoryTrust[] {
+  return memoryTrusts.slice(0, memoryTrusts.indexOf(least) + 1);
+}
+
+export type Provenance = Pick<MemoryItem, "origin" | "trust">;
+
+export const provenanceOf = (origin: MemoryOrigin): Provenance => ({
+  origin,
+  trust: trustOf(origin),
+});
+
+/** The provenance of words that rest on all of `sources`: a chain is as strong as its weakest link. */
+export function leastTrusted(first: Provenance, ...others: readonly Provenance[]): Provenance {
+  const { origin, trust } = others.reduce(
+    (least, each) => (trustsFrom(least.trust).includes(each.trust) ? least : each),
+    first,
+  );
+  return { origin, trust };
+}
 
 const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
   operator: "operator",
@@ -47,15 +71,21 @@ export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust
 }
 
 /** The warning for models about an untrusted memory, or null. */
-export function unverified({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): string | null {
-  if (trust !== "untrusted" || origin === "unknown") return null;
+export function unverified({ origin, trust }: Partial<Provenance>): string | null {
+  if (trust !== "untrusted") return null;
+  if (origin === undefined || origin === "unknown") return "unverified";
   return `unverified, ${origin === "tool" || origin === "document" ? `from a ${origin}` : "imported"}`;
 }
 
-/** Text of a memory as one line of a prompt, with that warning. */
-export function shownLine(memory: Parameters<typeof unverified>[0], words: string): string {
+/** `words` with that warning. */
+export function withCaution(memory: Partial<Provenance>, words: string): string {
   const doubt = unverified(memory);
-  return doubt === null ? containedLine(words) : `${containedLine(words)} (${doubt})`;
+  return doubt === null ? words : `${words} (${doubt})`;
+}
+
+/** Text of a memory as one line of a prompt, with that warning. */
+export function shownLine(memory: Provenance, words: string): string {
+  return withCaution(memory, containedLine(words));
 }
 
 export function originOfRole(role: string | null | undefined): MemoryOrigin {

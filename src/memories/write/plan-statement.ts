@@ -154,7 +154,7 @@ function planSighting(
     outcome: { outcome: "merged", id, problems: [] },
     plan: {
       moves: movesTo(moves, id),
-      sightings: [sightingOf(statement, seen)],
+      sightings: [sightingOf(statement, seen, confirms(found, seen))],
       changes: [
         {
           ...merged,
@@ -179,7 +179,8 @@ function planUpdate(
   const links = nearestLinks(others, context.config);
   const times = seenCount + 1;
   const { metadata, expiresAt } = notedOf(memory, old);
-  const now = { text: memory.text, seenCount: times, ...learned(memory) };
+  const { origin, trust } = memory;
+  const now = { text: memory.text, seenCount: times, ...learned(memory), origin, trust };
   const updated = change(old, id, "UPDATE", { text, seenCount }, now);
   const importance = Math.max(old.importance, memory.importance);
   const confidence = Math.max(old.confidence, memory.confidence);
@@ -210,7 +211,7 @@ function planUpdate(
     plan: {
       deactivated: merged.deactivated,
       moves: movesTo(moves, undefined),
-      sightings: [sightingOf(statement, old)],
+      sightings: [sightingOf(statement, old, true)],
       rewrites: [rewrite],
       changes: [
         ...merged.changes,
@@ -270,8 +271,21 @@ function movesTo(
   return moves.map((move) => ({ ...move, supersededBy: move.validTo && successor }));
 }
 
-/** A lower-ranking statement raises neither confidence nor recency. */
-function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting {
+/** Whether the statement says all that is shown of `seen`: its text, and its slot. */
+function confirms({ statement: { memory }, existing }: FoundStatement, seen: ExistingMemory) {
+  const isSlot = existing.some(({ id, relation }) => id === seen.id && relation === "slot");
+  return (isSlot || !seen.keyed) && contentHash(seen.text) === contentHash(memory.text);
+}
+
+/**
+ * A lower-ranking statement raises neither confidence nor recency.
+ * @param takesSource whether the memory then has the statement's words alone
+ */
+function sightingOf(
+  { memory }: RankedStatement,
+  seen: ExistingMemory,
+  takesSource: boolean,
+): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, seen).toISOString();
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
@@ -284,7 +298,9 @@ function sightingOf({ memory }: RankedStatement, seen: ExistingMemory): Sighting
     ...(rank < seen.rank
       ? { confidence: seen.confidence, assertedTurn: seen.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
-    ...(rank > seen.rank || isVouched ? { origin, trust } : { origin: null, trust: null }),
+    ...(takesSource && (rank > seen.rank || isVouched)
+      ? { origin, trust }
+      : { origin: null, trust: null }),
   };
 }
 
