@@ -285,8 +285,9 @@ export function shownBy(recalled: Recalled): ShownContext {
     );
   const { rest: _, ...used } = idsOf({ ...memories, ...(!epoch.isNew && { rest: [] }) });
   // The block was stored when the epoch opened.
+  const added = idsOf(epoch.isNew ? memories : additions.memories);
   const parts = {
-    ...idsOf(epoch.isNew ? memories : additions.memories),
+    ...added,
     told: changes.top.flatMap(({ event, memoryId }) => (isGone(event) ? [] : [memoryId])),
   };
   const news = newsOf(recalled, additions);
@@ -294,7 +295,7 @@ export function shownBy(recalled: Recalled): ShownContext {
   const recallMs = durations.get(recalled);
   return {
     revision: changes.revision,
-    memoryIds: [...new Set([...Object.values(used), ...Object.values(parts)].flat())],
+    memoryIds: [...new Set([...Object.values(used), ...(epoch.isNew ? [] : Object.values(added))].flat())],
     parts,
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),

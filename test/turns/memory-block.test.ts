@@ -42,7 +42,9 @@ describe("the memory block", () => {
     );
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "vpn" })) ?? "";
     const sections = block.split("\n\n");
-    expect(sections[0]).toBe(`<memory>\n# Long-term Memory\n${memoryPreface}`);
+    expect(sections[0]?.replace(/Today is \w+, \d+ \w+ \d{4}\.\n/, "")).toBe(
+      `<memory>\n# Long-term Memory\n${memoryPreface}`,
+    );
     const profile = sections.find((section) => section.startsWith("## User Profile"));
     const unverified = sections.find((section) => section.startsWith("## Unverified"));
     expect(profile).toContain("- tea: green");
@@ -82,7 +84,7 @@ describe("the memory block", () => {
   });
 
   it("The memory block shows a summary with its turns, and the beginning of an episode", async () => {
-    const memory = db.memory();
+    const memory = db.memory({ clock: () => new Date("2030-01-02T12:00:00Z") });
     const { scope, threadId } = newAddress();
     const cello = { key: "instrument", value: "cello", origin: "user" } as const;
     const text = `They talked about the cello ${"and bows ".repeat(20)}at length.`;
@@ -101,6 +103,7 @@ describe("the memory block", () => {
     expect(lines).toEqual([
       "<memory>",
       "# Long-term Memory",
+      "Today is Wednesday, 2 January 2030.",
       memoryPreface,
       "",
       "## User Profile",
