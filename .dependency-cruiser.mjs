@@ -164,7 +164,7 @@ const mayImport = {
  * Files of src itself that every folder may import: errors, the clock, the logger, optional
  * packages, and what a memory runs on.
  */
-const everywhere = "^src/(errors|clock|logger|peers|runtime)\\.ts$";
+const everywhere = "^src/(errors|clock|deadline|logger|peers|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`, and the one that fulfils it. */
 const knowTheContract = "^src/(composition|langgraph|operations|http|mcp|ai-sdk|cli)/";

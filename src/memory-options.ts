@@ -61,8 +61,9 @@ export interface MemoryOptions {
   readonly logger?: Logger;
   /**
    * Removes from every text what must not be kept: from messages, memories, summaries and imports,
-   * before they are stored or shown to the model of background work. When it fails, nothing is
-   * stored: `REDACTION_FAILED`. The graph's own checkpoints are not redacted.
+   * before they are stored or shown to the model of background work. When it fails, or takes longer
+   * than `upkeep.timeoutMs` for a text, nothing is stored: `REDACTION_FAILED`. The graph's own
+   * checkpoints are not redacted.
    *
    * "secrets" replaces keys, tokens, passwords, private keys, and numbers of cards and accounts by
    * "[redacted]". It knows them by their form, checksum or randomness, in any language.
@@ -74,8 +75,8 @@ export interface MemoryOptions {
   readonly redact?: Redact | "secrets";
   /**
    * Whether a text reads as instructions to a model, asked before it is stored, in place of the
-   * package's patterns. True: it waits in quarantine or is refused. When it fails, the text counts
-   * as instructions.
+   * package's patterns. True: it waits in quarantine or is refused. When it fails, or takes longer
+   * than `upkeep.timeoutMs`, the text counts as instructions.
    */
   readonly screen?: (text: string) => boolean | Promise<boolean>;
   /**

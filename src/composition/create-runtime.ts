@@ -1,3 +1,4 @@
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent, recordExhausted } from "../events/event-log.js";
 import { defaultLogger, type Logger, lineLogger } from "../logger.js";
@@ -27,6 +28,10 @@ export function createRuntime(
   if ("database" in options && options.database === undefined) reportUndefined(logger);
   const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
+  const { timeoutMs } = config.upkeep;
+  const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
+  const inDeadline = <Answer>(ask: ((text: string) => Answer | Promise<Answer>) | undefined) =>
+    ask && (async (text: string) => inTime(timeoutMs, Promise.resolve(ask(text)), late));
   const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
   const db: Database = openDatabase(
     database,
@@ -39,12 +44,13 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings
-      ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs })
-      : null,
-    redactor: createRedactor(options.redact, Object.keys(memoryFields)),
-    screen: createScreen(options.screen, logger.warn),
-    describer: createDescriber(options.describe, config.upkeep.timeoutMs, logger),
+    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
+    redactor: createRedactor(
+      options.redact === "secrets" ? options.redact : inDeadline(options.redact),
+      Object.keys(memoryFields),
+    ),
+    screen: createScreen(inDeadline(options.screen), logger.warn),
+    describer: createDescriber(options.describe, timeoutMs, logger),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",

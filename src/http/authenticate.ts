@@ -55,6 +55,8 @@ export function isLocal(request: Request, bindings: unknown): boolean {
   const { localAddress = "", remoteAddress = "" } =
     (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
   if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
+  // Node's server puts its own name in the place of an empty one.
+  if (request.headers.get("host") === "") return false;
   if (forwarded.some((name) => request.headers.has(name))) return false;
   return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { namedIds } from "../operations/caller.js";
 import { inputParts, type Operation } from "../operations/operation.js";
@@ -86,7 +87,7 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
   if (text.trim() === "") return {};
   const type = request.headers.get("content-type") ?? "";
   // A form on another site cannot send this type.
-  if (!/^application\/([\w.+-]+\+)?json\b/i.test(type.trim())) {
+  if (!/^application\/([\w.+-]+\+)?json\s*(?:;|$)/i.test(type.trim())) {
     const detail = "The body must be JSON: send Content-Type: application/json.";
     throw new HttpProblem("UNSUPPORTED_MEDIA_TYPE", detail);
   }
@@ -126,18 +127,11 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
  * Limits the wait, not the work, which has its own limits.
  * @throws HttpProblem `REQUEST_TIMEOUT`
  */
-export async function within<Result>(
+export function within<Result>(
   limitMs = 60_000,
   work: () => Promise<Result>,
   what = "answer",
-) {
-  const begun = work();
-  // Late failures have no other handler.
-  begun.catch(() => {});
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `There was no ${what} within ${limitMs} ms.`;
-    timer = setTimeout(() => reject(new HttpProblem("REQUEST_TIMEOUT", message, 1)), limitMs);
-  });
-  return Promise.race([begun, late]).finally(() => clearTimeout(timer));
+): Promise<Result> {
+  const message = `There was no ${what} within ${limitMs} ms.`;
+  return inTime(limitMs, work(), () => new HttpProblem("REQUEST_TIMEOUT", message, 1));
 }

@@ -31,7 +31,8 @@ export interface Tries {
 
 export const taskOptionsSchema = z.strictObject({
   /**
-   * Longest wait for a model call, and for embeddings of each 100 texts. Raise it for slow models.
+   * Longest wait for a model call, for embeddings of each 100 texts, and for each text that
+   * `redact` and `screen` are given. Raise it for slow models.
    * @default 30_000
    */
   timeoutMs: timerOption.min(1).default(30_000),

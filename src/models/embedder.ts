@@ -8,7 +8,7 @@ import {
   ensureEmbeddingSpace,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
-import { inTime } from "./model-answer.js";
+import { answerInTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
@@ -96,7 +96,7 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
   /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
-      const unrelated = await inTime(measuringMs, measureSpace(embeddings));
+      const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
       cached = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
@@ -123,7 +123,7 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
-      await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
+      await answerInTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
       return (await cached) ?? space;
     },
   };
@@ -146,7 +146,7 @@ export function createEmbedder(
     async documents(texts) {
       try {
         const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
-        const vectors = await inTime(deadlineMs, embedDocuments(texts));
+        const vectors = await answerInTime(deadlineMs, embedDocuments(texts));
         if (vectors.length === texts.length) return embedded(await space.of(vectors), vectors);
       } catch (cause) {
         throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
@@ -166,7 +166,7 @@ export function createEmbedder(
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
       try {
-        const vector = await inTime(timeoutMs, embeddings.embedQuery(text));
+        const vector = await answerInTime(timeoutMs, embeddings.embedQuery(text));
         const found = await space.of([vector]);
         const measured = await space.measured(found, Math.max(0, endMs - performance.now()));
         return { space: measured, vector: toSql(unit(vector)) };

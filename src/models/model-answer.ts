@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { longestTimerMs } from "../clock.js";
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./fit-answer.js";
 
@@ -20,24 +20,16 @@ export async function withDeadline<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
-  return inTime(timeoutMs, call(controller.signal), () => controller.abort());
+  return answerInTime(timeoutMs, call(controller.signal)).catch((error: unknown) => {
+    controller.abort();
+    throw error;
+  });
 }
 
-/** The same without a signal. @param late called at the deadline */
-export function inTime<Result>(
-  timeoutMs: number,
-  answer: Promise<Result>,
-  late = () => {},
-): Promise<Result> {
-  let timer: NodeJS.Timeout;
-  const deadline = new Promise<never>((_, reject) => {
-    const refuse = () => {
-      reject(new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`));
-      late();
-    };
-    timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));
-  });
-  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
+/** The same without a signal. */
+export function answerInTime<Result>(timeoutMs: number, answer: Promise<Result>): Promise<Result> {
+  const message = `The model did not answer within ${timeoutMs} ms.`;
+  return inTime(timeoutMs, answer, () => new MemoryError("MODEL_FAILED", message));
 }
 
 const cutShort =

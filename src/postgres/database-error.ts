@@ -45,6 +45,8 @@ const hasMessage = (error: unknown, message: string) =>
 export const isPoolBusy = (error: unknown) =>
   hasMessage(error, "timeout exceeded when trying to connect");
 export const isReadTimeout = (error: unknown) => hasMessage(error, "Query read timeout");
+/** In pg's words. */
+export const readTimeout = () => new Error("Query read timeout");
 
 export function isTimeout(error: unknown): boolean {
   if (isPoolBusy(error) || isReadTimeout(error)) return true;

@@ -25,6 +25,7 @@ export interface Database extends Connection, Statements, SchemaPlace {
   status(): DatabaseStatus;
   mayCrossTenants(): Promise<boolean>;
   readonly isEmbedded: boolean;
+  readonly statementTimeoutMs: number | undefined;
   /** Refuses new calls, finishes waiting ones, and ends the pool if it was made here. */
   close(): Promise<void>;
 }
@@ -66,6 +67,7 @@ export function createDatabase(
     ...place,
     dataDir,
     isEmbedded,
+    statementTimeoutMs,
     withClient: clients.use,
     status: watch.status,
     mayCrossTenants: clients.mayCrossTenants,

@@ -1,8 +1,10 @@
 import { channel } from "node:diagnostics_channel";
+import { performance } from "node:perf_hooks";
 import type pg from "pg";
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
+import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { isConnectionError, isReadTimeout } from "./database-error.js";
+import { isConnectionError, isReadTimeout, isTimeout, readTimeout } from "./database-error.js";
 import {
   findIsolation,
   type IsolationStatus,
@@ -51,14 +53,18 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
   let closing: Promise<void> | undefined;
   let checked: Promise<IsolationStatus | null> | undefined;
 
-  const acquire = async () => {
+  const acquire = async (isSecondTry = false): Promise<pg.PoolClient> => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
     const askedAt = performance.now();
+    const before = performance.eventLoopUtilization();
     const acquired = pool.connect();
     waiting.add(acquired);
     try {
       return await acquired;
     } catch (error) {
+      // While this process was blocked, such as by a checkpoint of 60 MB, it read no answers.
+      const { utilization } = performance.eventLoopUtilization(before);
+      if (!isSecondTry && isTimeout(error) && utilization > 0.5) return acquire(true);
       watch.failed(error, askedAt);
       throw error;
     } finally {
@@ -138,16 +144,18 @@ async function askWithin(
   statements.publish(statement.text);
   const askedAt = performance.now();
   try {
-    const result = await client.query({
-      ...statement,
-      ...(timeoutMs > 0 && { query_timeout: timeoutMs }),
-    });
+    const answer = client.query(statement);
+    // Not pg's `query_timeout`: that one counts the time in which this process was blocked.
+    const result = await (timeoutMs > 0 ? inTime(timeoutMs, answer, readTimeout) : answer);
     watch.answered();
     return result;
   } catch (error) {
     watch.failed(error, askedAt);
-    // A late answer may follow, so the connection cannot be reused.
-    if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);
+    // A late answer may follow, so the connection cannot be reused. In a pipeline `end` waits for it.
+    if (isReadTimeout(error)) {
+      (client as { connection?: pg.Connection }).connection?.stream.destroy();
+      void (client as pg.Client).end().catch(ignore);
+    }
     throw error;
   }
 }

@@ -88,11 +88,11 @@ function listed(
   db: Connection,
   n: number,
   items: Sql,
-  { path, conditions, limit, offset }: Search,
+  { conditions, limit, offset, ...place }: Search,
 ): Sql {
   return sql`(
     ${found(db, n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
-    where ${isBelow(path)} and ${fits(conditions)}
+    where ${isBelow(place)} and ${fits(conditions)}
     order by ${newest} limit ${limit} offset ${offset}
   )`;
 }
@@ -104,7 +104,7 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
  * Best first; words and vector are weighted as in a search for memories. A broad query finds all.
  */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
-  const { path, conditions, query, limit, offset } = search;
+  const { conditions, query, limit, offset } = search;
   const terms = searchText(query as string);
   const { b, expectedTerms, vector: weight } = retrievalWeights;
   const nearest = vector
@@ -117,7 +117,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     : sql`i.lexical`;
   return sql`(
     with searched as materialized (
-      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(path)} and ${fits(conditions)}
+      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(search)} and ${fits(conditions)}
     ),
     size as materialized (
       select count(words)::float8 as count, greatest(1, avg(length(words)))::float8 as length from searched
@@ -159,7 +159,7 @@ function namespaces(
       null::float8 as score, null::timestamptz as expires_at
     from (
       select distinct ${namespace} as namespace from ${items} i
-      where ${isBelow(path)} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
+      where ${isBelow({ path, isExact: false })} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
     ) l
     order by l.namespace limit ${limit} offset ${offset}
   )`;

@@ -1,14 +1,12 @@
 import { MemoryError } from "../errors.js";
 import { isDeeper, type Json } from "../text/plain-json.js";
+import { storableEscapes } from "../text/storable-text.js";
 
 /** Longest value, in characters of JSON. Files of agents have some hundred thousand. */
 const mostCharacters = 16_000_000;
 
 /** Deeper nesting exceeds the stack of servers. */
 const mostDepth = 500;
-
-/** JSON's escapes of NUL and of half surrogate pairs, which PostgreSQL cannot store. */
-const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 /**
  * Copies a value as `JSON.stringify` would.
@@ -20,7 +18,7 @@ export function storableJson(value: unknown, what: string): Json {
     throw invalid(what, `it is longer than ${mostCharacters} characters.`);
   if (isDeeper(text, mostDepth))
     throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
-  if (unstorable.test(text))
+  if (storableEscapes(text) !== text)
     throw invalid(
       what,
       "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.",

@@ -34,13 +34,22 @@ const putSchema = z.strictObject({
   value: z.unknown(),
   index: z.union([z.literal(false), indexFields]).nullish(),
   /** `ttl` is that of `PostgresStore`. */
-  options: z.strictObject({ ttl: ttlMinutes.nullish(), ifValue: z.unknown().optional() }).nullish(),
+  options: z
+    .strictObject({
+      ttl: ttlMinutes.nullish(),
+      ifValue: z.unknown().optional(),
+      /** With `ifValue`: no key may be a folder of another's, as "/a" is of "/a/b". */
+      isFile: z.boolean().optional(),
+    })
+    .nullish(),
 });
 
 const searchSchema = z.strictObject({
   namespacePrefix: prefix,
   filter: z.unknown().optional(),
   query: storableText.nullish(),
+  /** Not below the prefix. */
+  isExact: z.boolean().optional(),
   ...paging,
 });
 
@@ -95,6 +104,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
       own?.ifValue === undefined
         ? undefined
         : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
+    isFile: own?.isFile ?? false,
   };
 }
 
@@ -102,7 +112,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
-  const { namespacePrefix, filter, query, limit, offset } = parseInput(
+  const { namespacePrefix, filter, query, isExact, limit, offset } = parseInput(
     searchSchema,
     operation,
     "search of the store",
@@ -111,6 +121,7 @@ function parseSearch(operation: SearchOperation) {
     kind: "search" as const,
     namespace: namespacePrefix,
     path: pathOf(namespacePrefix),
+    isExact: isExact ?? false,
     conditions: parseFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
     limit: limit ?? 10,

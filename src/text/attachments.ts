@@ -102,6 +102,9 @@ function sourceIn(key: string, value: string | Buffer): Source | undefined {
   return isUrl ? { url: value } : { data: Buffer.from(value).toString("base64") };
 }
 
+/** Parsers of URLs need no slashes after these. */
+const urlForm = /:\/\/|^\s*(?:https?|wss?|ftp|javascript):/i;
+
 /** What the transcript keeps of a file, on one line: never its bytes, nor what a URL may hide. */
 export function referenceTo(
   { type, mimeType, url, data, fileId, metadata }: Attachment,
@@ -110,7 +113,7 @@ export function referenceTo(
   const bytes = data === undefined ? undefined : Buffer.from(data, "base64");
   const facts = [
     ...[metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) => {
-      return plain(fact?.includes("://") ? publicUrl(fact) : fact, mostCharacters.fact);
+      return plain(fact && urlForm.test(fact) ? publicUrl(fact) : fact, mostCharacters.fact);
     }),
     bytes && `${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`,
   ];
@@ -147,6 +150,7 @@ function publicUrl(given: string): string {
     Object.assign(new URL(given), { username: "", password: "", search: "", hash: "" }),
   );
   const whole = url?.href ?? given.split(/[?#]/, 1)[0] ?? "";
+  if (url?.protocol === "javascript:") return url.protocol;
   return url?.host ? whole : (whole.split("@").at(-1) ?? "");
 }
 

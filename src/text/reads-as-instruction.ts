@@ -123,6 +123,8 @@ export interface ScreenOptions {
    * @default false
    */
   readonly ofUser?: boolean | undefined;
+  /** What the text counts as when a classifier fails. @default true */
+  readonly ifFailed?: boolean | undefined;
 }
 
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
@@ -132,11 +134,11 @@ export function createScreen(
   warn: (line: string) => void,
 ): Screen {
   if (!classifier) return async (text, options) => readsAsInstruction(text, options);
-  const failed = (how: string) => {
-    warn(`The function \`screen\` ${how}: the text counts as instructions to a model.`);
-    return true;
-  };
-  return async (text) => {
+  return async (text, { ifFailed = true } = {}) => {
+    const failed = (how: string) => {
+      warn(`The function \`screen\` ${how}: the text counts as instructions to a model.`);
+      return ifFailed;
+    };
     try {
       const verdict = await classifier(text);
       return typeof verdict === "boolean"

@@ -9,6 +9,13 @@ export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/
 
 export const storable = (text: string): string => wellFormed(text.replaceAll("\u0000", ""));
 
+/** `storable` of all texts in JSON: its escapes of NUL and of half surrogate pairs. */
+export const storableEscapes = (json: string): string =>
+  json.replace(
+    /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g,
+    (_, before: string, code: string) => before + (code === "0000" ? "" : "\uFFFD"),
+  );
+
 export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
 const joining =

@@ -76,6 +76,16 @@ it("A reference to any part is one bounded line without base64 and query strings
   });
 });
 
+it.each([
+  ["https:ana:zzSECRETzz@files.example/x.png?sig=zzSECRETzz", "https://files.example/x.png"],
+  ["HTTP:\\\\ana:zzSECRETzz@files.example/x.png#zzSECRETzz", "http://files.example/x.png"],
+  ["javascript:send('zzSECRETzz')", "javascript:"],
+  ["Report: final, v2.pdf", "Report: final, v2.pdf"],
+])("A file's name or address %j is kept as %j", (name, kept) => {
+  const named = referenceTo({ type: "file", fileId: "f", metadata: { name } });
+  expect(named).toBe(`[file: ${kept}, f]`);
+});
+
 it("withReferences accepts any message and leaves no file's data in it", () => {
   forAll(
     fc.array(fc.oneof(somePart, fc.anything()), { maxLength: 4 }),

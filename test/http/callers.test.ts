@@ -41,7 +41,7 @@ describe("callers", () => {
     for (const headers of [
       ...[{ "x-forwarded-for": "203.0.113.7" }, { forwarded: "for=203.0.113.7" }],
       ...[{ origin: "https://evil.example" }, { origin: "http://127.0.0.1:9999" }],
-      { "sec-fetch-site": "cross-site" },
+      ...[{ "sec-fetch-site": "cross-site" }, { host: "" }],
     ] as Record<string, string>[])
       expect(from(headers), JSON.stringify(headers)).toBe(false);
     for (const remoteAddress of ["10.0.0.7", "::ffff:10.0.0.7", undefined, "127.0.0.1.evil"])

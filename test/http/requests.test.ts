@@ -163,7 +163,9 @@ describe("invalid requests", () => {
       };
       return (await app.request("/query", init as RequestInit)).status;
     };
-    expect(await status('{"query":"x"}', "text/plain")).toBe(415);
+    for (const type of ["text/plain", "application/json-patch", "application/jsonp; x=json"])
+      expect(await status('{"query":"x"}', type)).toBe(415);
+    expect(await status('{"query":"x"}', "application/vnd.api+json ;v=1")).toBe(200);
     expect(await status('{"query":"x"}', "application/json; charset=utf-8")).toBe(200);
     expect(await status(`{"query":"${"x".repeat(2_000)}"}`)).toBe(413);
     // Of unknown length, and endless.

@@ -157,6 +157,41 @@ describe("memoryFilesTool", () => {
     expect(await view()).toBe("Files in /memories (characters):\n/memories/tea.md (30)");
   });
 
+  it("The files tool refuses an insertion of five million lines by its length", async () => {
+    const { run, create } = filesOf();
+    await create("tea.md", tea);
+    const insert = {
+      path: "/memories/tea.md",
+      insert_line: 1,
+      insert_text: "\n".repeat(5_000_000),
+    };
+    expect(await run("insert", insert)).toMatch(/would have 5000027 characters, 100000 at most/);
+  });
+
+  it("The files tool makes no file and folder of one name, by calls at once either", async () => {
+    const { create, run, view } = filesOf();
+    for (const name of ["a", "b", "c", "d"]) {
+      await create(`${name}.md`, tea);
+      const moved = { old_path: `/memories/${name}.md`, new_path: `/memories/${name}` };
+      const calls = [run("rename", moved), create(`${name}/tea.md`, tea), create(name, tea)];
+      const answers = await Promise.all(name < "c" ? calls : calls.toReversed());
+      expect(answers.filter((answer) => answer.startsWith("Done"))).toHaveLength(1);
+      expect((await view()).match(new RegExp(`/${name}[/ ]`, "g"))).toHaveLength(1);
+    }
+  });
+
+  it("The files tool shows files beside a thousand items in a namespace below theirs", async () => {
+    const { memory, scope, create, view } = filesOf();
+    await create("tea.md", tea);
+    const items = Array.from({ length: 1_005 }, (_, index) => ({
+      namespace: ["files", "other"],
+      key: `${index}`,
+      value: { content: "x" },
+    }));
+    await memory.store({ scope }).batch(items);
+    expect(await view()).toBe("Files in /memories (characters):\n/memories/tea.md (27)");
+  });
+
   it.each([
     ...[
       "/etc/passwd",

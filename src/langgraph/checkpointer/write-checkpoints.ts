@@ -1,7 +1,9 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
+import { MemoryError } from "../../errors.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, threadForbidden } from "../../scope/scope.js";
+import { storableEscapes } from "../../text/storable-text.js";
 import type { CheckpointPlace } from "./checkpoint-place.js";
 
 interface BlobRow {
@@ -41,6 +43,7 @@ export interface CheckpointPart {
 }
 
 type Waiting = CheckpointPart & {
+  readonly since: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 };
@@ -50,21 +53,33 @@ type Queue = { readonly waiting: Waiting[]; underWay: number };
 /** Concurrent statements of a tenant: one runs while the next is gathered. */
 const mostAtOnce = 2;
 
-/** PostgreSQL holds all values of a statement in memory. */
+/** PostgreSQL holds all values of a statement in memory. A larger part is written alone. */
 const mostBytes = 16 * 1024 * 1024;
+
+/** A locked thread is tried again after as long as it has waited, within these. */
+const [leastWaitMs, longestWaitMs] = [10, 1_000];
 
 /**
  * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the
  * event loop, or while two statements run. Promises resolve after the commit, and reject with
- * `THREAD_FORBIDDEN` for a forgotten thread. A part that the database refuses fails alone.
+ * `THREAD_FORBIDDEN` for a forgotten thread. A part that the database refuses fails alone. Parts
+ * of a locked thread wait without a connection, up to `statementTimeoutMs`, then fail with
+ * `DATABASE_TIMEOUT`.
  */
 export function checkpointWriter(db: Database): (part: CheckpointPart) => Promise<void> {
   const queues = new Map<string, Queue>();
+  const enqueue = (tenant: string, parts: readonly Waiting[]): void => {
+    const queue = queues.get(tenant) ?? { waiting: [], underWay: 0 };
+    queues.set(tenant, queue);
+    if (queue.waiting.length === 0) setImmediate(flush, tenant, queue);
+    for (const part of parts) queue.waiting.push(part);
+  };
   const flush = (tenant: string, queue: Queue): void => {
     while (queue.underWay < mostAtOnce && queue.waiting.length > 0) {
       queue.underWay++;
-      void writeAll(db, tenant, nextGroup(queue.waiting)).finally(() => {
+      void writeAll(db, tenant, nextGroup(queue.waiting)).then((locked) => {
         queue.underWay--;
+        if (locked.length > 0) setTimeout(enqueue, waitMs(locked), tenant, locked);
         if (queue.underWay === 0 && queue.waiting.length === 0) queues.delete(tenant);
         else flush(tenant, queue);
       });
@@ -73,10 +88,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
   return (part) =>
     new Promise((resolve, reject) => {
       const tenant = (part.place.scope ?? nobody).tenantId ?? "";
-      const queue = queues.get(tenant) ?? { waiting: [], underWay: 0 };
-      queues.set(tenant, queue);
-      queue.waiting.push({ ...part, resolve, reject });
-      if (queue.waiting.length === 1) setImmediate(flush, tenant, queue);
+      enqueue(tenant, [{ ...part, since: performance.now(), resolve, reject }]);
     });
 }
 
@@ -89,35 +101,57 @@ function nextGroup(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
-/** Settles all of `parts`; never rejects. */
-async function writeAll(db: Database, tenant: string, parts: readonly Waiting[]): Promise<void> {
-  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
-  const threads = refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
-  const isOneThread = threads.length === 1;
-  let left: readonly Waiting[][];
+function waitMs(locked: readonly Waiting[]): number {
+  const latest = Math.max(...locked.map(({ since }) => since));
+  return Math.min(Math.max(performance.now() - latest, leastWaitMs), longestWaitMs);
+}
+
+/** Settles all of `parts` except those of locked threads, which it returns; never rejects. */
+async function writeAll(
+  db: Database,
+  tenant: string,
+  parts: readonly Waiting[],
+): Promise<Waiting[]> {
   try {
-    const written = await writeTogether(db, tenant, parts, isOneThread ? "" : " skip locked");
-    for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
-    left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
-    // Others do not wait for a thread that is being forgotten: it is written separately.
-    if (isOneThread) return rejectAll(left.flat(), ({ place }) => threadForbidden(place.threadId));
+    const threads = await writeTogether(db, tenant, parts);
+    return parts.filter((part) => {
+      const isWritten = threads.get(part.place.threadRef);
+      const isLate = performance.now() - part.since >= (db.statementTimeoutMs ?? Infinity);
+      if (isWritten) part.resolve();
+      else if (isWritten === undefined) part.reject(threadForbidden(part.place.threadId));
+      else if (isLate) part.reject(threadLocked(part));
+      else return true;
+      return false;
+    });
   } catch (error) {
-    if (parts.length === 1) return rejectAll(parts, () => error);
-    left = isOneThread ? parts.map((part) => [part]) : threads;
+    if (parts.length === 1) {
+      parts[0]?.reject(error);
+      return [];
+    }
   }
-  for (const some of left) await writeAll(db, tenant, some);
+  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
+  const groups =
+    refs.length === 1
+      ? parts.map((part) => [part])
+      : refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
+  const locked: Waiting[] = [];
+  for (const group of groups) locked.push(...(await writeAll(db, tenant, group)));
+  return locked;
 }
 
-function rejectAll(parts: readonly Waiting[], errorOf: (part: Waiting) => unknown): void {
-  for (const part of parts) part.reject(errorOf(part));
-}
+const threadLocked = ({ place, since }: Waiting): MemoryError =>
+  new MemoryError(
+    "DATABASE_TIMEOUT",
+    `A checkpoint of thread "${place.threadId}" was not written: another transaction has locked the thread for ` +
+      `${Math.round(performance.now() - since)} ms. Look in pg_locks for who holds its row of "thread".`,
+  );
 
+/** @returns the threads that exist; false for a locked one, of which nothing is written */
 async function writeTogether(
   db: Database,
   tenant: string,
   parts: readonly Waiting[],
-  ofLocked: "" | " skip locked",
-): Promise<ReadonlySet<number | null>> {
+): Promise<ReadonlyMap<number | null, boolean>> {
   const { schema } = db;
   const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
   const threads = [...places].map(([thread, name]) => ({ thread, name }));
@@ -128,13 +162,13 @@ async function writeTogether(
         )
         select name, ns, id, task, path, idx, channel, type, value from task_write where ${chosen}
         on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do`;
-  const held = await asTenant(tenant, () =>
-    db.query<{ id: string }>(
+  const found = await asTenant(tenant, () =>
+    db.query<{ id: string; written: boolean }>(
       sql`
       with data as materialized (select ${data}::bytea as bytes),
       held as materialized (
         select t.id, p.name from json_to_recordset(${JSON.stringify(threads)}) as p (thread bigint, name text)
-        join ${schema}.thread t on t.id = p.thread for share of t${raw(ofLocked)}
+        join ${schema}.thread t on t.id = p.thread for share of t skip locked
       ),
       blob as (
         insert into ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -149,7 +183,7 @@ async function writeTogether(
           thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
         )
         select h.name, c.ns, c.id, c.parent, c.checkpoint, c.metadata
-        from json_to_recordset(${JSON.stringify(rows.checkpoints)}) as c (
+        from json_to_recordset(${storableEscapes(JSON.stringify(rows.checkpoints))}) as c (
           thread bigint, ns text, id text, parent text, checkpoint jsonb, metadata jsonb
         ) join held h on h.id = c.thread
         on conflict (thread_id, checkpoint_ns, checkpoint_id)
@@ -166,11 +200,12 @@ async function writeTogether(
       replaced as (
         ${insertWrites(sql`replaces`)} update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
       )
-      select id from held`,
+      select t.id, h.id is not null as written from ${schema}.thread t left join held h on h.id = t.id
+      where t.id = any (${[...places.keys()]}::bigint[])`,
       { prepare: true },
     ),
   );
-  return new Set(held.map(({ id }) => Number(id)));
+  return new Map(found.map(({ id, written }) => [Number(id), written]));
 }
 
 /**

@@ -136,7 +136,12 @@ function replaceOnce(text: string, old: string, replacement: string): string {
 function insertAfter(text: string, line: number, added: string): string {
   const lines = linesOf(text);
   if (line >= 0 && line <= lines.length)
-    return `${lines.toSpliced(line, 0, ...linesOf(added)).join("\n")}\n`;
+    return [
+      ...lines.slice(0, line),
+      ...(added === "" ? [] : [added.replace(/\n$/, "")]),
+      ...lines.slice(line),
+      "",
+    ].join("\n");
   throw invalid(
     `\`insert_line\` is ${line}, and the file has ${lines.length} lines: give 0 to ${lines.length}.`,
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
+import type { SearchOperation } from "@langchain/langgraph-checkpoint";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import { findCategory, readableCategories } from "../../memories/item/category.rule.js";
@@ -101,14 +102,13 @@ interface Call {
 async function runOnStore({ memory, scope, input, mayUse }: Call): Promise<string> {
   const store = memory.store({ scope });
   const files = new Map<string, { readonly value: object; readonly text: string }>();
-  for (const { namespace: labels, key, value } of await store.search(namespace, {
-    limit: mostFiles,
-  })) {
+  const all = { namespacePrefix: namespace, isExact: true, limit: mostFiles };
+  const [found] = await store.batch<[SearchOperation]>([all]);
+  for (const { key, value } of found) {
     // deepagents' older files are lists of lines.
     const text = Array.isArray(value.content) ? value.content.join("\n") : value.content;
-    const isFile =
-      labels.length === namespace.length && typeof text === "string" && mayUse(`${root}${key}`);
-    if (isFile) files.set(`${root}${key}`, { value, text: visibleText(text) });
+    if (typeof text === "string" && mayUse(`${root}${key}`))
+      files.set(`${root}${key}`, { value, text: visibleText(text) });
   }
   const { answer, changes } = runCommand(
     new Map([...files].map(([path, { text }]) => [path, text])),
@@ -125,7 +125,7 @@ async function runOnStore({ memory, scope, input, mayUse }: Call): Promise<strin
       namespace,
       key: path.slice(root.length),
       value,
-      options: { ifValue: former?.value ?? null },
+      options: { ifValue: former?.value ?? null, isFile: former === undefined },
     };
     if (former === undefined || input.command === "rename") return [file];
     const version = { path, content: former.text, replaced_at: now };
@@ -137,8 +137,8 @@ async function runOnStore({ memory, scope, input, mayUse }: Call): Promise<strin
 
 /** A file that instructed before, which this tool did not write, may still be changed. */
 async function screen(memory: Memory, before: string, after: string): Promise<void> {
-  const instructs = (text: string) => internalApi(memory).screen(text);
-  if (!(await instructs(after)) || (await instructs(before))) return;
+  const { screen: instructs } = internalApi(memory);
+  if (!(await instructs(after)) || (await instructs(before, { ifFailed: false }))) return;
   const problem = "The text reads as instructions to a model. Write what is so, not what to do.";
   throw new MemoryError("INVALID_INPUT", problem);
 }

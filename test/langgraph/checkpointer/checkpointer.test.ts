@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../../support/test-database.js";
 
@@ -39,6 +40,18 @@ describe("memory.checkpointer()", () => {
       await expect(call()).rejects.toThrow(
         expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }),
       );
+  });
+
+  it("Metadata with characters that PostgreSQL cannot hold is stored without them", async () => {
+    const saver = db.memory().checkpointer();
+    const configurable = { thread_id: "odd", user_id: "ana", checkpoint_ns: "" };
+    const odd = "a\u0000\ud800b \\u0000 \u{1F375}";
+    const step = { source: "loop" as const, step: 1, parents: {} };
+    const metadata = { ...step, [odd]: [odd] };
+    await saver.put({ configurable }, emptyCheckpoint(), metadata, {});
+    const kept = "a\uFFFDb \\u0000 \u{1F375}";
+    const tuple = await saver.getTuple({ configurable });
+    expect(tuple?.metadata).toMatchObject({ [kept]: [kept] });
   });
 
   it("A checkpointer without tables names the schema that was never set up", async () => {

@@ -1,0 +1,28 @@
+import { longestTimerMs } from "./clock.js";
+
+/**
+ * Limits the wait for `answer`, not its work. Timers run before I/O, so an answer that came while
+ * the event loop was blocked is read first and counts.
+ * @param late makes the error at the deadline
+ */
+export function inTime<Result>(
+  timeoutMs: number,
+  answer: Promise<Result>,
+  late: () => Error,
+): Promise<Result> {
+  let timer: NodeJS.Timeout;
+  let turn: NodeJS.Immediate | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    const refuse = () => reject(late());
+    timer = setTimeout(
+      () => {
+        turn = setImmediate(refuse);
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    );
+  });
+  return Promise.race([answer, deadline]).finally(() => {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  });
+}
