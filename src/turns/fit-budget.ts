@@ -10,14 +10,14 @@ import {
   partOf,
   type Recalled,
   type RecalledMemories,
-  toldInFull,
+  withoutTold,
 } from "./recalled.js";
 
 /**
  * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes, consents
  * and unread messages, pinned memories, best matches (a third of the budget), the profile, the
  * other parts; insights last. Skips what is too long, but cuts the best hit. What a change tells in
- * full is in no list. @param asked ids of profile memories that fit the question, best first
+ * full costs nothing: no list repeats it. @param asked ids of profile memories that fit the question, best first
  */
 export function fitBudget(
   found: Recalled,
@@ -26,16 +26,14 @@ export function fitBudget(
 ): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens);
   const news = fittingNews(found, budgetTokens);
-  const memories = withoutTold(found.memories, news.changes.top);
-  const whole = { ...news, memories };
+  const memories = withoutTold(found.memories, news.changes);
+  const whole = { ...news, memories: found.memories };
   if (wholeTokens(blockTokens(whole, budgetTokens + 1)) <= budgetTokens) return whole;
   const order = inOrder(memories, budgetTokens, asked);
   // All count as omitted until they are chosen.
   const none = { ...memories, ...noMemories, omitted: memories.omitted + order.length };
-  return {
-    ...news,
-    memories: fittingMemories({ ...news, memories: none }, order, budgetTokens),
-  };
+  const kept = fittingMemories({ ...news, memories: none }, order, budgetTokens);
+  return { ...news, memories: withTold(kept, memories, found.memories) };
 }
 
 /** Without memories. The newest messages are shown first. */
@@ -62,25 +60,26 @@ function fittingNews(found: Recalled, budgetTokens: number): Recalled {
   return shown;
 }
 
-function withoutTold(
-  memories: RecalledMemories,
-  changes: Recalled["changes"]["top"],
+/** As `found` has them: what was kept, and what changes tell in full. */
+function withTold(
+  kept: RecalledMemories,
+  untold: RecalledMemories,
+  found: RecalledMemories,
 ): RecalledMemories {
-  if (changes.length === 0) return memories;
-  const told = toldInFull(
-    changes,
-    memoryParts.flatMap((part) => partOf(memories, part)),
-  );
-  const untold = <Shown extends MemoryItem | MemoryHit>(shown: readonly Shown[]) =>
-    shown.filter((each) => !told.has(memoryOf(each).id));
-  return {
-    ...memories,
-    profile: untold(memories.profile),
-    relevant: untold(memories.relevant),
-    episodes: untold(memories.episodes),
-    related: untold(memories.related),
-    rest: untold(memories.rest),
-  };
+  const restored = memoryParts.map((part) => {
+    const [shown, all] = [kept, untold].map(
+      (memories) =>
+        new Map(
+          memories[part].map((each: MemoryItem | MemoryHit) => [memoryOf(each).id, each] as const),
+        ),
+    );
+    const list = found[part].flatMap((each: MemoryItem | MemoryHit) => {
+      const { id } = memoryOf(each);
+      return shown?.get(id) ?? (all?.has(id) ? [] : each);
+    });
+    return [part, list] as const;
+  });
+  return { ...kept, ...Object.fromEntries(restored) };
 }
 
 /**
@@ -101,7 +100,7 @@ function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
     profile: partOf(added, "profile"),
     notes: partOf(added, "notes"),
   };
-  const untold = withoutTold(alwaysShown, turn.changes.top);
+  const untold = withoutTold(alwaysShown, turn.changes);
   const shown = [found.memories, ...earlier.map(({ memories }) => memories)];
   const usedTokens = shown
     .flatMap((each) => partOf(each, "profile"))

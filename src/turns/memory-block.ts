@@ -23,6 +23,7 @@ import {
   type Recalled,
   type RecalledChanges,
   type ShownMemories,
+  withoutTold,
 } from "./recalled.js";
 
 /**
@@ -31,12 +32,17 @@ import {
  */
 export function memoryBlock(recalled: Recalled): string | null {
   const { earlier, added } = recalled.epoch;
-  return blockOf(recalled, [added, ...earlier.map(({ memories }) => memories)]);
+  return blockOf(withoutRepeats(recalled), [added, ...earlier.map(({ memories }) => memories)]);
+}
+
+function withoutRepeats(recalled: Recalled): Recalled {
+  return { ...recalled, memories: withoutTold(recalled.memories, recalled.changes) };
 }
 
 /** The epoch's block: profile, fallback memories, notes and summary. */
 export function standingBlock(recalled: Recalled): string | null {
-  const { memories, changes } = recalled;
+  const { changes } = recalled;
+  const { memories } = withoutRepeats(recalled);
   return blockOf({
     ...recalled,
     memories: { ...memories, relevant: [], episodes: [], related: [] },
@@ -74,8 +80,8 @@ export function additionsOf(recalled: Recalled, block = standingBlock(recalled))
 
 /** What the current turn adds. */
 export function ownAdditions(recalled: Recalled): Additions {
-  const { changes, consents, unread, memories, epoch, day } = recalled;
-  const { relevant, episodes, related } = memories;
+  const { changes, consents, unread, epoch, day } = recalled;
+  const { relevant, episodes, related } = withoutRepeats(recalled).memories;
   const namedDay = epoch.isNew ? undefined : epoch.earlier.findLast((turn) => turn.day)?.day;
   return {
     memories: { ...epoch.added, relevant, episodes, related },
@@ -138,7 +144,7 @@ function listsOf(listed: ReturnType<typeof listedSections>): string[] {
 
 /** Unrounded, without the conversation. @param most stops counting beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { changes, listed, after } = partsOf(recalled);
+  const { changes, listed, after } = partsOf(withoutRepeats(recalled));
   const texts = [...changes, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
@@ -285,7 +291,7 @@ export function shownBy(recalled: Recalled): ShownContext {
     );
   const { rest: _, ...used } = idsOf({ ...memories, ...(!epoch.isNew && { rest: [] }) });
   // The block was stored when the epoch opened.
-  const added = idsOf(epoch.isNew ? memories : additions.memories);
+  const added = idsOf(epoch.isNew ? withoutRepeats(recalled).memories : additions.memories);
   const parts = {
     ...added,
     told: changes.top.flatMap(({ event, memoryId }) => (isGone(event) ? [] : [memoryId])),
@@ -295,7 +301,9 @@ export function shownBy(recalled: Recalled): ShownContext {
   const recallMs = durations.get(recalled);
   return {
     revision: changes.revision,
-    memoryIds: [...new Set([...Object.values(used), ...(epoch.isNew ? [] : Object.values(added))].flat())],
+    memoryIds: [
+      ...new Set([...Object.values(used), ...(epoch.isNew ? [] : Object.values(added))].flat()),
+    ],
     parts,
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),

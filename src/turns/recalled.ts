@@ -152,14 +152,20 @@ export function partOf(memories: ShownMemories, part: BlockPart): readonly Memor
   return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-/** Ids of memories that a change of `changes` tells in full. */
-export function toldInFull(
-  changes: readonly RecalledChange[],
-  memories: readonly MemoryItem[],
-): ReadonlySet<string> {
-  const lines = new Map(changes.map(({ memoryId, line }) => [memoryId, line]));
-  const told = memories.filter(({ id, text }) => lines.get(id)?.includes(onOneLine(text)));
-  return new Set(told.map(({ id }) => id));
+/** `shown` without what a change tells in full: the prompt has it once. */
+export function withoutTold<Shown extends ShownMemories>(
+  shown: Shown,
+  { top }: Pick<RecalledChanges, "top">,
+): Shown {
+  if (top.length === 0) return shown;
+  const lines = new Map(top.map(({ memoryId, line }) => [memoryId, line]));
+  const isTold = ({ id, text }: MemoryItem) => !!lines.get(id)?.includes(onOneLine(text));
+  const untold = memoryParts.flatMap((part) => {
+    const all = shown[part];
+    const kept = all?.filter((each) => !isTold("memory" in each ? each.memory : each));
+    return all && kept && kept.length < all.length ? [[part, kept] as const] : [];
+  });
+  return { ...shown, ...Object.fromEntries(untold) };
 }
 
 /** Of the parts that the opening turn shows in the block, later turns add what is new. */
