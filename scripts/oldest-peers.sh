@@ -38,8 +38,7 @@ node --input-type=module --eval '
   const needed = Object.entries(tools).filter(([tool]) => !unneeded.test(tool));
   // The last versions that run on Node 20. Each SDK of OpenTelemetry takes a few releases of the API.
   const onNode20 = { vitest: "^4.1.12", "@langchain/openai": "1.5.8" };
-  for (const part of ["context-async-hooks", "sdk-metrics"]) onNode20[`@opentelemetry/${part}`] = "^2.0.0";
-  onNode20["@opentelemetry/sdk-trace"] = "npm:@opentelemetry/sdk-trace-base@^2.0.0";
+  for (const part of ["context-async-hooks", "sdk-metrics", "sdk-trace"]) onNode20[`@opentelemetry/${part}`] = "^2.0.0";
   const langchain = Object.fromEntries(Object.entries(peers).filter(([peer]) => /^@?langchain/.test(peer)));
   writeFileSync("package.json", JSON.stringify({
     ...manifest,

@@ -134,7 +134,7 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 }
 
 /** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */
-export function textWithValue(
+function textWithValue(
   text: string,
   {
     was,

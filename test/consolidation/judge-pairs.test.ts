@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
 import { nearByWords } from "../../src/consolidation/near-words.rule.js";
-import { useOpenAI } from "../support/openai-stub.js";
+import { useProviders } from "../support/providers/clients.js";
+import type { ChatBody } from "../support/providers/openai-chat.js";
 import { day, stored } from "./stored-memories.js";
 
-const openai = useOpenAI();
+const start = useProviders();
 
 const pair: ShownPair = [
   stored({ ref: 1, text: "The user likes hiking.", validFrom: day(1) }),
@@ -18,19 +19,22 @@ describe("pairs for an OpenAI endpoint", () => {
       { pair: 2, reason: "Both\n mention \u0000hikes.", verdict: "same" },
       { pair: 1, reason: "", verdict: "related" },
     ];
-    const model = await openai.model([{ structured: { verdicts } }]);
+    const { model, exchanges } = await start("chat completions", () => ({
+      structured: { verdicts },
+    }));
     const { votes, tokens } = await judgePairs(model, [pair, pair], call);
     expect(votes).toEqual([
       { verdict: "related", reason: "" },
       { verdict: "same", reason: "Both mention hikes." },
     ]);
     // As the endpoint says.
-    expect(tokens).toBe(19);
-    const [{ body } = { body: null }] = openai.requests;
-    const wire = JSON.stringify([body?.response_format, body?.tools]);
+    const { usage, body } = exchanges[0]!;
+    expect(tokens).toBe(usage!.input + usage!.output);
+    const { response_format, messages } = body as ChatBody;
+    const wire = JSON.stringify(response_format);
     expect(wire).toContain("memory_pairs");
     expect(wire.indexOf('"reason"')).toBeLessThan(wire.indexOf('"verdict"'));
-    const [, { content } = { content: "" }] = body?.messages ?? [];
+    const { content } = messages[1]!;
     expect(content).toContain(
       '<pair number="1"><memory category="knowledge" since="2026-01-02">The user likes hiking.</memory>',
     );
@@ -39,7 +43,7 @@ describe("pairs for an OpenAI endpoint", () => {
   });
 
   it("judgePairs fails after two invalid answers", async () => {
-    const model = await openai.model([{ text: "same" }, { text: "same, as I said" }]);
+    const { model } = await start("chat completions", () => "same");
     await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({
       code: "MODEL_OUTPUT_INVALID",
     });

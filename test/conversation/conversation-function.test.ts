@@ -94,11 +94,6 @@ describe("the conversation of a thread", () => {
     expect(await read("thread", branch(8), none)).toMatchObject({ gap: [], recent: [5, 6, 8] });
   });
 
-  it("The messages after a summary are cut at the start of a turn", async () => {
-    const omitted = { messages: 2, endMessageId: "m10" };
-    expect(await read("thread", null, { gapMessages: 2 })).toMatchObject({ gap: [11], omitted });
-  });
-
   it("A thread's conversation has a summary in progress only while its worker has the lease", async () => {
     expect(await read("thread", null)).toHaveProperty("processing", null);
     await db.pool.query(`update "${db.schema}".work set lease_until = now() + interval '1 minute'`);

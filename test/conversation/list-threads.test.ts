@@ -205,25 +205,4 @@ describe("threads.list", () => {
       expect(read.slice(0, -1).every((page) => page.length === limit)).toBe(true);
     }
   });
-
-  it.each<[string, unknown]>([
-    ...[0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY].map((limit): [string, unknown] => [
-      "limit",
-      limit,
-    ]),
-    ["since", "yesterday"],
-    ["until", Number.NaN],
-    ["state", "closed"],
-    ...[
-      "",
-      "x",
-      "2030-01-01",
-      "2030-01-01T10:00:00.123Z/1",
-      "2030-02-30T10:00:00.123000Z/1",
-      "2030-01-01T10:00:00.123000Z/1; drop table thread",
-    ].map((after): [string, unknown] => ["after", after]),
-  ])("threads.list refuses an invalid %s: %j", async (name, value) => {
-    const listing = db.memory().threads.list({ scope: { userId: "ana" }, [name]: value });
-    await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
-  });
 });

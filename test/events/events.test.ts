@@ -129,15 +129,6 @@ describe("events", () => {
       2,
     );
     expect(await memory.events.list({ scope: { ...scope, appId: "other" } })).toEqual([]);
-    for (const wrong of [
-      { by: "text" },
-      { by: [] },
-      { by: "op", since: "yesterday" },
-      { by: "op", user: "x" },
-    ])
-      await expect(memory.events.count(wrong as never)).rejects.toMatchObject({
-        code: "INVALID_INPUT",
-      });
   });
 
   it("The events of a recall need no round trip: the end of the turn writes them, once", async () => {

@@ -1,24 +1,20 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import * as sdk from "@opentelemetry/sdk-trace";
+import { type ReadableSpan, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const finished: sdk.ReadableSpan[] = [];
-const collector: sdk.SpanProcessor = {
+const finished: ReadableSpan[] = [];
+const collector: SpanProcessor = {
   onStart() {},
   onEnd: (span) => void finished.push(span),
   async forceFlush() {},
   async shutdown() {},
 };
-/** Of version 2, which the tests on Node 20 have, or of version 3. */
-const TracerProvider =
-  (sdk as { BasicTracerProvider?: typeof sdk.TracerProvider }).BasicTracerProvider ??
-  sdk.TracerProvider;
 const secret = "zanzibar";
 
 beforeAll(() => {

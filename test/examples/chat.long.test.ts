@@ -4,24 +4,24 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { compiled } from "../support/compiled.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
-import { type OpenAIStub, startOpenAIStub } from "../support/openai-stub.js";
+import { useProviders } from "../support/providers/clients.js";
+import type { ChatBody } from "../support/providers/openai-chat.js";
+import type { Reply } from "../support/providers/provider.js";
 import { type Program, runProgram } from "../support/run-program.js";
 import { onServer } from "../support/test-database.js";
 
 let folder: string;
-let stub: OpenAIStub;
+const start = useProviders();
 const running: Program[] = [];
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "mnemograph-chat-test-"));
-  stub = await startOpenAIStub();
 });
 afterEach(async () => {
   for (const program of running.splice(0)) {
     program.kill("SIGKILL");
     await program.exited;
   }
-  await stub.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -150,35 +150,34 @@ test.skipIf(onServer())(
     // Facts would use up the script of the endpoint.
     const config = join(folder, "memory.yaml");
     writeFileSync(config, "{ preset: every-round, memories: { extract: false, episodes: false } }");
+    // The supervisor's call of its first tool, the planner's answer, the supervisor's; then the
+    // summary.
+    const script: Reply[] = [
+      ...[{ status: 401 }, "Hello Ana."],
+      ...[{ structured: { task: "plan" } }, "1. Rest.", "Take a rest.", { status: 400 }],
+      ...([{ fault: "stalls" }, "Yes.", { fault: "silent" }] as const),
+    ];
+    const { origin, exchanges } = await start("chat completions", (_, index) => script[index]!);
+    const bodies = () => exchanges.map(({ body }) => body as ChatBody);
     const env = {
       MNEMOGRAPH_CONFIG: config,
       OPENAI_API_KEY: "sk-test",
-      OPENAI_BASE_URL: stub.baseURL,
+      OPENAI_BASE_URL: `${origin}/v1`,
       MNEMOGRAPH_CHAT_MODEL: "chat-model",
       MNEMOGRAPH_THREAD: "t1",
       MNEMOGRAPH_USER: "ana",
     };
-    stub.enqueue({ status: 401 }, { text: "Hello Ana." });
-    // The supervisor's call of its first tool, the planner's answer, the supervisor's; then the
-    // summary.
-    stub.enqueue(
-      { structured: { task: "plan" } },
-      { text: "1. Rest." },
-      { text: "Take a rest." },
-      { status: 400 },
-    );
     const first = chat(env);
     first.write("I am Ana.\nHi?\nPlan my day.\n");
     await first.printed(/^! Summar.* failed/m);
-    stub.enqueue("stall");
     first.write("Are you there?\n");
-    await expect.poll(() => stub.requests.length).toBe(7);
+    await expect.poll(() => exchanges.length).toBe(7);
     first.kill("SIGINT");
     expect(await first.exited).toBe(0);
 
     const lines = first.output().split("\n");
     expect(lines[1]).toBe(
-      `You are talking to chat-model at ${new URL(stub.baseURL).host}; gpt-4.1-mini summarises.`,
+      `You are talking to chat-model at ${new URL(origin).host}; gpt-4.1-mini summarises.`,
     );
     expect(first.output()).toMatch(
       /^The endpoint refused the key \(401[^)]*\)\.\s+Check\s+OPENAI_API_KEY/m,
@@ -193,23 +192,22 @@ test.skipIf(onServer())(
     );
     expect(lines).toContain("· Interrupted: what you said is kept, an unfinished answer is not.");
     expect(first.output()).not.toMatch(/^\s+at /m);
-    expect(stub.requests.map(({ body }) => body.model)).toEqual([
+    expect(bodies().map(({ model }) => model)).toEqual([
       ...Array<string>(5).fill("chat-model"),
       "gpt-4.1-mini",
       "chat-model",
     ]);
-    expect(stub.requests[1]?.body.stream).toBe(true);
+    expect(bodies()[1]?.stream).toBe(true);
 
-    stub.enqueue({ text: "Yes." }, "silent");
     const second = chat(env);
     second.write("Hello?\n");
     await second.printed("Yes.");
     expect(second.output()).toMatch(/^Thread "t1" of ana: 7 messages\./m);
-    const asked = stub.requests[7]?.body.messages.map(({ content }) => content);
+    const asked = bodies()[7]?.messages.map(({ content }) => content);
     expect(asked?.slice(-3)).toEqual(["Take a rest.", "Are you there?", "Hello?"]);
 
     // The summary hangs: the end of input waits for it, Ctrl-C does not.
-    await expect.poll(() => stub.requests.length).toBe(9);
+    await expect.poll(() => exchanges.length).toBe(9);
     second.end();
     await second.printed("Finishing background work");
     second.kill("SIGINT");

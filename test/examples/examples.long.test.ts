@@ -4,12 +4,15 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compiled } from "../support/compiled.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { useProviders } from "../support/providers/clients.js";
+import type { ChatBody } from "../support/providers/openai-chat.js";
+import type { Reply } from "../support/providers/provider.js";
 import { type Program, runProgram } from "../support/run-program.js";
-import { candidate, facts } from "../support/task-model.js";
+import { candidate } from "../support/task-model.js";
 import { onServer } from "../support/test-database.js";
 
 const examples = resolve(import.meta.dirname, "../../examples");
+const start = useProviders();
 let folder: string;
 let running: Program | undefined;
 
@@ -189,43 +192,32 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     for (const pattern of [/pass 3$/m, /fail 0$/m]) expect(output).toMatch(pattern);
   });
 
-  describe("with a real model's protocol", () => {
-    let stub: OpenAIStub;
-    beforeEach(async () => {
-      stub = await startOpenAIStub();
-    });
-    afterEach(() => stub.close());
-
-    it("A real model's protocol shows create-agent the other thread's allergy, and asks by tool", async () => {
-      const noFacts = facts() as StubBehaviour;
-      const peanuts = facts(
-        candidate("The user is allergic to peanuts.", "I am allergic to peanuts"),
-      ) as StubBehaviour;
-      stub.enqueue(
-        ...[{ text: "Noted." }, peanuts],
-        ...[
-          { structured: { query: "allergic" }, tool: "memory_query" },
-          { text: "Peanuts." },
-          noFacts,
-        ],
-        ...[{ text: "I will." }, noFacts],
-      );
-      const env = {
-        MODEL: "openai:chat-model",
-        OPENAI_API_KEY: "sk-test",
-        OPENAI_BASE_URL: stub.baseURL,
-      };
-      expect(await printed("create-agent", env)).toContain(
-        "tuesday> What am I allergic to?\nPeanuts.\n",
-      );
-      const asked = stub.requests.filter(({ body }) => body.tools?.length === 3);
-      expect(asked[0]?.body.tools?.map((tool) => tool.function.name)).toEqual([
-        "memory_consent",
-        "memory_query",
-        "memory_manage",
-      ]);
-      expect(JSON.stringify(asked[1]?.body.messages)).toContain("The user is allergic to peanuts.");
-      expect(JSON.stringify(asked[2]?.body.messages.at(-1))).toContain("allergic to peanuts");
-    });
+  it("A real model's protocol shows create-agent the other thread's allergy, and asks by tool", async () => {
+    const none = { reasoning: "none", facts: [] };
+    const allergy = candidate("The user is allergic to peanuts.", "I am allergic to peanuts");
+    const script: Reply[] = [
+      ...["Noted.", { structured: { ...none, facts: [allergy] } }],
+      { calls: [{ name: "memory_query", args: { query: "allergic" } }] },
+      ...["Peanuts.", { structured: none }],
+      ...["I will.", { structured: none }],
+    ];
+    const { origin, exchanges } = await start("chat completions", (_, index) => script[index]!);
+    const env = {
+      MODEL: "openai:chat-model",
+      OPENAI_API_KEY: "sk-test",
+      OPENAI_BASE_URL: `${origin}/v1`,
+    };
+    expect(await printed("create-agent", env)).toContain(
+      "tuesday> What am I allergic to?\nPeanuts.\n",
+    );
+    const bodies = exchanges.map(({ body }) => body as ChatBody);
+    const asked = bodies.filter(({ tools }) => tools?.length === 3);
+    expect(asked[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+      "memory_consent",
+      "memory_query",
+      "memory_manage",
+    ]);
+    expect(JSON.stringify(asked[1]?.messages)).toContain("The user is allergic to peanuts.");
+    expect(JSON.stringify(asked[2]?.messages.at(-1))).toContain("allergic to peanuts");
   });
 });

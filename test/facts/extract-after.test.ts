@@ -1,4 +1,3 @@
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { type TaskReplies, taskModel } from "../support/task-model.js";
@@ -165,18 +164,5 @@ describe("messages without substance", () => {
     await say(memory, thread, "Great");
     await memory.upkeep();
     expect(calls()).toHaveLength(1);
-  });
-
-  it("A yes to the assistant's question has substance", async () => {
-    const { memory, calls } = extracting();
-    const thread = newAddress();
-    const messages = [
-      new HumanMessage("hello"),
-      new AIMessage("Are you vegetarian?"),
-      new HumanMessage("Yes."),
-    ];
-    await memory.remember({ ...thread, messages });
-    expect(calls()).toHaveLength(1);
-    expect(calls()[0]).toContain("Are you vegetarian?");
   });
 });

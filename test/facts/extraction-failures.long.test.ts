@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -26,20 +25,6 @@ const ana = facts(
 );
 
 describe("unusable output", () => {
-  it("Unusable extraction output is sent back once for repair", async () => {
-    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
-    const { memory, thread } = openThread(db, { model, config: configured() });
-    await say(memory, thread, "I am Ana.");
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
-    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual([
-      "system",
-      "human",
-      "ai",
-      "human",
-    ]);
-  });
-
   it("Unusable extraction output becomes a dead letter with the output, and the cursor moves on", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -219,45 +204,9 @@ describe("failing models", () => {
       { start_seq: 0, end_seq: 0, output: null },
     ]);
   });
-
-  it("A model call that hangs holds no connection", async () => {
-    const gate = createGate();
-    const model = new OfflineChatModel({ gate });
-    const { memory, thread } = openThread(db, { model, config: configured(), jobs: "background" });
-    await say(memory, thread, "My name is Ana.");
-    while (gate.waiting === 0) await sleep(5);
-    // The first turn also looks for other work that is due; that ends by itself.
-    await expect.poll(() => db.pool.idleCount === db.pool.totalCount).toBe(true);
-    await memory.recall(thread);
-    gate.open();
-    await memory.idle();
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-  });
 });
 
 describe("disappeared workers", () => {
-  it("Work that its worker never claimed is done by others", async () => {
-    const thread = newAddress();
-    const gate = createGate();
-    const config = { ...configured({ leaseMs: 600_000 }), jobs: { concurrency: 1 } };
-    const blocked = db.memory({
-      model: new OfflineChatModel({ gate }),
-      jobs: "background",
-      config,
-    });
-    // The only worker is busy with another thread, so this one is never claimed.
-    await say(blocked, newAddress(), "My name is Bo.");
-    while (gate.waiting === 0) await sleep(5);
-    await say(blocked, thread, "My name is Ana.");
-
-    const memory = db.memory({ model: new OfflineChatModel(), config: configured() });
-    expect(await memory.upkeep()).toBe(1);
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    gate.open();
-    await blocked.idle();
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-  });
-
   it("Work whose worker disappears repeatedly is given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();

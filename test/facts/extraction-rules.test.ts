@@ -174,36 +174,6 @@ describe("conflicts over a slot", () => {
     ];
     expect(await textsOf(memory, thread)).toEqual(expected);
   });
-
-  it("A fact takes the slot that the model targets only if their keys agree", async () => {
-    const to = (key: string, value: string, quote: string) =>
-      candidate(`The user's ${key} is ${value}.`, quote, {
-        category: "profile",
-        key,
-        value,
-        relation: "updates",
-        target: 1,
-      });
-    const memory = db.memory({
-      model: taskModel({
-        fact_extraction: knowing({
-          "the home town is Rome": [to("home town", "Rome", "Rome")],
-          "my home town is Porto": [to("HomeTown", "Porto", "Porto")],
-          "the dog is Rex": [to("dog_name", "Rex", "Rex")],
-        }),
-      }),
-      config: configured(),
-    });
-    const thread = newAddress();
-    for (const says of ["the home town is Rome", "my home town is Porto", "the dog is Rex"]) {
-      await say(memory, thread, says);
-    }
-    const held = await memory.memories.list({ scope: thread.scope });
-    expect(held.map(({ key, value }) => `${key}: ${value}`)).toEqual([
-      "dog_name: Rex",
-      "home_town: Porto",
-    ]);
-  });
 });
 
 it("Facts of low importance are skipped", async () => {

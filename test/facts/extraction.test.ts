@@ -53,18 +53,6 @@ describe("statements of users", () => {
     ]);
   });
 
-  it("A user's statement is extracted in the background, and idle waits for it", async () => {
-    const { memory, thread } = openThread(db, {
-      model: new OfflineChatModel(),
-      config,
-      jobs: "background",
-    });
-    for (const name of ["Lima", "Mota", "Faro"]) await say(memory, thread, `I work for ${name}.`);
-    await memory.idle();
-    const [employer, ...others] = await memory.memories.list({ scope: thread.scope });
-    expect([employer?.value, others]).toEqual(["Faro", []]);
-  });
-
   it("A statement in many concurrent threads ends as one memory without errors", async () => {
     const logger = recordingLogger();
     const settings = {

@@ -74,16 +74,10 @@ const slot = (key: string, value: string, fields = {}) => ({
 const city = (value: string) => slot("city", value, { personal: "city" });
 const language = (value: string) => slot("language", value, { personal: "language" });
 const nurse: Turn = ["I work as a nurse.", ["The user works as a nurse.", slot("job", "nurse")]];
-const fireFighter = slot("job", "fire fighter", { relation: "adds_to", of: "nurse" });
-const nickname = slot("name", "Al", { confidence: 0.6, stated_by_user: false });
+const drink = slot("drink", "mate", { category: "knowledge" });
 
 /** Turns over a slot, and what they leave active. */
 const slots: readonly (readonly [first: Turn, second: Turn, left: readonly string[]])[] = [
-  [
-    nurse,
-    ["I am a fire fighter as well.", ["The user is a fire fighter.", fireFighter]],
-    ["The user works as a nurse.", "The user is a fire fighter."],
-  ],
   [
     nurse,
     [
@@ -98,9 +92,14 @@ const slots: readonly (readonly [first: Turn, second: Turn, left: readonly strin
     ["The user lives in Braga."],
   ],
   [
-    ["My name is Alex.", ["The user's name is Alex.", slot("name", "Alex", { confidence: 1 })]],
-    ["Call me Al.", ["The user's name is Al.", updates("Alex", nickname)]],
-    ["The user's name is Alex."],
+    ["I am a pilot.", ["The user is a pilot.", slot("job", "pilot", { confidence: 1 })]],
+    ["I may quit.", ["The user may quit.", { relation: "ends", of: "pilot", confidence: 0.6 }]],
+    ["The user is a pilot.", "The user may quit."],
+  ],
+  [
+    ["I drink tea.", ["The user drinks tea."]],
+    ["It is mate now.", ["The user drinks mate.", updates("The user drinks tea.", drink)]],
+    ["The user drinks mate."],
   ],
   [
     ["Ich wohne in Köln.", ["Der Nutzer wohnt in Köln.", city("Köln")]],

@@ -109,20 +109,3 @@ describe("an app's memories", () => {
     expect((await api.operator("DELETE", "/apps/shop?purgeMemories=true")).body).toEqual(gone);
   });
 });
-
-describe("a memory's history", () => {
-  it("A memory's history lists who changed what, and answers 404 for an unknown memory", async () => {
-    const added = await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
-    const { id } = added.body.outcomes[0];
-    const { body } = await api.ana("GET", `/memory/${id}/history`);
-    expect(body.events).toMatchObject([
-      { event: "ADD", actor: "user", new: { text: "Ana keeps bees." } },
-    ]);
-    for (const path of [`/memory/${id}/history`, "/memory/nothing/history"]) {
-      expect(await api.mail("GET", path)).toMatchObject({
-        status: 404,
-        body: { code: "NOT_FOUND" },
-      });
-    }
-  });
-});

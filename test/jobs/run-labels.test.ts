@@ -4,7 +4,6 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { linesOf, ofType } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -99,19 +98,5 @@ describe("a memory learned in a run", () => {
     await memory.memories.remove(id ?? "", { scope: access.scope });
     const events = await memory.events.list(access);
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
-  });
-
-  it("Messages keep their agent and run in an export and import", async () => {
-    const { memory, say, scope } = chat("travel");
-    await say("I love sailing boats.", { run_id: "run-1" });
-    const lines = await linesOf(memory, scope);
-    const copy = { userId: randomUUID() };
-    await memory.forget(scope);
-    await memory.import(lines, { scope: copy });
-    const messages = ofType(await linesOf(memory, copy), "message");
-    expect(messages.map(({ agentId, runId }) => [agentId, runId])).toEqual([
-      ["travel", "run-1"],
-      ["travel", "run-1"],
-    ]);
   });
 });

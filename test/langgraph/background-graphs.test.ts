@@ -8,17 +8,19 @@ const db = useTestDatabase();
 const turns = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => new HumanMessage(`Turn ${from + index}.`));
 
-describe.each([
-  ["extraction", "extract"],
-  ["compression", "compress"],
-] as const)("the %s graph", (name, step) => {
-  it("A background graph shows its steps and keeps no checkpoints", async () => {
-    const graph = db.memory().graphs()[name];
-    const { nodes } = await graph.getGraphAsync();
-    expect(Object.keys(nodes)).toEqual(["__start__", "load", step, "validate", "save", "__end__"]);
-    expect([graph.name, graph.checkpointer]).toEqual([name, false]);
-  });
+it.each([
+  ["extraction", "load extract validate save"],
+  ["compression", "load compress validate save"],
+  ["note", "load note validate save compact"],
+  ["compaction", "load compact validate save"],
+] as const)("The %s graph shows its steps and keeps no checkpoints", async (name, steps) => {
+  const graph = db.memory().graphs()[name];
+  const { nodes } = await graph.getGraphAsync();
+  expect(Object.keys(nodes)).toEqual(["__start__", ...steps.split(" "), "__end__"]);
+  expect([graph.name, graph.checkpointer]).toEqual([name, false]);
+});
 
+describe.each(["extraction", "compression", "note"] as const)("the %s graph", (name) => {
   it("A background graph refuses another scope's thread, skips an unknown one and needs a model", async () => {
     const { memory, thread } = openThread(db, { model: new OfflineChatModel() });
     await say(memory, thread, "My name is Ana.");

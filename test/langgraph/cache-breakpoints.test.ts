@@ -1,13 +1,11 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { ChatAnthropic } from "@langchain/anthropic";
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import * as langchain from "langchain";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useProviders } from "../support/providers/clients.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
 
@@ -15,34 +13,13 @@ type Part = { type: string; text?: string; cache_control?: object };
 type Body = { system?: Part[]; messages: { content: Part[] }[]; cache_control?: object };
 
 const database = useTestDatabase();
-const bodies: Body[] = [];
-/** Anthropic's interface: a call of the tool, then an answer. */
-const server = createServer(async (request, response) => {
-  let text = "";
-  for await (const chunk of request) text += chunk;
-  const body: Body = JSON.parse(text);
-  bodies.push(body);
-  const isAnswered = JSON.stringify(body.messages.at(-1)).includes("tool_result");
-  const call = { type: "tool_use", id: `call_${bodies.length}`, name: "look", input: {} };
-  const content = isAnswered ? [{ type: "text", text: "Seen." }] : [call];
-  const answer = {
-    id: `msg_${bodies.length}`,
-    type: "message",
-    role: "assistant",
-    content,
-    usage: {},
-  };
-  response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
-});
-beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
-afterAll(() => server.close());
-
-const name = "claude-sonnet-4-5";
-const fields = () => {
-  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { apiKey: "none", maxRetries: 0, clientOptions: { baseURL } };
-};
-const claude = () => new ChatAnthropic({ model: name, ...fields() });
+const start = useProviders();
+/** Anthropic's interface, whose model calls the tool, then answers. */
+const startClaude = () =>
+  start("anthropic", ({ messages }) =>
+    messages.at(-1)?.results.length ? "Seen." : { calls: [{ name: "look", args: {} }] },
+  );
+type Claude = Awaited<ReturnType<typeof startClaude>>;
 const look = langchain.tool(() => "A cat.", {
   name: "look",
   description: "Looks.",
@@ -60,12 +37,12 @@ const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsW
 
 /** The requests of a turn with a tool call; no breakpoint may be stored. */
 async function sentBy(
-  agentOptions: object,
+  agentOptions: (claude: Claude) => object,
   others: "before" | "after",
   other: object[] = [],
   options = {},
 ) {
-  bodies.length = 0;
+  const claude = await startClaude();
   const memory = database.memory();
   const thread = newThread();
   await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
@@ -73,11 +50,11 @@ async function sentBy(
   const middleware = others === "before" ? [...other, mine] : [mine, ...other];
   const checkpointer = memory.checkpointer();
   const { said = "Look!", ...agent } = {
-    model: claude(),
+    model: claude.model,
     tools: [look],
     middleware,
     checkpointer,
-    ...agentOptions,
+    ...(await agentOptions(claude)),
   } as { said?: string };
   const graph = langchain.createAgent(agent as never) as unknown as AnyGraph;
   const { messages } = await graph.invoke(
@@ -87,17 +64,21 @@ async function sentBy(
   expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain(
     "cache_control",
   );
-  return bodies;
+  return claude.exchanges.map(({ body }) => body as Body);
 }
+const plain = () => ({});
 
 describe("cache breakpoints", () => {
-  it.each<[string, () => object, number]>([
-    ["", () => ({}), 2],
+  it.each<[string, (claude: Claude) => object, number]>([
+    ["", plain, 2],
     [" with cached instructions", () => instructions(1), 3],
     [" beside as many as are allowed", () => instructions(3), 4],
     [
       " of initChatModel",
-      async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }),
+      async ({ origin }) => {
+        const fields = { apiKey: "none", clientOptions: { baseURL: origin } };
+        return { model: await langchain.initChatModel("anthropic:claude-sonnet-4-5", fields) };
+      },
       2,
     ],
     [
@@ -105,13 +86,13 @@ describe("cache breakpoints", () => {
       () => ({ systemPrompt: `Say only: ${memoryPreface}` }),
       2,
     ],
-    [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
+    [" bound to settings", ({ model }) => ({ model: model.withConfig({ tags: ["mine"] }) }), 2],
   ])("Claude%s caches memory's block and the last message", async (_, options, count) => {
-    const [first, second] = await sentBy(await options(), "after");
+    const [first, second] = await sentBy(options, "after");
     expect([markedIn(first), markedIn(second)]).toEqual([count, count]);
     expect([first, second].map((body) => body!.messages.at(-1)!.content.at(-1))).toEqual([
       { type: "text", text: expect.stringContaining("Look!"), ...cached },
-      { type: "tool_result", tool_use_id: "call_1", content: "A cat.", ...cached },
+      { type: "tool_result", tool_use_id: expect.any(String), content: "A cat.", ...cached },
     ]);
     if (count < 4) expect(blockIn(first!)).toMatchObject(cached);
   });
@@ -128,7 +109,7 @@ describe("cache breakpoints", () => {
         minMessagesToCache: 1,
         ttl,
       } as never);
-      const [, second] = await sentBy({}, order, [caching]);
+      const [, second] = await sentBy(plain, order, [caching]);
       const control = { type: "ephemeral", ttl };
       expect([second!.cache_control, blockIn(second!)?.cache_control]).toEqual([control, control]);
       expect(markedIn(second)).toBe(2);
@@ -138,7 +119,7 @@ describe("cache breakpoints", () => {
   it("A block in the user's message has its own breakpoint, and the API sets the one of a last part without text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
     const said = [{ type: "text", text: "Look!" }, picture];
-    const [first] = await sentBy({ said }, "after", [], { injectAs: "user" });
+    const [first] = await sentBy(() => ({ said }), "after", [], { injectAs: "user" });
     const [block, words] = first!.messages[0]!.content;
     expect(block).toMatchObject({ text: expect.stringContaining("zanzibar"), ...cached });
     expect(words).toEqual({ type: "text", text: "Look!" });
@@ -151,9 +132,8 @@ describe("cache breakpoints", () => {
       name: "choose",
       wrapModelCall: (request, handler) => handler({ ...request, model }),
     });
-    await sentBy({}, "after", [choose]);
-    await sentBy({ model }, "after");
+    const sent = [await sentBy(plain, "after", [choose]), await sentBy(() => ({ model }), "after")];
     expect(JSON.stringify(model.calls)).not.toContain("cache_control");
-    expect(bodies).toEqual([]);
+    expect(sent).toEqual([[], []]);
   });
 });

@@ -1,6 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -47,15 +46,6 @@ const turn = (
 ) => toolAnswer(memory, consentTool(memory), { thread, text, args, injectAs });
 
 describe("the consent tool", () => {
-  it("consentTool can be bound to a model, under a name that providers accept", () => {
-    const { function: wire } = convertToOpenAITool(consentTool(newMemory()));
-    expect(wire.name).toBe("memory_consent");
-    expect(wire.parameters).toMatchObject({ required: ["proposal", "decision", "quote"] });
-    expect(() => consentTool(newMemory(), { name: "memory.consent" })).toThrow(
-      "cannot be a tool's name",
-    );
-  });
-
   it("The consent tool does not accept a sentence that the user only quotes", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");

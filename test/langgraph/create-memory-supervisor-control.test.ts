@@ -1,15 +1,3 @@
-import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
 import { AIMessageChunk } from "@langchain/core/messages";
 import {
   Annotation,
@@ -22,7 +10,6 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
-import { compiled } from "../support/compiled.js";
 import {
   delegates,
   newThread,
@@ -31,10 +18,10 @@ import {
   scripted,
   shown,
   supervise,
-  told,
   transcript,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { lines } from "./conversation.js";
 
 const db = useTestDatabase();
 
@@ -66,10 +53,10 @@ describe("a supervisor", () => {
       expect(await transcript(memory, address)).toEqual([]);
 
       const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
-      expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
+      expect(lines(messages).slice(-1)).toEqual(["ai: Deployed."]);
       expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
       expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
-      expect(await transcript(memory, address)).toEqual(told(messages));
+      expect(await transcript(memory, address)).toEqual(lines(messages));
     },
   );
 
@@ -106,7 +93,7 @@ describe("a supervisor", () => {
     ];
     const planner = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
       .addNode("plan", ({ messages }) => ({
-        messages: [{ role: "ai", content: told(messages).join("; ") }],
+        messages: [{ role: "ai", content: lines(messages).join("; ") }],
       }))
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
@@ -117,7 +104,7 @@ describe("a supervisor", () => {
     });
     await graph.invoke(says("Go."), config);
     const { messages } = await graph.invoke(says("Go on."), config);
-    expect(told(messages).at(-2)).toBe(
+    expect(lines(messages).at(-2)).toBe(
       "tool: human: first task; ai: human: first task; human: second task",
     );
   });
@@ -127,7 +114,7 @@ describe("a supervisor", () => {
     const executor = { model: scripted(new Error("no such host")) };
     const graph = await supervise({ memory: db.memory(), model, executor });
     const { messages } = await graph.invoke(says("Go."), newThread().config);
-    expect(told(messages).slice(-2)).toEqual([
+    expect(lines(messages).slice(-2)).toEqual([
       expect.stringContaining("no such host"),
       "ai: Sorry.",
     ]);
@@ -154,32 +141,4 @@ describe("a supervisor", () => {
       code: "INVALID_INPUT",
     });
   });
-});
-
-test("The error for a missing package names the command that installs it", () => {
-  const folder = mkdtempSync(join(tmpdir(), "mnemograph-peers-"));
-  try {
-    // The sources beside all packages but `langchain`.
-    cpSync(dirname(compiled("src/index")), join(folder, "src"), { recursive: true });
-    const linkAll = (from: string, to: string, without: readonly string[]) => {
-      mkdirSync(to);
-      for (const name of readdirSync(from)) {
-        if (!without.includes(name)) symlinkSync(resolve(from, name), join(to, name));
-      }
-    };
-    linkAll("node_modules", join(folder, "node_modules"), ["langchain"]);
-    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    writeFileSync(
-      join(folder, "main.js"),
-      `import { createMemory, createMemorySupervisor, MemoryError } from "./src/index.js";
-      await createMemorySupervisor({ model: {}, memory: createMemory() }).catch((error) =>
-        console.log(MemoryError.is(error, "PEER_MISSING"), error.message));`,
-    );
-
-    const printed = execFileSync(process.execPath, ["main.js"], { cwd: folder, encoding: "utf8" });
-
-    expect(printed).toMatch(/^true .*run `npm install langchain`/);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 });

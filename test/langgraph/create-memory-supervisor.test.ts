@@ -11,10 +11,10 @@ import {
   scripted,
   shown,
   supervise,
-  told,
   transcript,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { lines } from "./conversation.js";
 
 const db = useTestDatabase();
 
@@ -44,13 +44,13 @@ describe("a supervisor", () => {
     expect(shown(executor.calls[0])).toEqual(["human: Create the table."]);
     const round = [
       "human: I am Ana. Build me a shop.",
-      "ai: →planner",
+      "ai: (planner)",
       "tool: 1. a table",
-      "ai: Now the table. →executor",
+      "ai: Now the table. (executor)",
       "tool: Table created.",
       "ai: The shop is ready.",
     ];
-    expect([told(messages), shown(model.calls[2])]).toEqual([
+    expect([lines(messages), shown(model.calls[2])]).toEqual([
       round,
       ["system: Lead.", ...round.slice(0, -1)],
     ]);
@@ -86,7 +86,7 @@ describe("a supervisor", () => {
     expect(shown(model.calls[1])).toEqual([instructions, "human: Plan a shop."]);
     expect(shown(model.calls[4])).toEqual([
       expect.stringMatching(/^system: .*report the result/),
-      ...["human: Create the table.", "ai: →run_sql", "tool: done"],
+      ...["human: Create the table.", "ai: (run_sql)", "tool: done"],
     ]);
   });
 
@@ -151,7 +151,7 @@ describe("a supervisor", () => {
       [["human: Plan it."]],
       "error",
     ]);
-    expect(told(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
+    expect(lines(messages).slice(-2)).toEqual(["tool: the plan", "ai: Planned."]);
   });
 
   test('A supervisor with delegations "hidden" keeps only the question and the answer', async () => {
@@ -173,7 +173,7 @@ describe("a supervisor", () => {
     const { messages } = await graph.invoke(says("Thanks."), config);
 
     const conversation = ["human: Go.", "ai: Here it is.", "human: Thanks.", "ai: Bye."];
-    expect(told(messages)).toEqual(conversation);
+    expect(lines(messages)).toEqual(conversation);
     expect(await transcript(memory, address)).toEqual(conversation);
     expect(shown(model.calls[3])).toEqual(["system: Lead.", ...conversation.slice(0, 3)]);
   });
@@ -197,7 +197,7 @@ describe("a supervisor", () => {
     const agents = [{ name: "Proof_reader-2", description: "Reads proofs.", agent: reader }];
     const graph = await supervise({ memory: db.memory(), model, planner, executor, agents });
     const { messages } = await graph.invoke(says("Go."), newThread().config);
-    expect(told(messages.filter((message) => message.getType() === "tool"))).toEqual([
+    expect(lines(messages.filter((message) => message.getType() === "tool"))).toEqual([
       "tool: plan of a task",
       "tool: executed it",
       "tool: (Proof_reader-2 finished without an answer.)",

@@ -1,19 +1,15 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { expect, it } from "vitest";
 import {
   createMemory,
   MemoryError,
-  memoryMiddleware,
   memoryQueryTool,
   type Scope,
   withMemory,
 } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
+import { answering, chatAgent, favouriteDish, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
 function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
@@ -40,38 +36,6 @@ it.each(["memory.checkpointer()", "a server's saver"])(
     ).toHaveLength(4);
   },
 );
-
-it("The default scope also applies to memory's middleware", async () => {
-  const { memory, defaultScope } = withDefault();
-  await memory.memories.add(favouriteDish, { scope: defaultScope });
-  const model = new ScriptedChatModel({ replies: ["hello"] });
-  const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
-  await agent.invoke(
-    { messages: [new HumanMessage("hi")] },
-    { configurable: { thread_id: crypto.randomUUID() } },
-  );
-  expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
-});
-
-it("The default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
-  const { memory, defaultScope } = withDefault({ userId: "owner" });
-  await memory.memories.add(favouriteDish, { scope: defaultScope });
-  const model = answering();
-  const graph = withMemory(chatAgent(model), memory).compile({
-    checkpointer: memory.checkpointer(),
-  });
-  const ana = { thread_id: crypto.randomUUID(), user_id: crypto.randomUUID() };
-  await say(graph, "What do I like?", { configurable: ana });
-  expect(model.calls[0]?.messages.map(({ text }) => text)).toEqual(["What do I like?"]);
-  expect(await transcript(database, { configurable: ana })).toHaveLength(2);
-  for (const ids of [{ tenant_id: "acme" }, { langgraph_auth_user: { display_name: "Eve" } }]) {
-    const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
-    await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-  }
-  const nobodys = say(graph, "hi", { configurable: { thread_id: ana.thread_id } });
-  await expect(nobodys).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-  expect(model.calls).toHaveLength(1);
-});
 
 it("An invalid default scope is refused, and so is any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });

@@ -4,9 +4,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
 import { type Memory, memoryFilesTool } from "../../src/index.js";
 import type { ToolOptions } from "../../src/langgraph/tools/memory-tool.js";
-import { linesOf } from "../support/export-lines.js";
-import { useIsolatedDatabase } from "../support/isolated-database.js";
-import { onServer, useTestDatabase } from "../support/test-database.js";
+import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread } from "./conversation.js";
 
 const db = useTestDatabase();
@@ -33,7 +31,6 @@ const tea = "Likes green tea.\nNo sugar.\n";
 describe("memoryFilesTool", () => {
   it("memoryFilesTool has the commands of Anthropic's memory tool, with and without its wrapper", async () => {
     const { function: wire } = convertToOpenAITool(memoryFilesTool(db.memory()));
-    expect(wire).toMatchObject({ name: "memory_files", parameters: { required: ["command"] } });
     const { command, ...others } = (wire.parameters as { properties: Record<string, object> })
       .properties;
     expect(command).toMatchObject({
@@ -296,29 +293,6 @@ describe("memoryFilesTool", () => {
     expect(await all.view()).toContain("/memories/profile/name.md");
   });
 
-  it("Files take part in export, import, redaction and forgetting", async () => {
-    const redact = (text: string) => text.replaceAll("4111", "[card]");
-    const memory = db.memory({ redact });
-    const { create, run, scope, view, thread } = filesOf(memory);
-    await create("card.md", "The card is 4111.");
-    await run("insert", { path: "/memories/card.md", insert_line: 1, insert_text: "It is blue." });
-    expect(await view("card.md")).toContain("The card is [card].");
-    const copied = filesOf(memory);
-    const lines = await linesOf(memory, scope);
-    expect(await memory.import(lines, { scope: copied.scope })).toMatchObject({
-      written: { item: 2 },
-    });
-    expect(await memory.forget(scope)).toMatchObject({ removed: { store_item: 2 } });
-    expect(await view()).toBe("/memories has no files yet.");
-    expect(await copied.view("card.md")).toContain("It is blue.");
-    expect(await copied.versions()).toEqual([["/memories/card.md", "The card is [card]."]]);
-    const { rows } = await db.pool.query(
-      `select 1 from "${db.schema}".store_item where user_id = $1 or value::text like '%4111%'`,
-      [thread.configurable.user_id],
-    );
-    expect(rows).toEqual([]);
-  });
-
   it("Events say who changed a file and when, and nothing of its path or text", async () => {
     const { memory, thread, scope } = filesOf();
     const clerk = filesOf(memory, thread, { agent: "clerk" });
@@ -338,24 +312,5 @@ describe("memoryFilesTool", () => {
       { ...by, op: "create" },
     ]);
     expect(JSON.stringify(events)).not.toMatch(/plan|boat/);
-  });
-});
-
-describe.skipIf(!onServer())("memoryFilesTool with row-level security (server only)", () => {
-  const isolated = useIsolatedDatabase(db);
-  it("Row-level security keeps tenants' files apart in the database", async () => {
-    const memory = isolated.memory();
-    const of = (tenant_id: string) => filesOf(memory, newThread({ tenant_id, user_id: "ana" }));
-    await of("t1").create("tea.md", tea);
-    expect(await of("t2").view()).toBe("/memories has no files yet.");
-    expect(
-      await of("t1").run("insert", { path: "/memories/tea.md", insert_line: 0, insert_text: "x" }),
-    ).toMatch(/^Done/);
-    const items = (tenant: string) =>
-      isolated.asTenant(`t:${tenant}`, (client) =>
-        client.query(`select key from "${isolated.schema}".store_item order by 1`),
-      );
-    expect((await items("t1")).rows).toHaveLength(2);
-    expect((await items("t2")).rows).toEqual([]);
   });
 });

@@ -102,18 +102,20 @@ describe("memoryManageTool with words that do not ask for it", () => {
     },
   );
 
-  it("The manage tool adds a text without words of its quote as the agent's", async () => {
+  it("The manage tool adds a text without a quote, or without words of it, as the agent's", async () => {
     const { memory, thread } = await knowing([]);
     const words = "What a nice day it is for the user to sail";
     for (const [text, quote] of [
       ["The user is a fool.", words],
       ["The user sails to Crete.", "nice day"],
       ["ユーザーは緑茶が好き。", "nice day"],
+      ["The user seems to like figs.", ""],
     ] as const)
-      await answers(memory, thread, `${words}.`, [{ action: "add", text, quote }]);
-    expect((await all(memory, thread)).map(({ origin, trust }) => [origin, trust])).toEqual(
-      Array.from({ length: 3 }, () => ["assistant", "agent"]),
-    );
+      await answers(memory, thread, `${words}.`, [
+        { action: "add", text, ...(quote && { quote }) },
+      ]);
+    const kept = (await all(memory, thread)).map(({ origin, trust }) => [origin, trust]);
+    expect(kept).toEqual(Array.from({ length: 4 }, () => ["assistant", "agent"]));
   });
 
   it.each([
@@ -151,7 +153,9 @@ describe("the limits of one message of the user", () => {
       const told = await answers(memory, thread, `${quote}.`, mixed, steps);
       expect(told.filter((answer) => !answer.startsWith("Refused: "))).toHaveLength(3);
       for (const answer of told.filter((each) => each.startsWith("Refused: ")))
-        expect(answer).toMatch(/change, replace or forget 3 memories.+the next message may/);
+        expect(answer).toMatch(
+          /change, replace or forget 3 memories.+Ask the user which.+the next message may.+memory\.forget/,
+        );
       const left = await texts(memory, thread);
       const same = known.filter(({ text }) => left.includes(text));
       expect(same).toHaveLength(5);

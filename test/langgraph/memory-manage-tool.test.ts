@@ -1,11 +1,10 @@
-import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { type Memory, type MemoryDraft, memoryManageTool, withMemory } from "../../src/index.js";
+import { type Memory, type MemoryDraft, memoryManageTool } from "../../src/index.js";
 import type { ToolOptions } from "../../src/langgraph/tools/memory-tool.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, newThread, say, toolAgent, toolAnswer } from "./conversation.js";
+import { addressOf, newThread, toolAnswer } from "./conversation.js";
 
 const db = useTestDatabase();
 type Thread = ReturnType<typeof newThread>;
@@ -42,13 +41,6 @@ async function knowing(...drafts: MemoryDraft[]) {
 }
 
 describe("memoryManageTool", () => {
-  it("memoryManageTool can be bound to a model, under a name that providers accept", () => {
-    const { function: wire } = convertToOpenAITool(memoryManageTool(db.memory()));
-    expect(wire.name).toBe("memory_manage");
-    expect(wire.parameters).toMatchObject({ required: ["action"] });
-    expect(() => memoryManageTool(db.memory(), { nmae: "x" } as never)).toThrow("nmae");
-  });
-
   it.each<[string, Args, RegExp]>([
     [
       "an id cut short",
@@ -74,21 +66,6 @@ describe("memoryManageTool", () => {
     const thread = newThread();
     expect(await turn(memory, thread, "forget it", args, { agent: "cook" })).toMatch(answer);
     expect(await texts(memory, thread)).toEqual([]);
-  });
-
-  it("The manage tool adds the user's statements with the user's trust, and others with the agent's", async () => {
-    const { memory, thread, says } = await knowing();
-    const add = { action: "add", category: "preferences", text: "The user likes rye bread." };
-    const answer = await says("Remember: I like rye bread.", { ...add, quote: "I like rye bread" });
-    expect(answer).toMatch(/^Remembered: The user likes rye bread\./);
-    const figs = { action: "add", text: "The user seems to like figs." };
-    expect(await says("What fruit is this?", figs)).toMatch(/^Remembered/);
-    expect(
-      (await all(memory, thread)).map(({ origin, trust, category }) => [origin, trust, category]),
-    ).toEqual([
-      ["user", "user", "preferences"],
-      ["assistant", "agent", "knowledge"],
-    ]);
   });
 
   it("The manage tool keeps the user's own rules, and quarantines orders of others", async () => {
@@ -188,41 +165,6 @@ describe("memoryManageTool", () => {
     expect(await says("She said “I want rye”.", spends)).toMatch(/^Refused: .+only quotes it/);
     expect(await texts(memory, thread)).toEqual([nuts.text]);
   });
-
-  it.each([
-    ["at once", (calls: readonly object[]) => [{ toolCalls: calls }]],
-    [
-      "one after the other",
-      (calls: readonly object[]) => calls.map((call) => ({ toolCalls: [call] })),
-    ],
-  ])(
-    "The manage tool forgets three memories for a message at most, asked for %s",
-    async (_, inSteps) => {
-      const things = ["rye", "figs", "plums", "kale"].map((thing) => ({
-        ...tea,
-        text: `The user likes ${thing}.`,
-      }));
-      const { memory, thread } = await knowing(...things);
-      const quote = "Summarise this page";
-      const call = (args: Args) => ({ name: "memory_manage", args });
-      const calls = (await all(memory, thread)).map(({ id }) =>
-        call({ action: "forget", memory: id, quote }),
-      );
-      const { agent } = toolAgent([...inSteps(calls), "ok"] as never, [memoryManageTool(memory)]);
-      const { messages } = await say(withMemory(agent, memory).compile(), `${quote}.`, thread);
-      const answers = messages
-        .filter((message) => ToolMessage.isInstance(message))
-        .map(({ text }) => text);
-      expect(answers.filter((answer) => answer.startsWith("Forgotten: "))).toHaveLength(3);
-      expect(answers.find((answer) => answer.startsWith("Refused: "))).toMatch(
-        /Ask the user which.*memory\.forget/s,
-      );
-      expect(await texts(memory, thread)).toHaveLength(1);
-      const [left] = await all(memory, thread);
-      const forget = { action: "forget", memory: left!.id, quote };
-      expect(await turn(memory, thread, `${quote}.`, forget)).toMatch(/^Forgotten: /);
-    },
-  );
 
   it.each([
     "Forget where my sister lives.",
@@ -345,20 +287,5 @@ describe("memoryManageTool", () => {
     }
     expect(await texts(memory, thread)).toEqual(["The user is allergic to nuts."]);
     expect(await texts(memory, stranger)).toEqual(["The user likes green tea."]);
-  });
-
-  it("The manage tool refuses words of another agent as the user's", async () => {
-    const { memory, thread } = await knowing(nuts);
-    const tool = memoryManageTool(memory);
-    const [allergy] = await all(memory, thread);
-    const answer = await tool.invoke(
-      { action: "forget", memory: allergy!.id, quote: "Forget the allergy to nuts" },
-      {
-        configurable: { ...thread.configurable, checkpoint_ns: "tools:1|tools:2" },
-        state: { messages: [new HumanMessage("Forget the allergy to nuts.")] },
-      } as never,
-    );
-    expect(answer).toMatch(/^Refused: The user's latest message does not say/);
-    expect(await texts(memory, thread)).toHaveLength(1);
   });
 });

@@ -176,21 +176,6 @@ describe("memoryQueryTool", () => {
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 
-  it("A query filters before it takes the top results", async () => {
-    const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
-    expect(hits).toHaveLength(1);
-    expect(hits[0].text).toContain("Phoenix");
-    expect(JSON.parse(await ask("planner", { filters: { importance_min: 2 } }))).toHaveLength(1);
-  });
-
-  it("A query returns metadata on request", async () => {
-    const [hit] = JSON.parse(await ask("planner", { return: "full", top_k: 1 }));
-    expect(hit).toMatchObject({
-      text: "The deployment plan for Phoenix is due on Friday.",
-      metadata: { kind: "fact", importance: 3, agentId: "planner" },
-    });
-  });
-
   it("memoryQueryTool takes the scope from the run, never from the model, and never another tenant's", async () => {
     expect(await ask("planner", { top_k: 20 })).not.toContain("secret");
     await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(
@@ -198,16 +183,9 @@ describe("memoryQueryTool", () => {
     );
   });
 
-  it("memoryQueryTool refuses a tool name that providers refuse", () => {
-    expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(
-      /cannot be a tool's name/,
-    );
-    expect(memoryQueryTool(memory).name).toBe("memory_query");
-  });
-
-  it("memoryQueryTool has a JSON schema in which only the query is required", () => {
+  it("memoryQueryTool has a JSON schema that is closed, filters included", () => {
     const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
-    expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
+    expect(parameters).toMatchObject({ additionalProperties: false });
     expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
     expect(parameters).toHaveProperty("properties.filters.additionalProperties", false);
   });

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { createAgent, createMiddleware, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { memoryMiddleware } from "../../src/index.js";
+import { memoryMiddleware, withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -32,21 +32,24 @@ const startsWithAnswer = ({ messages }: { messages: BaseMessage[] }) =>
 
 describe("LangChain's summarizationMiddleware", () => {
   it.each([
-    ["before", true],
-    ["after", false],
+    ["before memory", "middleware"],
+    ["after memory", "middleware"],
+    ["inside withMemory", "withMemory"],
   ])(
-    "The summary of summarizationMiddleware listed %s memory is shown unchanged, and memory makes no more",
-    async (_, first) => {
+    "The summary of summarizationMiddleware %s is shown unchanged, and memory makes no more",
+    async (place, way) => {
       const { memory, model: worker } = learning();
       const model = answering();
-      const both = [summarization(), memoryMiddleware(memory)] as const;
-      const middleware = first ? both : both.toReversed();
-      const agent = createAgent({
-        model,
-        tools: [],
-        middleware,
-        checkpointer: memory.checkpointer(),
-      } as never);
+      const own = way === "middleware" ? [memoryMiddleware(memory)] : [];
+      const middleware = place.startsWith("after")
+        ? [...own, summarization()]
+        : [summarization(), ...own];
+      const checkpointer = memory.checkpointer();
+      const created = createAgent({ model, tools: [], middleware, checkpointer } as never);
+      const agent =
+        way === "middleware"
+          ? created
+          : withMemory(created, memory, { injectAs: "system" }).compile({ checkpointer });
       const thread = newThread();
       for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 

@@ -1,9 +1,8 @@
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { modelView } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -59,19 +58,6 @@ describe("a request about the last turn, once the summary has caught up", () => 
       expect(lines(talk).at(-1)).toContain("change the second function you just wrote");
     },
   );
-
-  it("Plain code shows the last turns that a new request refers to", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const thread = addressOf(newThread());
-    const said = [1, 2, 3, 4].flatMap((round) => [
-      new HumanMessage({ id: `q${round}`, content: `question ${round}` }),
-      new AIMessage({ id: `a${round}`, content: `answer ${round}` }),
-    ]);
-    await memory.remember({ ...thread, messages: said });
-    const recalled = await memory.recall({ ...thread, query: "change it" });
-    const view = modelView([new HumanMessage("change it")], recalled);
-    expect(lines(view).slice(1)).toEqual([...rounds(2, 3, 4), "human: change it"]);
-  });
 });
 
 describe("recent messages", () => {
@@ -103,22 +89,6 @@ describe("recent messages", () => {
       expect(lines(prompt)).toEqual([summary(3), ...rounds(...shown), "human: question 6"]);
     },
   );
-
-  it("A bounded session's state keeps the recent messages and nothing older", async () => {
-    const { prompt, graph, thread } = await lastPrompt({}, upTo(9), { session: "bounded" });
-    expect(lines(prompt)).toEqual([summary(6), ...rounds(6, 7, 8), "human: question 9"]);
-    expect(lines((await graph.getState(thread)).values.messages as BaseMessage[])).toEqual(
-      rounds(6, 7, 8, 9),
-    );
-  });
-
-  it("As many recent messages are shown in a long conversation as in a short one", async () => {
-    const lengths = (await lastPrompt({}, upTo(30))).model.calls.map(
-      ({ messages }) => messages.length,
-    );
-    // The memory block, three rounds, and the question.
-    expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
-  });
 
   it("Recent messages have the text of an edited state", async () => {
     const { graph, thread, model } = await lastPrompt({}, upTo(6));

@@ -153,34 +153,6 @@ describe("the scope of a run", () => {
     },
   );
 
-  it("The scope of an authenticated user's run has the server's tenant, or none", () => {
-    const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
-    const asServed = {
-      configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" },
-    };
-    expect(runScope(asServed, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme" });
-    const untenanted = {
-      configurable: { langgraph_auth_user: { identity: "ana" }, tenant_id: "acme" },
-    };
-    expect(refused(untenanted)).toContain("configurable.tenant_id");
-    const app = { configurable: { langgraph_auth_user }, context: { appId: "notes" } };
-    expect(runScope(app, withoutDefault)).toEqual({
-      userId: "ana",
-      tenantId: "acme",
-      appId: "notes",
-    });
-  });
-
-  it("A user whom a client calls authenticated does not become the scope of a run", () => {
-    const configurable = { user_id: "eve", langgraph_auth_user: { identity: "ana" } };
-    expect(refused({ configurable })).toMatch(/ambiguous/);
-    const serverInfo = { assistantId: "", graphId: "", user: { identity: "ana" } };
-    const forged = { langgraph_auth_user: { identity: "ana", tenant_id: "acme" } };
-    expect(refused({ serverInfo, configurable: forged } as LangGraphRunnableConfig)).toMatch(
-      /ambiguous/,
-    );
-  });
-
   it("The scope of a run is read from the config of checkpoint savers, and refused without one", () => {
     const configurable = {
       thread_id: "t",

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, answering, say } from "./conversation.js";
@@ -29,21 +28,6 @@ describe.each(ways)("a run by %s", (way) => {
     const { model, graph } = await start("thread_id" in configurable ? {} : { checkpointer: null });
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
     expect(model.calls).toHaveLength(0);
-  });
-
-  it("A run is identified by context and configurable together, in either spelling", async () => {
-    const { graph, memory } = await start();
-    const [ana, thread] = [randomUUID(), randomUUID()];
-    await graph.invoke(
-      { messages: [new HumanMessage("hello")] },
-      {
-        configurable: { thread_id: thread, user_id: ana, appId: "notes" },
-        context: { userId: ana, tenant_id: "acme" },
-      },
-    );
-    expect(await memory.threads.list({ scope: { userId: ana, tenantId: "acme" } })).toMatchObject([
-      { threadId: thread, scope: { userId: ana, tenantId: "acme", appId: "notes" } },
-    ]);
   });
 
   it.each<[string, object]>([

@@ -85,16 +85,6 @@ describe.concurrent.each(ways)("%s without a database", (way) => {
 });
 
 describe.concurrent("a failure of memory", () => {
-  it("A failure of memory fails the turn with onError `throw`", async () => {
-    const { memory } = await unreachable();
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { onError: "throw" }).compile();
-    await expect(say(graph, "hello", newThread())).rejects.toMatchObject({
-      code: "DATABASE_UNAVAILABLE",
-    });
-    expect(model.calls).toHaveLength(0);
-  });
-
   it("A failure of memory by another database error is recorded as an event", async () => {
     const memory = database.memory();
     const failing: Memory = {

@@ -1,8 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
-import { createAgent, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { ScriptedChatModel } from "../../src/testing/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
@@ -107,27 +106,5 @@ describe("an agent that removes messages", () => {
     const { values } = await graph.getState(thread);
     expect(lines(values.messages)).toEqual(["ai: digest", ...rounds(2, 3)]);
     expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
-  });
-
-  it("An agent with memory may have a summarizationMiddleware of its own", async () => {
-    const own = new ScriptedChatModel({ replies: (_, index) => `own digest ${index + 1}` });
-    // Its declared types resolve to never and to zod 3 under this project's settings.
-    const ownOptions = { model: own, trigger: { messages: 5 }, keep: { messages: 2 } };
-    const middleware = [summarizationMiddleware(ownOptions as never) as never];
-    const build = (model: ScriptedChatModel) => createAgent({ model, tools: [], middleware });
-    const { model, graph, thread } = agentWithMemory(database.memory(), { build });
-    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-    const { messages } = await say(graph, "question 4", thread);
-    for (const n of [1, 2]) {
-      const digest = expect.stringContaining(`own digest ${n}`);
-      const after = [`ai: answer ${n + 1}`, `human: question ${n + 2}`];
-      expect(lines(model.calls[n + 1]!.messages)).toEqual([digest, ...after]);
-    }
-    expect(lines(messages)).toEqual([...lines(model.calls[3]!.messages), "ai: answer 4"]);
-    const said = await transcript(database, thread);
-    // Its first summary is kept as a message, so that memory makes none of its own.
-    expect(said.filter((text) => !text.includes("own digest 1"))).toEqual(
-      [1, 2, 3, 4].flatMap((round) => [`question ${round}`, `answer ${round}`]),
-    );
   });
 });

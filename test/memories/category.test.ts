@@ -94,13 +94,6 @@ describe("allowlists", () => {
     },
   );
 
-  it("An empty allowlist lets its agent read nothing, and leaves the open categories to others", () => {
-    expect([...readableCategories(policy, "executor")]).toEqual([]);
-    const { policy: one } = resolveConfig({ allowlists: { a: [] } });
-    expect([...readableCategories(one, "a")]).toEqual([]);
-    expect([...readableCategories(one, "b")]).toEqual(open);
-  });
-
   it("A configuration has at most 1,000 categories of a kind", () => {
     const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
     expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);

@@ -10,7 +10,10 @@ import { useTestDatabase } from "../support/test-database.js";
 import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const flowers = { operator: "roses", user: "tulips", assistant: "lilies", tool: "cameras" };
+const flowers = {
+  ...{ operator: "roses", user: "tulips", assistant: "lilies" },
+  ...{ tool: "asters", document: "daisies", import: "irises" },
+};
 const query = "What does the garden have?";
 
 async function garden() {
@@ -29,7 +32,7 @@ it.each([
   ["operator", 1],
   ["user", 2],
   ["agent", 3],
-  ["untrusted", 4],
+  ["untrusted", 6],
 ] as const)(
   "Nothing below the trust %s is shown where that is asked for",
   async (minTrust, most) => {
@@ -38,8 +41,8 @@ it.each([
     const answers = [
       memoryBlock(await memory.recall({ ...thread, query, minTrust })),
       (await memory.recall({ ...thread, minTrust })).memories,
-      await memory.query({ scope, query: "", minTrust }),
-      (await memory.query({ scope, query, minTrust, explain: true })).hits,
+      await memory.query({ scope, query: "", minTrust, topK: 9 }),
+      (await memory.query({ scope, query, minTrust, topK: 9, explain: true })).hits,
       await tool.invoke({ query, top_k: 9 }),
     ];
     for (const shown of answers) expect(namedIn(shown)).toHaveLength(most);
@@ -53,7 +56,7 @@ it("A turn that asks for more trust repeats nothing of its thread, and is told o
     await memory.remember({ ...thread, messages: [["human", query]], shown: shownBy(recalled) });
     return recalled;
   };
-  expect(namedIn(memoryBlock(await turn()))).toHaveLength(4);
+  expect(namedIn(memoryBlock(await turn()))).toHaveLength(6);
   expect(namedIn(memoryBlock(await turn("user")))).toHaveLength(2);
   const shed = { text: "The user's shed has spiders.", origin: "tool" } as const;
   await memory.memories.add([shed, { text: "It has bats.", origin: "user" }], { scope });

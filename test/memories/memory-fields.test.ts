@@ -32,7 +32,13 @@ function saying(name: Name, words: string): unknown {
 
 /** A draft that says `words` in that field, and in no other. */
 function draftOf(name: Name, words: string, threadId: string): MemoryDraft {
-  const plain = { text: "The user keeps a garden.", category: "knowledge", key: "garden" };
+  const expiresAt = new Date("2998-01-01");
+  const plain = {
+    text: "The user keeps a garden.",
+    category: "knowledge",
+    key: "garden",
+    expiresAt,
+  };
   if (name === "evidence") return { ...plain, source: { threadId, seqs: [0], quote: words } };
   return { ...plain, [name]: saying(name, words) };
 }

@@ -55,8 +55,6 @@ describe("revisions of memories", () => {
   > = {
     update: (memory, { id, scope }, access) =>
       memory.memories.update(id, { importance: 5 }, { scope, ...access }),
-    pin: (memory, { id, scope }, access) =>
-      memory.memories.update(id, { pinned: true }, { scope, ...access }),
     remove: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
     restore: async (memory, { id, scope }, access) =>
       memory.memories.restore(id, { scope, ...access }),

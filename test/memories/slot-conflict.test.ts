@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { memoryOrigins, trustOf } from "../../src/memories/item/memory.js";
 import {
   conflictReason,
-  defaultConfidence,
   effectiveConfidence,
   sourceRank,
   takesSlot,
@@ -62,16 +61,6 @@ describe("ranks of origins", () => {
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);
-  });
-
-  it("Default confidences follow the rank of the origin", () => {
-    for (const one of memoryOrigins) {
-      for (const other of memoryOrigins) {
-        if (rankOf(one) < rankOf(other)) {
-          expect(defaultConfidence(one, "fact")).toBeLessThan(defaultConfidence(other, "fact"));
-        }
-      }
-    }
   });
 });
 

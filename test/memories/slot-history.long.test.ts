@@ -118,14 +118,11 @@ describe("values of a slot, added in any order", () => {
   });
 
   it("A slot's values with an empty interval are not in its history", async () => {
-    const memory = db.memory();
-    for (let round = 0; round < 5; round++) {
-      const user = newUser();
-      await tell(memory, user, job("baker", 4), job("cook", 4), job("smith", 6), job("cook", 2));
-      expect(await historyOf(memory, user)).toBe("cook 2–6, smith 6–");
-      await tell(memory, user, job("clerk", 5));
-      expect(await historyOf(memory, user)).toBe("cook 2–5, clerk 5–6, smith 6–");
-    }
+    const { memory, user } = open();
+    await tell(memory, user, job("baker", 4), job("cook", 4), job("smith", 6), job("cook", 2));
+    expect(await historyOf(memory, user)).toBe("cook 2–6, smith 6–");
+    await tell(memory, user, job("clerk", 5));
+    expect(await historyOf(memory, user)).toBe("cook 2–5, clerk 5–6, smith 6–");
   });
 
   it("A slot's values keep their order when an older one is a correction", async () => {
@@ -183,7 +180,7 @@ describe("origins of a slot's values", () => {
       { origin: "assistant", confidence: 1, correction: true },
     ],
     ["a surer tool", { role: "tool", confidence: 1, correction: true }],
-    ["code that names nobody", { confidence: 1 }],
+    ["code that names nobody", { confidence: 1, correction: true }],
     ["an insight", { kind: "insight", confidence: 1 }],
   ] as const)("A value of %s does not replace the user's own", async (_, fields) => {
     const said = told("cook", { role: "user", confidence: 0.6 });

@@ -17,8 +17,6 @@ describe("config", () => {
   });
 
   it.each<[unknown, RegExp]>([
-    [{ context: { tailTokns: 10 } }, /tailTokns/],
-    [{ summary: {} }, /summary/],
     [{ context: { tailTokens: 0 } }, /tailTokens/],
     [{ upkeep: { timeoutMs: "30s" } }, /timeoutMs/],
     [{ upkeep: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],

@@ -120,14 +120,4 @@ describe("end_conversation", () => {
     const [thread] = await memory.threads.list({ scope: talk.scope });
     expect(thread?.endedAt).toBeNull();
   });
-
-  it("endConversationTool accepts only names that providers accept", () => {
-    const memory = db.memory();
-    expect(endConversationTool(memory).name).toBe("end_conversation");
-    expect(endConversationTool(memory, { name: "hang_up" }).name).toBe("hang_up");
-    expect(() => endConversationTool(memory, { name: "hang up" })).toThrow(
-      /cannot be a tool's name/,
-    );
-    expect(() => endConversationTool(memory, { nmae: "x" } as never)).toThrow(/nmae/);
-  });
 });

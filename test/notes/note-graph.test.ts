@@ -2,22 +2,11 @@ import { describe, expect, it } from "vitest";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, newTalk, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
+import { appOf, newTalk, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 
 describe("the graphs of notes and compaction", () => {
-  it("The graphs of notes and compaction have named steps and keep no checkpoints", async () => {
-    const memory = db.memory();
-    const [note, compaction] = [memory.graphs().note, memory.graphs().compaction];
-    const nodes = async (graph: typeof note | typeof compaction) =>
-      Object.keys((await graph.getGraphAsync()).nodes).filter((name) => !name.startsWith("__"));
-    expect(await nodes(note)).toEqual(["load", "note", "validate", "save", "compact"]);
-    expect(await nodes(compaction)).toEqual(["load", "compact", "validate", "save"]);
-    const kept = [note, compaction].map(({ name, checkpointer }) => [name, checkpointer]);
-    expect(kept.flat()).toEqual(["note", false, "compaction", false]);
-  });
-
   it("The graph notes an ended conversation by hand and compacts the notes", async () => {
     const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
     // Its end is told by a process without a model.
@@ -38,18 +27,6 @@ describe("the graphs of notes and compaction", () => {
     expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
       status: "skipped",
       reason: "within_limit",
-    });
-  });
-
-  it("The graph rejects another scope's conversation and a missing model", async () => {
-    const { memory, talk } = openTalk(db, { model: noteModel() });
-    await say(memory, talk, "I have a cat.");
-    const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
-    await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({
-      code: "THREAD_FORBIDDEN",
-    });
-    await expect(db.memory().graphs().note.invoke(talk)).rejects.toMatchObject({
-      code: "MODEL_REQUIRED",
     });
   });
 });

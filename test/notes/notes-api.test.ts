@@ -4,7 +4,6 @@ import { type Memory, shownBy } from "../../src/index.js";
 import type { AppScope } from "../../src/scope/scope.js";
 import { linesOf, ofType } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
-import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp, openApp } from "./note-facts.js";
@@ -26,12 +25,16 @@ async function told(memory: Memory, scope: AppScope) {
         (hit) => hit.memory,
       ),
     ),
+    recalled: textsOf(
+      (await memory.recall({ scope: { ...scope, userId: "ana" }, threadId: randomUUID() })).memories
+        .notes,
+    ),
     count: await memory.notes.count({ scope }),
     context: await memory.notes.context({ scope }),
     exported: textsOf(ofType(await linesOf(memory, scope), "memory")),
   };
 }
-const nothing = { listed: [], found: [], count: 0, context: null, exported: [] };
+const nothing = { listed: [], found: [], recalled: [], count: 0, context: null, exported: [] };
 
 describe("the notes of an app", () => {
   it("An app's notes are listed newest first, in pages", async () => {
@@ -56,11 +59,11 @@ describe("the notes of an app", () => {
       { appId },
       { tenantId: "a", appId },
       { tenantId: "b", appId },
-      newApp(),
+      ...["%", `${appId}2`, appId.slice(0, -1)].map((id) => ({ tenantId: "a", appId: id })),
     ];
     await addNotes(memory, apps[1]!, texts);
     const all = await Promise.all(apps.map((scope) => told(memory, scope)));
-    expect(all.filter(({ count }) => count === 0)).toEqual([nothing, nothing, nothing]);
+    expect(all.filter(({ count }) => count === 0)).toEqual(Array(5).fill(nothing));
     expect(all[1]).toMatchObject({ count: 3, found: expect.arrayContaining(texts) });
     expect(await memory.notes.purge({ scope: apps[2]! })).toEqual({
       deletedCount: 0,
@@ -70,22 +73,6 @@ describe("the notes of an app", () => {
     // What is named like a user is no user's.
     await memory.memories.add({ text: "Likes tea." }, { scope: { tenantId: "a", userId: appId } });
     expect(await memory.notes.count({ scope: apps[1]! })).toBe(3);
-  });
-
-  it("An app's notes are shown under the app's name", async () => {
-    const logger = recordingLogger();
-    const scope = newApp();
-    const memory = db.memory({
-      logger,
-      config: { notes: { apps: { [scope.appId]: { name: "Calendar\nof Acme" } } } },
-    });
-    await addNotes(memory, scope, texts);
-    const context = (await memory.notes.context({ scope })) ?? "";
-    expect(context.split("\n")[0]).toBe("(memories for app: Calendar of Acme)");
-    expect(context).toMatch(
-      /\n1\. \[Created: \d{4}-\d\d-\d\d\] Restarting the service helped\.\n2\. /,
-    );
-    expect(logger.lines).toContain(`info: 🧠 Retrieved 3 memories for app ${scope.appId}`);
   });
 
   it("An app's notes are shown up to the app's limit", async () => {
@@ -202,6 +189,8 @@ describe("memory.notes.purge", () => {
     expect(await memory.memories.history(ids[0]!, { scope })).toMatchObject([
       { event: "DELETE", actor: "admin", old: null, new: { state: "purged", reason: "closed" } },
     ]);
+    const events = await memory.events.list({ scope, step: "forget", op: "delete" });
+    expect(events).toHaveLength(5);
     const { changes } = await memory.recall({ ...ana, query: "" });
     expect(changes.top.map(({ line }) => line)).toEqual(
       changes.top.map(() => "[App notes] (no longer kept)"),

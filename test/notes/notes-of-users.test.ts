@@ -4,7 +4,6 @@ import { type Memory, memoryManageTool } from "../../src/index.js";
 import { newThread, toolAnswer } from "../langgraph/conversation.js";
 import { linesOf } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newTalk, noteModel, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const kind = "note" as const;
@@ -136,13 +135,5 @@ describe("notes of an app", () => {
     await memory.memories.update(first, { pinned: true }, { scope: app });
     await memory.memories.remove(second, { scope: app });
     expect(await shown(memory, app.appId)).toEqual(["Closed on Sunday.", `${refunds} (pinned)`]);
-  });
-
-  it("Ended conversations of a user still leave notes", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk(randomUUID());
-    await talkAndEnd(memory, talk, "Meetings after 2 pm, please.");
-    await memory.idle();
-    expect(await memory.notes.count({ scope: { appId: talk.scope.appId as string } })).toBe(1);
   });
 });

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -32,30 +24,6 @@ const alive = { pid: process.ppid, host: hostname(), startedAt: null };
 const locked = expect.objectContaining({ code: "DATA_DIRECTORY_LOCKED" });
 
 describe("lockDataDirectory", () => {
-  it("lockDataDirectory creates the folder, and leaves no file after unlocking", () => {
-    const dataDir = join(folder(), "a", "b");
-    lockDataDirectory(dataDir)();
-    expect(readdirSync(dataDir)).toEqual([]);
-  });
-
-  it("lockDataDirectory locks a folder once, until it is unlocked", () => {
-    const dataDir = folder();
-    const unlock = lockDataDirectory(dataDir);
-    expect(() => lockDataDirectory(dataDir)).toThrow(locked);
-    expect(() => lockDataDirectory(dataDir)).toThrow(/is open in this process/);
-    unlock();
-    lockDataDirectory(dataDir)();
-  });
-
-  it("lockDataDirectory recognises a folder by any path to it", () => {
-    const dataDir = folder();
-    const unlock = lockDataDirectory(dataDir);
-    const link = folder();
-    symlinkSync(dataDir, link);
-    expect(() => lockDataDirectory(link)).toThrow(locked);
-    unlock();
-  });
-
   it.each([
     ["a process that was killed", dead],
     [

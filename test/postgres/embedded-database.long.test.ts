@@ -16,11 +16,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
-import {
-  emptyDatabase,
-  sharedEmptyDatabase,
-  shareEmptyDatabase,
-} from "../../src/postgres/empty-database.js";
+import { sharedEmptyDatabase, shareEmptyDatabase } from "../../src/postgres/empty-database.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -169,15 +165,6 @@ describe("a new embedded database", () => {
 });
 
 describe.skipIf(onServer())("the empty database of databases in memory (embedded only)", () => {
-  const { engineVersion } = openEmbeddedPool({});
-
-  it("The empty database is read once in a process, and its clone has the same size", () => {
-    const shared = sharedEmptyDatabase(engineVersion);
-    expect(shared).toBeInstanceOf(Blob);
-    expect(sharedEmptyDatabase(engineVersion)).toBe(shared);
-    expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
-  });
-
   it("The empty database is a dump of the first database if the package has none", async () => {
     expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
     const { pool, engine, close } = openEmbeddedPool({});

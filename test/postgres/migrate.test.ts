@@ -92,22 +92,6 @@ describe("setup", () => {
     },
   );
 
-  it("Two schemas of one database are kept apart", async () => {
-    const [one, other] = [
-      db.memory({ schema: freshSchema() }),
-      db.memory({ schema: freshSchema() }),
-    ];
-    await one.setup();
-    await other.setup();
-    await one.record(hello);
-    expect((await other.recall(thread)).lastSeq).toBe(-1);
-    expect(await other.threads.list({ scope })).toEqual([]);
-    await expect(other.record({ ...hello, scope: { userId: "ben" } })).resolves.toEqual({
-      recorded: 1,
-      lastSeq: 0,
-    });
-  });
-
   it("setup() never runs implicitly: without it every call names the command", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });

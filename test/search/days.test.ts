@@ -50,7 +50,7 @@ describe("twelve days with four facts each", () => {
     [12, 5, "What did I visit last Tuesday?"],
     [12, 8, "What did I visit last Friday?"],
   ])(
-    "A question asked on the %d ranks what happened on the %d first: %s",
+    "A question asked on the %d ranks what happened on the %d first, then the nearest day: %s",
     async (asked, day, query) => {
       now = at(asked, 20);
       const hits = await memory.query({ scope, query, topK: 5 });
@@ -67,6 +67,7 @@ describe("twelve days with four facts each", () => {
         recall: found.recall.slice(0, 4),
         transcript: found.transcript.slice(0, 4),
       }).toEqual({ query: four, recall: four, transcript: four });
+      expect(Math.abs(Number(found.query[4]) - day)).toBe(1);
     },
   );
 });

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { Embeddings } from "@langchain/core/embeddings";
 import { describe, expect, it } from "vitest";
 import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useSchemaNames } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -141,18 +140,6 @@ describe("an embedding space", () => {
     await memory.query({ scope, query: "fifth?" });
     await memory.memories.add({ text: "w9a w9b" }, { scope });
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
-  });
-
-  it("An embedding space without a measurement is measured at the next question", async () => {
-    const { memory: old, schema } = await memoryWith(new HashingEmbeddings({ dimensions: 64 }));
-    await old.memories.add(unrelated(40), { scope });
-    const { memory } = await memoryWith(new Model(0.7), schema);
-    await memory.reembed();
-    expect(await memory.query({ scope, query: "nothing of that at all?" })).toEqual([]);
-    await db.pool.query(
-      `update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`,
-    );
-    expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
   });
 
   it("An exact rare word of a chatty question ranks first among uniform vectors", async () => {

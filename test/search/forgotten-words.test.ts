@@ -85,6 +85,7 @@ describe.each([
     expect(dated).toEqual(expect.arrayContaining([said[0], said[5]]));
     expect(dated).not.toContain(said[1]);
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+    expect(await found(memory, thread, "Utrecht")).toHaveLength(1);
     expect(await heard(memory, thread, "Utrecht")).toEqual(
       expect.arrayContaining([said[1], answers[1]]),
     );

@@ -94,28 +94,6 @@ describe("rankMemories", () => {
     ]);
   });
 
-  it("rankMemories puts the named day first, then the days nearest to it", () => {
-    const spans = [{ from: new Date("2030-03-03"), before: new Date("2030-03-04") }];
-    const days = [10, 9, 5, 4, 3, 2].map((day) =>
-      signals(
-        String(day),
-        { words: 0.2 },
-        {
-          validFrom: new Date(Date.UTC(2030, 2, day, 12)),
-          updatedAt: new Date(Date.UTC(2030, 2, day)),
-        },
-      ),
-    );
-    expect(ids(days, { spans, now: new Date("2030-03-20") })).toEqual([
-      "3",
-      "4",
-      "5",
-      "2",
-      "9",
-      "10",
-    ]);
-  });
-
   it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {
     const similarityOf = (fields: Partial<MemorySignals>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;

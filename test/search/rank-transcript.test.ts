@@ -18,20 +18,6 @@ const said = (fields: Partial<TranscriptCandidate>): TranscriptCandidate => ({
 const question = { spans: [], names: () => false };
 
 describe("rankTranscript", () => {
-  it("rankTranscript ranks the named speaker first among equals, with the reason", () => {
-    const named = { ...question, names: (actor: string) => actor === "Ben" };
-    const ranked = rankTranscript(
-      [said({ seq: 1 }), said({ seq: 2, actor: "Ben" }), said({ seq: 3, actor: null, ownFit: 0 })],
-      named,
-      0,
-    );
-    expect(ranked.map(({ actor, reason }) => [actor, reason])).toEqual([
-      ["Ben", "its words; said by who is asked about"],
-      ["Ana", "its words"],
-      [null, "what was said around it"],
-    ]);
-  });
-
   it("rankTranscript ranks messages of the named day first, then the nearest", () => {
     const spans = [{ from: new Date("2024-03-03"), before: new Date("2024-03-04") }];
     const days = [10, 4, 3, 1].map((day) =>

@@ -103,16 +103,4 @@ describe("search in other languages", () => {
     ).toEqual([]);
     expect((await find(["She paints lakes."], "painting")).said).toEqual(["She paints lakes."]);
   });
-
-  it.each([
-    ["arabic", "يوم "],
-    ["russian", "неделя "],
-  ])("A question in %s of one word over and over is answered by recall", async (language, word) => {
-    const memory = db.memory({ config: { retrieval: { language } } });
-    const scope = { userId: language };
-    await memory.memories.add({ text: "Tatu 7391." }, { scope });
-    const query = `${word.repeat(60)} 7391`;
-    const { memories } = await memory.recall({ scope, threadId: language, query });
-    expect(memories.relevant.map((hit) => hit.memory.text)).toEqual(["Tatu 7391."]);
-  });
 });

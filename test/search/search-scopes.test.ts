@@ -113,18 +113,4 @@ describe("a search", () => {
       expect(await said(user, query)).toHaveLength(3);
     }
   });
-
-  it("A search does not find a removed memory until it is restored", async () => {
-    const scope = { userId: "emil" };
-    const [added] = await memory.memories.add({ text: "Emil keeps a marmot." }, { scope });
-    const id = added?.id as string;
-    await memory.memories.remove(id, { scope });
-    expect(await texts(scope)).toEqual([]);
-    expect(await texts(scope, today)).toEqual([]);
-    await memory.memories.restore(id, { scope });
-    expect(await texts(scope)).toEqual(["Emil keeps a marmot."]);
-    await memory.memories.update(id, { text: "Emil keeps a hamster." }, { scope });
-    expect(await texts(scope)).toEqual([]);
-    expect(await texts(scope, "hamster")).toEqual(["Emil keeps a hamster."]);
-  });
 });

@@ -82,12 +82,6 @@ describe("transcript search", () => {
     expect((await ids("What about Ben and the lake swimming?"))[0]).toMatch(/u0|u2/);
   });
 
-  it("Transcript search prefers messages of the date in the question", async () => {
-    expect((await ids("pottery in March 2024"))[0]).toBe("s2");
-    expect((await ids("pottery in July 2024"))[0]).toBe("u5");
-    expect((await ids("pottery on 5 July"))[0]).toBe("u5");
-  });
-
   it("Transcript search finds messages of a date in the question without a shared word", async () => {
     const said = await search("What else happened on 10 March 2024?", { topK: 20 });
     expect(said.map(({ messageId }) => messageId).toSorted()).toEqual(spring.map(({ id }) => id));
@@ -101,9 +95,6 @@ describe("transcript search", () => {
     expect(await ids("What else happened in July 2024?", { threadId: "spring" })).toEqual([]);
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });
-
-  it("Transcript search finds inflected words", async () =>
-    expect((await ids("children minded freezing"))[0]).toBe("u2"));
 
   it("Transcript search never finds system and tool messages", async () => {
     const found = await ids("swimming forbidden closed degrees lake", { topK: 200, threshold: 0 });

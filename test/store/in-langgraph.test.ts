@@ -1,5 +1,3 @@
-import { AIMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
 import {
   Annotation,
   getStore,
@@ -7,11 +5,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import type { BaseStore } from "@langchain/langgraph-checkpoint";
-import { createAgent, type ToolRuntime } from "langchain";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { user, useStoreDatabase } from "./store-samples.js";
 
 const db = useStoreDatabase();
@@ -57,37 +51,5 @@ describe("a store in LangGraph", () => {
       "k2",
       "k4",
     ]);
-  });
-
-  it("Tools of createAgent read and write the store", async () => {
-    const store = db.memory().store(user());
-    const schema = z.object({ text: z.string() });
-    const manage = tool(
-      async ({ text }, runtime: ToolRuntime) => {
-        const inside = runtime.store as unknown as BaseStore;
-        await inside.put(["memories", "user_1"], "m1", { content: text });
-        return JSON.stringify(
-          (await inside.search(["memories", "user_1"], { query: text })).map(({ key }) => key),
-        );
-      },
-      { name: "manage_memory", description: "Keeps a memory.", schema },
-    );
-    const call = {
-      name: "manage_memory",
-      args: { text: "Likes tea" },
-      id: "c1",
-      type: "tool_call" as const,
-    };
-    const model = new ScriptedChatModel({
-      replies: [new AIMessage({ content: "", tool_calls: [call] }), new AIMessage("Kept.")],
-    });
-    const agent = createAgent({ model, tools: [manage], store });
-    const { messages } = await agent.invoke({
-      messages: [{ role: "user", content: "I like tea" }],
-    });
-    expect(messages.map(({ content }) => content)).toContain('["m1"]');
-    expect((await store.get(["memories", "user_1"], "m1"))?.value).toEqual({
-      content: "Likes tea",
-    });
   });
 });

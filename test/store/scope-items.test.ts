@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import { linesOf } from "../support/export-lines.js";
 import { embeddings, useStoreDatabase, word } from "./store-samples.js";
 
 const db = useStoreDatabase();
@@ -19,27 +18,6 @@ describe("operations on the items of a scope", () => {
     expect(forgotten).toMatchObject({ removed: items, complete: true });
     expect((await memory.forget({ userId: id })).removed).toEqual({ ...items, owner: 1 });
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
-  });
-
-  it("Export and import carry items, which are found by words at once and are written once", async () => {
-    const memory = db.memory();
-    const [from, to] = [word(), word()];
-    const store = memory.store({ scope: { userId: from, appId: "notes" } });
-    await store.put(["a", "b,c"], "k", { text: "green tea", n: [1, null] }, ["text"]);
-    await memory.store({ scope: { userId: from } }).put(["a"], "order", { fine: "Likes tea" });
-    const lines = await linesOf(memory, { userId: from });
-    expect(lines.filter(({ type }) => type === "item")).toHaveLength(2);
-    expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({
-      written: { item: 2 },
-    });
-    expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ total: 0 });
-    const copy = memory.store({ scope: { userId: to, appId: "notes" } });
-    expect((await copy.search([], { query: "tea" }))[0]).toMatchObject({
-      namespace: ["a", "b,c"],
-      key: "k",
-      value: { text: "green tea", n: [1, null] },
-      createdAt: (await store.get(["a", "b,c"], "k"))?.createdAt,
-    });
   });
 
   it("A user or app that has nothing but items is listed until it is forgotten", async () => {

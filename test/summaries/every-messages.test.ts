@@ -26,19 +26,6 @@ describe("summaries.everyMessages", () => {
     ]);
   });
 
-  it("A recall with everyMessages shows all unsummarised messages after the recent ones", async () => {
-    const { memory, thread, say } = summarisedThread(db, {
-      config: { summaries: { everyMessages: 8 } },
-    });
-    for (const number of [1, 2, 3, 4, 5, 6]) await say(number);
-    const { recent, gap, omitted } = await memory.recall(thread);
-    const idsOf = (...numbers: number[]) =>
-      numbers.flatMap((number) => [`${number}-q`, `${number}-a`]);
-    expect(recent.map(({ id }) => id)).toEqual(idsOf(1, 2, 3));
-    expect(gap.map(({ id }) => id)).toEqual(idsOf(4, 5, 6));
-    expect(omitted).toBeNull();
-  });
-
   it("A summary does not wait for everyMessages if few messages are long", async () => {
     const config = { summaries: { everyMessages: 20, afterTokens: 1_000 } };
     const { memory, thread, say } = summarisedThread(db, { config });

@@ -109,23 +109,6 @@ describe("a turn with open tool calls", () => {
     });
   });
 
-  it("A turn with open tool calls is not summarised by hand either, until its results are there", async () => {
-    const { memory, thread } = summarisedThread(db);
-    await memory.record({
-      ...thread,
-      messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")],
-    });
-    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
-      status: "skipped",
-      reason: "round_open",
-    });
-    expect(await memory.summaries.list(thread)).toEqual([]);
-    await memory.record({ ...thread, messages: [result("2")] });
-    expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({
-      status: "completed",
-    });
-  });
-
   it("The next human message closes a turn whose tool results never come", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });

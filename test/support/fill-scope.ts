@@ -85,7 +85,7 @@ export async function fillScope(
     category: word,
   } as const;
   await internalApi(memory).emit({ scope, threadId, ...event });
-  await memory.store({ scope }).put([word, "kept"], word, { [word]: [word, 1] });
+  await memory.store({ scope }).put([word, "b,c"], word, { [word]: [word, 1] });
   if (!first?.id) throw new Error("nothing was written");
   await leaveRest(db, threadId, word);
   return memory;

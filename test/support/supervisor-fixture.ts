@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph";
 import { z } from "zod";
@@ -9,6 +8,7 @@ import {
   ScriptedChatModel,
   type ScriptedReply,
 } from "../../src/testing/index.js";
+import { addressOf, lines, newThread as newRun } from "../langgraph/conversation.js";
 
 /** A model that answers with `replies` in order; a call beyond them fails. */
 export const scripted = (...replies: ScriptedReply[]) => new ScriptedChatModel({ replies });
@@ -36,22 +36,13 @@ export const says = (text: string) => ({ messages: [new HumanMessage(text)] });
 
 /** A new user's thread: its run config and its address in memory. */
 export function newThread() {
-  const [threadId, userId] = [randomUUID(), randomUUID()];
-  const config = { configurable: { thread_id: threadId, user_id: userId } };
-  return { config, address: { scope: { userId }, threadId } };
+  const config = newRun();
+  return { config, address: addressOf(config) };
 }
 
-/** Each message as "type: text", calls of tools as "type: →name". */
-export function told(messages: readonly BaseMessage[]): string[] {
-  return messages.map((message) => {
-    const calls = "tool_calls" in message ? (message.tool_calls as { name: string }[]) : [];
-    return `${message.getType()}: ${[message.text, ...calls.map(({ name }) => `→${name}`)].filter(Boolean).join(" ")}`;
-  });
-}
-
-export const shown = (call: ScriptedCall | undefined) => told(call?.messages ?? []);
+export const shown = (call: ScriptedCall | undefined) => lines(call?.messages ?? []);
 
 /** The whole transcript of a thread that has no summary. */
 export async function transcript(memory: Memory, address: ReturnType<typeof newThread>["address"]) {
-  return told((await memory.recall(address)).gap);
+  return lines((await memory.recall(address)).gap);
 }

@@ -7,7 +7,6 @@ import {
 } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
@@ -169,15 +168,6 @@ describe("scripted tool calls", () => {
     expect(first.tool_calls?.[0]?.id).not.toBe(second.tool_calls?.[0]?.id);
     expect(first.tool_calls?.[1]?.id).toBe("mine");
   });
-
-  test("Tool calls of a script drive an agent", async () => {
-    const asks = { toolCalls: [{ name: "weather", args: { city: "Rome" } }] };
-    const model = scripted(asks, (messages) => `It says: ${messages.at(-1)?.text}`);
-    const { messages } = await createAgent({ model, tools: [weather] }).invoke(input);
-    expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
-    expect(messages.at(-1)?.text).toBe("It says: Sunny in Rome.");
-    expect(model.calls.map((call) => call.toolNames)).toEqual([["weather"], ["weather"]]);
-  });
 });
 
 describe("streaming", () => {
@@ -201,15 +191,6 @@ describe("streaming", () => {
     const message = await scripted(reply).streamEvents("a");
     expect(message.text).toBe("One two  three.");
     expect(message.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" } }]);
-  });
-
-  test("A graph's stream of messages has the answer word by word", async () => {
-    const model = scripted("One two three.");
-    const graph = graphOf(async (messages) => [await model.invoke(messages)]);
-    const words: string[] = [];
-    for await (const [message] of await graph.stream(input, { streamMode: "messages" }))
-      words.push(message.text);
-    expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
   });
 
   test("A stream keeps a call that could not be parsed", async () => {

@@ -65,6 +65,10 @@ describe("export and import", () => {
       (await memory.query(query)).map(({ memory: { text } }) => text).sort();
     expect((await texts(target)).length).toBeGreaterThan(0);
     expect(await texts(target)).toEqual(await texts(db.memory()));
+    const found = await target.store({ scope }).search([], { query: name });
+    expect(found).toMatchObject([
+      { namespace: [name, "b,c"], key: name, score: expect.anything() },
+    ]);
     const said = async (memory: Memory) =>
       (await memory.transcript.search({ scope, query: "round 2" })).map(({ text }) => text);
     expect((await said(target)).length).toBeGreaterThan(0);
@@ -174,15 +178,6 @@ describe("export and import", () => {
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
     const refused = /scope with userId; `scope` must have the same, and has appId/;
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(refused);
-  });
-
-  it("An import restores what was forgotten, line by line", async () => {
-    const scope = { userId: word() };
-    const memory = await fillScope(db, scope, scope.userId);
-    const lines = await linesOf(memory, scope);
-    await memory.forget(scope);
-    await memory.import(asText(lines));
-    expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(lines));
   });
 
   it("An import refuses a scope that has data of another source, and writes nothing", async () => {

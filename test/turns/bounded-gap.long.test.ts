@@ -46,21 +46,6 @@ describe("a long thread without a summary", () => {
     expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
   });
 
-  it("Omitted messages are found in the transcript", async () => {
-    const memory = bounded({ maxGapMessages: 12 });
-    const thread = { scope: { userId: "bo" }, threadId: "searched" };
-    await memory.record({
-      ...thread,
-      messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)],
-    });
-    expect((await memory.recall(thread)).gap).toHaveLength(12);
-    const found = await memory.transcript.search({
-      scope: thread.scope,
-      query: "What is my cat called?",
-    });
-    expect(JSON.stringify(found)).toContain("Zerberus");
-  });
-
   it("The gap of a thread is limited in tokens as well as in messages", async () => {
     const memory = db.memory({
       config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },

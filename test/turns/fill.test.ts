@@ -137,7 +137,7 @@ describe("a fallback memory", () => {
     ).toEqual([]);
   });
 
-  it("Fallback memories keep to the rag_length of their category, which does not exclude others", async () => {
+  it("Memories of a category keep to its rag_length, which does not exclude others", async () => {
     const categories = { custom: [{ name: "recipes", context: "rag" as const, rag_length: 2 }] };
     const recipes = Array.from({ length: 130 }, (_, index) => ({
       text: `Recipe ${index} takes ${index + 3} eggs.`,
@@ -153,6 +153,11 @@ describe("a fallback memory", () => {
     expect(texts.filter((text) => text.startsWith("Recipe"))).toHaveLength(2);
     expect(texts).toContain("The user likes jazz.");
     expect(recalled.memories.omitted).toBe(128);
+    const query = "Which recipe takes 8 eggs?";
+    const { profile, relevant } = (await memory.recall({ scope, threadId, query })).memories;
+    const found = [...profile, ...relevant.map((hit) => hit.memory)].map(({ text }) => text);
+    expect(found).toHaveLength(2);
+    expect(found).toContain("Recipe 5 takes 8 eggs.");
     await memory.memories.update(pinned?.id as string, { pinned: true }, { scope });
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });

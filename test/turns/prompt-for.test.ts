@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import type { MemoryPrompt } from "../../src/index.js";
-import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -50,18 +49,5 @@ it("A prompt is the question alone, without a text, if nothing is known", async 
   expect({ messages, text }).toEqual({
     messages: [{ role: "user", content: "Hello" }],
     text: null,
-  });
-});
-
-it.each([
-  { query: " \n" },
-  {},
-  { query: 7 },
-  { query: "Hello", state: 1 },
-  { query: "Hello", threadid: "t" },
-])("A prompt for %j is refused", async (input) => {
-  const { memory, address } = conversation();
-  expect(await rejection(memory.promptFor({ ...address, ...input } as never))).toMatchObject({
-    code: "INVALID_INPUT",
   });
 });

@@ -9,7 +9,6 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -143,50 +142,6 @@ describe("a recorded message", () => {
       expect(back?.content).toStrictEqual(message.content);
     },
   );
-
-  it("A recorded message keeps what providers validate: calls, results, status, artifact, usage", async () => {
-    const [calls, result] = (await recorded([
-      samples.find(([name]) => name.startsWith("parallel"))![1],
-      new ToolMessage({
-        id: "2",
-        tool_call_id: "a",
-        content: "x",
-        status: "success",
-        artifact: { a: 1 },
-      }),
-    ])) as unknown as [AIMessage, ToolMessage];
-    expect(calls.tool_calls?.map((call) => call.id)).toEqual(["a", "b"]);
-    expect(calls.invalid_tool_calls?.[0]).toMatchObject({ id: "c", args: '{"broken' });
-    expect(calls).toMatchObject({ usage_metadata: { total_tokens: 3 } });
-    expect(result).toMatchObject({ tool_call_id: "a", status: "success", artifact: { a: 1 } });
-  });
-
-  it("A recorded message of any content is read back as from a checkpoint", async () => {
-    const content = fc.string({ unit: "binary", maxLength: 50 });
-    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
-      maxKeys: 3,
-    });
-    const message = fc.oneof(
-      content.map((text) => new HumanMessage(text)),
-      fc.tuple(content, anything).map(
-        ([text, args]) =>
-          new AIMessage({
-            content: text,
-            tool_calls: [{ id: "c", name: "f", args, type: "tool_call" }],
-          }),
-      ),
-      fc
-        .tuple(content, anything)
-        .map(([text, artifact]) => new ToolMessage({ tool_call_id: "c", content: text, artifact })),
-      fc
-        .tuple(content, anything)
-        .map(
-          ([text, additional_kwargs]) => new SystemMessage({ content: text, additional_kwargs }),
-        ),
-    );
-    const messages = fc.sample(message, 200);
-    expect(await recorded(messages)).toStrictEqual(await Promise.all(messages.map(checkpointed)));
-  });
 });
 
 it("A recorded message has role, speaker and text in columns", async () => {

@@ -13,20 +13,6 @@ const graphOn = (checkpointer: ReturnType<ReturnType<typeof db.memory>["checkpoi
     .compile({ checkpointer });
 
 describe("memory.checkpointer()", () => {
-  it("A memory has one checkpointer, which writes to the memory's schema", async () => {
-    const memory = db.memory();
-    expect(memory.checkpointer()).toBe(memory.checkpointer());
-    const config = { configurable: { thread_id: "one" } };
-    await graphOn(memory.checkpointer()).invoke({ messages: [new HumanMessage("hi")] }, config);
-    expect(
-      (
-        await db.pool.query(
-          `select distinct thread_id from "${db.schema}".checkpoints where thread_id = 'one'`,
-        )
-      ).rows,
-    ).toEqual([{ thread_id: "one" }]);
-  });
-
   it("The checkpointer reports database errors as MemoryError, like every other call", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };

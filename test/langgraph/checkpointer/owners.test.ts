@@ -144,41 +144,6 @@ describe("memory.checkpointer()", () => {
     expect(await everything()).not.toContain(evil);
   });
 
-  it("An owner can travel in time with a snapshot's config, as with LangGraph's own saver", async () => {
-    const memory = database.memory();
-    const travel = async (saver: BaseCheckpointSaver) => {
-      const graph = pausing(memory, saver);
-      const ana = ids("ana", randomUUID());
-      const own = (config: object) => ({
-        ...config,
-        ...ids("ana", ana.configurable.thread_id, { ...(config as typeof ana).configurable }),
-      });
-      await say(graph, "hello", ana);
-      const paused = await graph.getState(ana, { subgraphs: true });
-      const inner = paused.tasks[0]?.state as {
-        next: string[];
-        values: { messages: BaseMessage[] };
-      };
-      const seen: unknown[] = [inner.next, lines(inner.values.messages)];
-      const resume = async (word: string, config: object) =>
-        lines((await graph.invoke(new Command({ resume: word }), config)).messages);
-      // The head itself, then as the past.
-      seen.push(await resume("one", own(paused.config)), await resume("two", own(paused.config)));
-      for await (const { config, next } of graph.getStateHistory(ana)) {
-        if (next[0] === "memory.remember")
-          seen.push(lines((await graph.invoke(null, own(config))).messages));
-      }
-      const forked = await graph.updateState(own(paused.config), {
-        messages: [new HumanMessage("forked")],
-      });
-      seen.push(lines((await graph.getState(own(forked))).values.messages));
-      return seen;
-    };
-    // It holds each checkpoint whole: with `PostgresSaver` the fork is left with the values of the
-    // other branch.
-    expect(await travel(memory.checkpointer())).toEqual(await travel(new MemorySaver()));
-  });
-
   it("The configs that the checkpointer returns can be run unchanged", async () => {
     const graph = pausing(database.memory());
     const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
@@ -187,31 +152,6 @@ describe("memory.checkpointer()", () => {
     expect(config.configurable).toMatchObject(ana.configurable);
     const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
     expect(lines(messages)).toEqual(["human: hello", "ai: you said yes"]);
-  });
-
-  it("Threads of different tenants with equal ids stay apart", async () => {
-    const { memory, model, graph } = await start("withMemory");
-    const thread = randomUUID();
-    const users = [{ tenant_id: "acme" }, {}, { tenant_id: "globex" }].map((tenant) =>
-      ids("ana", thread, tenant),
-    );
-    for (const [index, config] of users.entries()) await say(graph, `secret ${index}`, config);
-    for (const [index, config] of users.entries()) {
-      const { values } = await graph.getState(config);
-      expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
-      expect(lines(model.calls[index]!.messages as BaseMessage[])).toEqual([
-        `human: secret ${index}`,
-      ]);
-    }
-    await memory.forget({ userId: "ana", tenantId: "acme" });
-    expect((await graph.getState(users[0]!)).values).toEqual({});
-    expect(lines((await graph.getState(users[1]!)).values.messages)).toHaveLength(2);
-    const { rows } = await database.pool.query(
-      `select count(*)::int as left from "${database.schema}".checkpoints
-       where thread_id = $1 or thread_id like 'mnemograph:%'`,
-      [thread],
-    );
-    expect(rows[0].left).toBeGreaterThan(0);
   });
 
   it("A thread that many users claim at once goes to one of them", async () => {

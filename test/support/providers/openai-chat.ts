@@ -52,7 +52,7 @@ export function readChat(body: ChatBody, known: Record<string, string>): ModelRe
   );
   if (format?.json_schema)
     schemas.push(namedSchema("format", "response_format", format.json_schema));
-  const system = messages.filter(({ role }) => role === "system");
+  const system = messages.filter(({ role }) => role === "system" || role === "developer");
   // Results that follow each other answer the same message.
   const runs = runsOf(messages, ({ role }, before) => role === "tool" && before.role === "tool");
   return {
@@ -103,8 +103,11 @@ const usageOf = ({ usage: { input, cached, output, reasoning } }: Answer) => ({
   completion_tokens_details: { reasoning_tokens: reasoning },
 });
 
-const finishReason = ({ isCut, calls }: Answer): string =>
-  isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+function finishReason({ isCut, isFiltered, calls }: Answer): string {
+  if (isFiltered) return "content_filter";
+  if (isCut) return "length";
+  return calls.length > 0 ? "tool_calls" : "stop";
+}
 
 const callsOf = ({ calls }: Answer) =>
   calls.map(({ id, name, args }, index) => ({
@@ -152,6 +155,8 @@ export const openAIChat: Provider<ChatBody> = {
   read: (body) =>
     readChat(body, {
       system: "role content name",
+      // Reasoning models' name for it.
+      developer: "role content name",
       user: "role content name",
       assistant: "role content name refusal audio tool_calls function_call",
       tool: "role content name tool_call_id",

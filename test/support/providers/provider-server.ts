@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { listen } from "../free-port.js";
 import {
   type Answer,
+  type Fault,
   type ModelRequest,
   type Provider,
   type Refusal,
@@ -95,26 +96,34 @@ function respond(
   reply: Exclude<Reply, string>,
   response: ServerResponse,
 ): void {
-  const isBroken = "fault" in reply;
+  const fault = "fault" in reply ? reply.fault : null;
   if ("status" in reply)
     send(response, provider.failure(reply.status, reply.retryAfterSeconds ?? 0));
-  else if (!isBroken || reply.fault === "closes") {
+  else if (fault !== "silent") {
     const { request } = exchange;
-    const said = answerTo(request, isBroken ? { text: "Half of it." } : reply, provider.callId);
+    const whole = "fault" in reply ? { text: "Half of it." } : reply;
+    const said = answerTo(request, whole, provider.callId);
     const usage = { ...input, ...outputOf(said) };
     const answer = { ...said, usage };
-    if (!isBroken) exchange.usage = usage;
+    if (!fault) exchange.usage = usage;
     const [type, pieces] = request.isStreamed
       ? ["text/event-stream", [...provider.events(answer)]]
       : ["application/json", [JSON.stringify(provider.whole(answer))]];
     response.writeHead(200, { "content-type": type });
-    deliver(response, pieces, isBroken);
+    deliver(response, pieces, fault);
   }
 }
 
-function deliver(response: ServerResponse, pieces: readonly string[], isBroken: boolean): void {
+function deliver(
+  response: ServerResponse,
+  pieces: readonly string[],
+  fault: Exclude<Fault, "silent"> | null,
+): void {
   const whole = pieces.join("");
-  if (isBroken) response.write(whole.slice(0, whole.length / 2), () => response.destroy());
+  const half = whole.slice(0, whole.length / 2);
+  if (fault === "closes") response.write(half, () => response.destroy());
+  else if (fault === "garbles") response.end(half);
+  else if (fault === "stalls") response.flushHeaders();
   else {
     for (const piece of pieces) response.write(piece);
     response.end();
@@ -129,8 +138,9 @@ function answerTo(
   callId: () => string,
 ): Omit<Answer, "usage"> {
   const blank = { id: randomId(), model: request.model, reasoning: "", text: "", calls: [] };
-  if ("refusal" in reply) return { ...blank, refusal: reply.refusal, isCut: false };
-  const { reasoning = "", cutAt } = reply;
+  if ("refusal" in reply)
+    return { ...blank, refusal: reply.refusal, isCut: false, isFiltered: false };
+  const { reasoning = "", cutAt, isCut = cutAt !== undefined, isFiltered = false } = reply;
   const { text = "", calls = [] } = "structured" in reply ? structured(request, reply) : reply;
   const written = calls.map(({ name, args }, at) => {
     const json = JSON.stringify(args);
@@ -142,7 +152,8 @@ function answerTo(
     text: calls.length > 0 ? text : text.slice(0, cutAt),
     calls: written,
     refusal: null,
-    isCut: cutAt !== undefined,
+    isCut,
+    isFiltered,
   };
 }
 

@@ -55,19 +55,23 @@ export interface NamedSchema {
  *   text. With `wrapped` always text, as weak models answer: JSON in a fence, in prose and so on.
  * - `{ refusal }`: the model declines.
  * - `{ status }`: the provider's own error; `retryAfterSeconds` where it is 429.
- * - `{ fault: "closes" }`: the socket ends in mid-answer; `"silent"`: no answer comes, not even headers.
+ * - `{ fault: "closes" }`: the socket ends in mid-answer; `"garbles"`: the answer is half of one;
+ *   `"stalls"`: only headers come; `"silent"`: not even headers.
  *
- * `cutAt`: so many characters of the text, or of the last call's arguments, then the token limit.
+ * `cutAt`: so many characters of the text, or of the last call's arguments, then the token limit,
+ * unless `isCut` is false. `isFiltered`: OpenAI's content filter stops the model.
  */
 export type Reply =
   | string
-  | ({ reasoning?: string; cutAt?: number } & (
+  | ({ reasoning?: string; cutAt?: number; isCut?: boolean; isFiltered?: boolean } & (
       | { text?: string; calls?: readonly { name: string; args: object }[] }
       | { structured: object; wrapped?: (json: string) => string }
     ))
   | { refusal: string }
   | { status: number; retryAfterSeconds?: number }
-  | { fault: "closes" | "silent" };
+  | { fault: Fault };
+
+export type Fault = "closes" | "garbles" | "stalls" | "silent";
 
 /** `index` counts the requests that no rule refused, from 0. */
 export type Script = (request: ModelRequest, index: number) => Reply | Promise<Reply>;
@@ -82,6 +86,7 @@ export interface Answer {
   readonly calls: readonly { id: string; name: string; args: string }[];
   readonly refusal: string | null;
   readonly isCut: boolean;
+  readonly isFiltered: boolean;
   readonly usage: Usage;
 }
 
