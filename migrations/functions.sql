@@ -59,7 +59,8 @@ language plpgsql stable parallel safe rows 1 as $$
       active as materialized (
         select l.*, p.id as instead_id, coalesce(p.value, p.content) as instead
         from told l
-        left join mnemograph.memory m on m.id = l.memory_id
+        -- One row each by its index, whatever the planner expects of the list.
+        left join lateral (select * from mnemograph.memory where id = l.memory_id limit 1) m on true
         left join lateral (
           select p.id, p.value, p.content from mnemograph.memory p
           where p.id = any (shown_ids) and p.id <> m.id and m.state = 'active' and p.state in ('superseded', 'merged') and (
@@ -86,9 +87,10 @@ language plpgsql stable parallel safe rows 1 as $$
         ) l
         cross join lateral (
           select exists (
-            select from mnemograph.memory m join mnemograph.memory p on p.owner_ref = m.owner_ref
+            select from (select * from mnemograph.memory where id = l.memory_id limit 1) m
+            join mnemograph.memory p on p.owner_ref = m.owner_ref
               and mnemograph.id_digest(p.app_id) = mnemograph.id_digest(m.app_id) and p.category = m.category and p.key = m.key
-            where m.id = l.memory_id and p.state = 'superseded'
+            where p.state = 'superseded'
           ) as is_replacement
         ) r
       )
