@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 
-const loopback = ["localhost", "127.0.0.1", "::1"];
+/** Connections to 0.0.0.0 and :: reach the same machine. */
+const loopback = ["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"];
 
 /** `net.connect` hands its arguments on as one array, the options in front. */
 function hostOf([first, second]: unknown[]): string {
