@@ -63,34 +63,38 @@ function openingDay({ epoch, day }: Recalled): string {
  * current one.
  */
 export function additionsOf(recalled: Recalled, block = standingBlock(recalled)) {
-  const preface = block === null ? [memoryPreface] : [];
-  const isNamed = namesDay(block);
-  const { earlier, openedBy } = recalled.epoch;
-  const texts = [...earlier, { ...ownAdditions(recalled), messageId: undefined }].map((turn) => {
-    const isOpening = turn.messageId === openedBy || recalled.epoch.isNew;
+  const { earlier, openedBy, isNew } = recalled.epoch;
+  const own = { ...ownAdditions(recalled), messageId: undefined };
+  const said = [...earlier, own].flatMap((turn) => {
+    const isOpening = turn.messageId === openedBy || isNew;
     // The opening turn's day is in its block.
-    const day = turn.day === null || (isOpening && isNamed) ? [] : [dayLine(turn.day)];
-    const sections = sectionsOf(turn, recalled.appName);
-    const all = [...preface, ...sections, ...day];
-    const text = `${openingAlone}${all.join("\n\n")}${closing}\n\n`;
-    return [turn.messageId, sections.length === 0 ? undefined : text] as const;
+    const day = turn.day === null || (isOpening && namesDay(block)) ? [] : [dayLine(turn.day)];
+    const sections = [...sectionsOf(turn, recalled.appName), ...day];
+    return sections.length === 0 ? [] : [{ messageId: turn.messageId, sections }];
   });
-  return new Map(texts.flatMap(([id, text]) => (text === undefined ? [] : [[id, text] as const])));
+  return new Map(
+    said.map(({ messageId, sections }, place) => {
+      const preface = block === null && place === 0 ? [memoryPreface] : [];
+      const text = [...preface, ...sections].join("\n\n");
+      return [messageId, `${openingAlone}${text}${closing}\n\n`] as const;
+    }),
+  );
 }
 
-/** What the current turn adds. */
+/** What the current turn adds: the day alone only where the prompt names an earlier one. */
 export function ownAdditions(recalled: Recalled): Additions {
   const { changes, consents, unread, epoch, day } = recalled;
   const { relevant, episodes, related } = withoutRepeats(recalled).memories;
-  const namedDay = epoch.isNew ? undefined : epoch.earlier.findLast((turn) => turn.day)?.day;
-  return {
+  const named = epoch.isNew ? undefined : epoch.earlier.findLast((turn) => turn.day)?.day;
+  const added = {
     memories: { ...epoch.added, relevant, episodes, related },
     changes,
     consents,
     unread,
     omitted: epoch.addedOmitted,
-    day: day === namedDay ? null : day,
+    day: day === named ? null : day,
   };
+  return named === undefined && sectionsOf(added).length === 0 ? { ...added, day: null } : added;
 }
 
 function sectionsOf({ memories, changes, consents, unread, omitted }: Additions, appName?: string) {
@@ -333,9 +337,9 @@ function newsOf(recalled: Recalled, { changes, consents, unread, ...turn }: Addi
     ...(unread.length > 0 && { unread: unread.map(({ place }) => place) }),
     ...(turn.omitted > 0 && { omitted: turn.omitted }),
   };
-  const names = namesDay(recalled.epoch.isNew ? standingBlock(recalled) : null);
-  const isSaid = names || sectionsOf({ changes, consents, unread, ...turn }).length > 0;
-  const news = { ...told, ...(isSaid && turn.day !== null && { day: turn.day }) };
+  const isInBlock = recalled.epoch.isNew && namesDay(standingBlock(recalled));
+  const day = isInBlock ? recalled.day : turn.day;
+  const news = { ...told, ...(day !== null && { day }) };
   return Object.keys(news).length === 0 ? null : news;
 }
 

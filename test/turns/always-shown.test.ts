@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { MemoryDraft } from "../../src/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -23,7 +24,9 @@ async function conversation(config: TestConfig) {
         { role: "assistant", content: "Fine." },
       ],
     });
-    return messages.map(({ role, content }) => `${role}: ${content}`).join("\n");
+    const prompt = messages.map(({ role, content }) => `${role}: ${content}`).join("\n");
+    expect(timesIn(prompt, memoryPreface)).toBe(prompt.includes("<memory>") ? 1 : 0);
+    return prompt;
   };
   const add = async (draft: MemoryDraft) => {
     const [written] = await memory.memories.add(draft, { scope });
@@ -155,6 +158,12 @@ describe("A ledger", () => {
     const both = ["Today is Wednesday, 2 January 2030.", "Today is Thursday, 3 January 2030."];
     expect(days(await say("And?"))).toEqual(both);
     expect(days(await say("So?"))).toEqual(both);
+    now = new Date("2030-01-04T00:30:00Z");
+    const third = await say("Nothing else is new.");
+    expect(days(third)).toEqual([...both, "Today is Friday, 4 January 2030."]);
+    expect(days(await say("And?"))).toHaveLength(3);
+    const others = { scope: { userId: `${threadId} other` }, threadId: `${threadId} other` };
+    expect((await memory.promptFor({ ...others, query: "Hello!" })).text).toBeNull();
   });
 });
 
