@@ -25,10 +25,11 @@ export function fitBudget(
   asked: readonly string[] = [],
 ): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens);
+  if (isWithin(found, budgetTokens)) return found;
   const news = fittingNews(found, budgetTokens);
   const memories = withoutTold(found.memories, news.changes);
   const whole = { ...news, memories: found.memories };
-  if (wholeTokens(blockTokens(whole, budgetTokens + 1)) <= budgetTokens) return whole;
+  if (isWithin(whole, budgetTokens)) return whole;
   const order = inOrder(memories, budgetTokens, asked);
   // All count as omitted until they are chosen.
   const none = { ...memories, ...noMemories, omitted: memories.omitted + order.length };
@@ -36,9 +37,14 @@ export function fitBudget(
   return { ...news, memories: withTold(kept, memories, found.memories) };
 }
 
-/** Without memories. The newest messages are shown first. */
+function isWithin(found: Recalled, budgetTokens: number): boolean {
+  return wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens;
+}
+
+/** Without memories, which all count as omitted. The newest messages are shown first. */
 function fittingNews(found: Recalled, budgetTokens: number): Recalled {
-  const { changes, consents, unread } = found;
+  const { changes, consents, unread, memories } = found;
+  const count = memoryParts.reduce((sum, part) => sum + memories[part].length, memories.omitted);
   const steps: Partial<Recalled>[] = [
     ...changes.top.map((_, index) => ({
       changes: { ...changes, top: changes.top.slice(0, index + 1) },
@@ -51,11 +57,11 @@ function fittingNews(found: Recalled, budgetTokens: number): Recalled {
     changes: { ...changes, count: 0, top: [] },
     consents: [],
     unread: [],
-    memories: noMemories,
+    memories: { ...memories, ...noMemories, omitted: count },
   };
   for (const step of steps) {
     const next = { ...shown, ...step };
-    if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
+    if (isWithin(next, budgetTokens)) shown = next;
   }
   return shown;
 }
