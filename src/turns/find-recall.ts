@@ -83,7 +83,7 @@ export interface UnreadMessage {
 export type RecalledConsent = PendingConsent & { readonly currentId: string | null };
 
 /** What an earlier turn of the epoch was told beside memories. */
-export interface ToldNews {
+interface ToldNews {
   readonly messageId: string;
   readonly news: ShownNews;
   readonly changes: readonly RecalledChange[];

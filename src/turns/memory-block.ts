@@ -82,7 +82,7 @@ export function additionsOf(recalled: Recalled, block = standingBlock(recalled))
 }
 
 /** What the current turn adds: the day alone only where the prompt names an earlier one. */
-export function ownAdditions(recalled: Recalled): Additions {
+function ownAdditions(recalled: Recalled): Additions {
   const { changes, consents, unread, epoch, day } = recalled;
   const { relevant, episodes, related } = withoutRepeats(recalled).memories;
   const named = epoch.isNew ? undefined : epoch.earlier.findLast((turn) => turn.day)?.day;

@@ -53,7 +53,7 @@ export interface Additions {
   readonly day: string | null;
 }
 
-export interface EarlierAdditions extends Additions {
+interface EarlierAdditions extends Additions {
   readonly messageId: string;
 }
 
