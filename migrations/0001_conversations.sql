@@ -162,6 +162,9 @@ create table mnemograph.shown (
   first_seq integer,
   -- Which categories were readable: agents with other allowlists have their own epochs.
   reader integer,
+  -- What the turn was told beside memories, by reference: changes, requests for consent, unread messages; and the day that
+  -- its prompt names. Null if nothing.
+  news jsonb,
   -- How long the recall took; null for memories that were recalled elsewhere.
   recall_ms real,
   created_at timestamptz not null,

@@ -22,24 +22,22 @@ create or replace trigger memory_revision before update of
 create or replace trigger consent_request_revision before update of status, draft, seen_count, signals
   on mnemograph.consent_request for each row execute function mnemograph.count_revision();
 
--- Changes of an owner's memories that a thread was not notified of, one a memory, and requests for consent to ask about. Its last
--- change counts: where a value was replaced, or two memories merged, the change of the one that is active now. What was created since
--- is new to the thread, however often it was changed. That a memory is gone is news only to the thread that was shown it, or that it
--- was learned in. What replaced a memory in `shown_ids`, which the epoch since `epoch_since` shows, is told first and as long as that stands.
+-- Changes of an owner's memories that a thread was not told of, one a memory, and requests for consent to ask about. Of a memory its
+-- last change counts; where a value was replaced, or two memories merged, the change of the one that is active now. What was created
+-- since is new to the thread, however often it was changed; the value of a slot that had one is not. That a memory is gone is news only
+-- to the thread that was shown it, or that it was learned in. `instead` is what it replaces of `shown_ids`, which the epoch shows.
 create or replace function mnemograph.thread_changes_1(
-  owners bigint[], of_owner bigint, since bigint, epoch_since bigint, shown_ids uuid[], categories text[], trusts text[], asked_tenant text, asked_app text, asked_thread text,
+  owners bigint[], of_owner bigint, since bigint, shown_ids uuid[], categories text[], trusts text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
 ) returns table (change_count integer, changes json, consents json)
 language plpgsql stable parallel safe rows 1 as $$
-  declare
-    earliest bigint := least(since, epoch_since);
   begin
     change_count := 0;
     changes := '[]';
-    if exists (select from mnemograph.change_log l where l.owner_ref = of_owner and l.rev > earliest) then
+    if exists (select from mnemograph.change_log l where l.owner_ref = of_owner and l.rev > since) then
       with change as materialized (
         select l.* from mnemograph.change_log l
-        where l.owner_ref = of_owner and l.rev > earliest and l.category = any (categories) and l.app_id in ('', asked_app)
+        where l.owner_ref = of_owner and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
           and (trusts is null or exists (select from mnemograph.memory m where m.id = l.memory_id and m.trust = any (trusts)))
       ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
@@ -59,39 +57,48 @@ language plpgsql stable parallel safe rows 1 as $$
         )
       ),
       active as materialized (
-        select l.* from (
-          select l.*, exists (
-            select from mnemograph.memory m
-            where m.id = any (shown_ids) and m.superseded_by = l.memory_id and m.state in ('superseded', 'merged')
-          ) as replaces_shown
-          from told l
-        ) l
-        where (l.rev > since or l.replaces_shown) and not coalesce((
-          select m.state in ('superseded', 'merged') and exists (
-            select from mnemograph.change_log o
-            where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > earliest
+        select l.*, p.id as instead_id, coalesce(p.value, p.content) as instead
+        from told l
+        -- One row each by its index, whatever the planner expects of the list.
+        left join lateral (select * from mnemograph.memory where id = l.memory_id limit 1) m on true
+        left join lateral (
+          select p.id, p.value, p.content from mnemograph.memory p
+          where p.id = any (shown_ids) and p.id <> m.id and m.state = 'active' and p.state in ('superseded', 'merged') and (
+            p.superseded_by = m.id
+            or p.key = m.key and p.category = m.category and p.owner_ref = m.owner_ref and p.app_id = m.app_id
           )
-          from mnemograph.memory m where m.id = l.memory_id limit 1
+          order by p.valid_from desc limit 1
+        ) p on true
+        where not coalesce(m.state in ('superseded', 'merged') and exists (
+          select from mnemograph.change_log o
+          where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since
         ), false)
       ),
       best as (
-        select l.*, l.event in ('updated', 'restored') and exists (
-          select from change c where c.event = 'created' and c.memory_id = any (array(
-            select m.id from mnemograph.memory m where m.id = l.memory_id and m.state = 'active'
-            union all
-            -- What held its slot before.
-            select p.id from mnemograph.memory m join mnemograph.memory p on p.owner_ref = m.owner_ref
+        select l.*, case
+          when l.event = 'created' and r.is_replacement then 'updated'
+          when l.event in ('updated', 'restored') and not r.is_replacement and exists (
+            select from change c where c.event = 'created' and c.memory_id = l.memory_id
+          ) then 'created'
+          else l.event
+        end as told_event
+        from (
+          select * from active order by instead_id is not null desc, importance desc, rev desc limit most_changes
+        ) l
+        cross join lateral (
+          select exists (
+            select from (select * from mnemograph.memory where id = l.memory_id limit 1) m
+            join mnemograph.memory p on p.owner_ref = m.owner_ref
               and mnemograph.id_digest(p.app_id) = mnemograph.id_digest(m.app_id) and p.category = m.category and p.key = m.key
-            where m.id = l.memory_id and m.state = 'active' and p.state = 'superseded'
-          ))
-        ) as is_new
-        from (select * from active order by replaces_shown desc, importance desc, rev desc limit most_changes) l
+            where p.state = 'superseded'
+          ) as is_replacement
+        ) r
       )
       select (select count(*) from active), coalesce(
         json_agg(json_build_object(
-          'rev', b.rev, 'event', case when b.is_new then 'created' else b.event end,
-          'line', b.line || case when b.is_new then format(' (imp=%s)', round(b.importance::numeric)) else '' end
-        ) order by b.replaces_shown desc, b.importance desc, b.rev desc),
+          'rev', b.rev, 'memoryId', b.memory_id, 'event', b.told_event, 'line', b.line, 'importance', b.importance,
+          'instead', b.instead, 'insteadId', b.instead_id
+        ) order by b.instead_id is not null desc, b.importance desc, b.rev desc),
         '[]'
       ) into change_count, changes
       from best b;
@@ -103,15 +110,14 @@ language plpgsql stable parallel safe rows 1 as $$
       -- The newest requests that may be asked about now, each with what holds its slot.
       select coalesce(json_agg(json_build_object(
         'id', d.id, 'category', d.category, 'key', d.key, 'value', d.draft ->> 'value', 'text', d.draft ->> 'text',
-        'current', (
-          select coalesce(h.value, h.content) from mnemograph.memory h
-          where h.owner_ref = d.owner_ref and h.category = d.category and h.key = d.key and h.state = 'active'
-            and mnemograph.id_digest(h.app_id) = mnemograph.id_digest(d.app_id)
-            and h.app_id = d.app_id and (h.expires_at is null or h.expires_at > asked_at)
-        )
+        'current', d.current, 'currentId', d.current_id
       ) order by d.ref desc), '[]') into consents
       from (
-        select * from mnemograph.consent_request c
+        select c.*, h.id as current_id, coalesce(h.value, h.content) as current
+        from mnemograph.consent_request c
+        left join mnemograph.memory h on h.owner_ref = c.owner_ref and h.category = c.category and h.key = c.key and h.state = 'active'
+          and mnemograph.id_digest(h.app_id) = mnemograph.id_digest(c.app_id)
+          and h.app_id = c.app_id and (h.expires_at is null or h.expires_at > asked_at)
         where c.owner_ref = any (owners) and c.status = 'pending' and c.rule = 'consent'
           and c.expires_at > asked_at and c.ask_at <= asked_at and c.app_id in ('', asked_app)
           and c.category = any (categories)
@@ -119,6 +125,48 @@ language plpgsql stable parallel safe rows 1 as $$
       ) d;
     end if;
     return next;
+  end
+$$;
+
+-- What earlier turns of an epoch were told beside memories, in words: `turns` has for each its message and its `shown.news`. What is
+-- not there any more is left out.
+create or replace function mnemograph.told_news_1(owners bigint[], of_owner bigint, turns json) returns json
+language plpgsql stable parallel safe as $$
+  begin
+    return array_to_json(array(
+      select json_build_object('messageId', t.value ->> 0, 'news', t.value -> 1,
+        'changes', array(
+          select json_build_object(
+            'rev', l.rev, 'memoryId', l.memory_id, 'event', c.value ->> 1, 'line', l.line, 'importance', l.importance,
+            'insteadId', c.value ->> 2, 'instead', (
+              select coalesce(p.value, p.content) from mnemograph.memory p where p.id = (c.value ->> 2)::uuid and p.owner_ref = of_owner
+            )
+          )
+          from json_array_elements(t.value -> 1 -> 'changes') with ordinality c (value, place)
+          join mnemograph.change_log l on l.owner_ref = of_owner and l.rev = (c.value ->> 0)::bigint
+          order by c.place
+        ),
+        'consents', array(
+          select json_build_object(
+            'id', d.id, 'category', d.category, 'key', d.key, 'value', d.draft ->> 'value', 'text', d.draft ->> 'text',
+            'currentId', c.value ->> 1, 'current', (
+              select coalesce(h.value, h.content) from mnemograph.memory h where h.id = (c.value ->> 1)::uuid and h.owner_ref = d.owner_ref
+            )
+          )
+          from json_array_elements(t.value -> 1 -> 'consents') with ordinality c (value, place)
+          join mnemograph.consent_request d on d.id = (c.value ->> 0)::uuid and d.owner_ref = any (owners)
+          order by c.place
+        ),
+        'unread', array(
+          select json_build_object('place', u.value, 'text', left(m.content, 2000))
+          from json_array_elements(t.value -> 1 -> 'unread') with ordinality u (value, place)
+          join mnemograph.message m on m.thread_ref = (u.value ->> 0)::bigint and m.seq = (u.value ->> 1)::integer
+          join mnemograph.thread h on h.id = m.thread_ref and h.owner_ref = of_owner
+          order by u.place
+        )
+      )
+      from json_array_elements(turns) t
+    ));
   end
 $$;
 

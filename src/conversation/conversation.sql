@@ -94,7 +94,7 @@ create or replace function mnemograph.conversation_1(
     -- The turn that opened the epoch, for those who read as much. What the caller holds tells of which branch it is.
     select m.seq into held_first from mnemograph.message m
     where tail_bytes is not null and m.thread_ref = thread_id and m.message_id = held[1];
-    select s.seq, s.first_seq, s.revision, s.omitted, s.summary_id, b.id as base_id into opened
+    select s.seq, s.first_seq, s.omitted, s.summary_id, s.created_at, b.id as base_id into opened
     from mnemograph.shown s join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
     left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
     where tail_bytes is not null and s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
@@ -126,7 +126,13 @@ create or replace function mnemograph.conversation_1(
           where m.thread_ref = thread_id and m.seq >= opened.first_seq and m.seq <= last_seq
         )
       ) then
-        epoch := json_build_object('revision', opened.revision, 'omitted', opened.omitted, 'lines', told.lines);
+        epoch := json_build_object('openedAt', date_part('epoch', opened.created_at) * 1000, 'omitted', opened.omitted, 'lines', told.lines, 'news', (
+          select coalesce(json_agg(json_build_array(g.message_id, s.news) order by s.seq), '[]')
+          from mnemograph.shown s join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
+          where s.thread_ref = thread_id and s.seq >= opened.seq and s.reader = hashtext(readable::text) and s.news is not null
+            and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
+            and (held_first is null or s.seq < held_first or g.message_id = any (held))
+        ));
         shown_ids := told.ids;
       end if;
     end if;

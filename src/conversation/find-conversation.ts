@@ -5,7 +5,7 @@ import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import type { ReadLimits } from "./context-options.js";
 import { mostTurnMessages } from "./conversation-context.rule.js";
-import type { ShownPart } from "./shown-turns.js";
+import type { ShownNews, ShownPart } from "./shown-turns.js";
 
 interface ConversationSummary {
   readonly id: number;
@@ -18,7 +18,8 @@ interface ConversationSummary {
 }
 
 interface OpenEpoch {
-  readonly revision: number;
+  /** In milliseconds. */
+  readonly openedAt: number;
   readonly omitted: number;
   /** The opening turn first: its block, then what each turn added. */
   readonly lines: readonly (readonly [
@@ -26,6 +27,8 @@ interface OpenEpoch {
     memoryId: string | null,
     part: ShownPart | null,
   ])[];
+  /** What its turns were told beside memories. */
+  readonly news: readonly (readonly [messageId: string, ShownNews])[];
 }
 
 export interface Conversation {

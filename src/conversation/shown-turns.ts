@@ -11,8 +11,33 @@ import {
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRowsField, smallCount } from "../text/parse-input.js";
 
-export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
+/** Where a memory stands in the block, or in what a turn adds to it. */
+export const blockParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
+export type BlockPart = (typeof blockParts)[number];
+
+/** "told": a change told it in full, so no list repeats it. */
+export const shownParts = [...blockParts, "told"] as const;
 export type ShownPart = (typeof shownParts)[number];
+
+/**
+ * What a turn was told beside memories, by reference, so that later prompts of its epoch say the
+ * same, and forgetting reaches it.
+ */
+export interface ShownNews {
+  /** The revision that the thread was told last, and how many changes there were. */
+  readonly since?: number | undefined;
+  readonly count?: number | undefined;
+  readonly changes?:
+    | readonly (readonly [rev: number, event: string, insteadId: string | null])[]
+    | undefined;
+  readonly consents?: readonly (readonly [id: string, currentId: string | null])[] | undefined;
+  /** Messages of other threads. */
+  readonly unread?: readonly (readonly [threadRef: number, seq: number])[] | undefined;
+  /** How many memories that are always shown were over budget. */
+  readonly omitted?: number | undefined;
+  /** The day that the prompt was told, as "2026-11-28". */
+  readonly day?: string | undefined;
+}
 
 /**
  * What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a
@@ -23,7 +48,7 @@ export interface ShownContext {
   readonly memoryIds: readonly string[];
   /** The best memory's, null if none was found; undefined without a search. */
   readonly similarity?: number | null | undefined;
-  /** Memories in the block by part, for `threads.shown`. @default none */
+  /** Memories by part, for `threads.shown`. @default none */
   readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
   /** Scores of the found memories by id. @default none */
   readonly scores?: Readonly<Record<string, number>> | undefined;
@@ -34,23 +59,36 @@ export interface ShownContext {
   /** If the turn opens an epoch: `seq` of the first message shown verbatim. */
   readonly firstSeq?: number | undefined;
   readonly readable?: readonly string[] | undefined;
+  readonly news?: ShownNews | undefined;
 }
 
-const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory"));
 /** Stored in single precision. */
 const measure = z.number().min(-1e9).max(1e9);
+const memoryId = z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory");
+const count = z.int().min(0);
+
+const newsSchema = z.strictObject({
+  since: count.optional(),
+  count: count.optional(),
+  changes: z.array(z.tuple([count, z.string(), memoryId.nullable()])).optional(),
+  consents: z.array(z.tuple([memoryId, memoryId.nullable()])).optional(),
+  unread: z.array(z.tuple([count, smallCount])).optional(),
+  omitted: smallCount.optional(),
+  day: z.iso.date().optional(),
+});
 
 export const shownContextSchema = z.strictObject({
   revision: z.int().min(0),
   memoryIds: z.array(z.string()),
   similarity: measure.nullish(),
-  parts: z.partialRecord(z.enum(shownParts), ids).optional(),
+  parts: z.partialRecord(z.enum(shownParts), z.array(memoryId)).optional(),
   scores: z.record(z.string(), measure).optional(),
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
   omitted: smallCount.optional(),
   firstSeq: smallCount.optional(),
   readable: z.array(z.string()).optional(),
+  news: newsSchema.optional(),
 });
 
 /**
@@ -59,19 +97,19 @@ export const shownContextSchema = z.strictObject({
  */
 export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
-  const { firstSeq = null, readable = [] } = shown ?? {};
+  const { firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, recall_ms, summary_id, omitted, created_at)
+        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, news, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text), s.ids,
         ${listed.map(({ part }) => part)}::text[],
         array(
           select ${db.schema}.line_check(m) from unnest(s.ids) with ordinality e (id, place)
           left join ${db.schema}.memory m on m.id = e.id order by e.place
         ),
-        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
+        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
       cross join (select ${listed.map(({ id }) => id)}::uuid[] as ids) s

@@ -52,15 +52,22 @@ export const recallAnswer = z.strictObject({
     ...each(z.boolean().optional(), "omittedAtLeast", "timedOut"),
   }),
   appName: z.string().optional(),
+  day: z.string(),
   changes: z.strictObject({
     ...each(z.number(), "since", "revision", "count"),
-    top: z.array(z.strictObject({ rev: z.number(), ...each(z.string(), "event", "line") })),
+    top: z.array(
+      z.strictObject({
+        rev: z.number(),
+        ...each(z.string(), "memoryId", "event", "line"),
+        insteadId: optionalText,
+      }),
+    ),
   }),
   unread: z.array(z.string()),
   consents: z.array(
     z.strictObject({
       ...each(z.string(), "id", "category", "text"),
-      ...each(optionalText, "key", "value", "current"),
+      ...each(optionalText, "key", "value", "current", "currentId"),
     }),
   ),
 });
@@ -72,6 +79,7 @@ export function recallOf(recalled: Recalled) {
     epoch: { isNew: epoch.isNew, firstSeq: epoch.firstSeq },
     block: memoryBlock(recalled),
     shown: { ...shownBy(recalled) },
+    unread: recalled.unread.map(({ text }) => text),
     gap: gap.map(chatMessageOf),
     recent: recent.map(chatMessageOf),
     lastTurn: lastTurn.map(chatMessageOf),

@@ -8,7 +8,8 @@ import {
   conversationOf,
   conversationRow,
 } from "../conversation/find-conversation.js";
-import type { ChangeEvent } from "../memories/changes/change-line.js";
+import type { ShownNews } from "../conversation/shown-turns.js";
+import { type ChangeEvent, type ToldChange, toldLine } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -30,6 +31,7 @@ import {
   noCandidates,
   type VisibleMemories,
 } from "../search/search-memories.js";
+import { asksOnly } from "../text/asks-only.js";
 
 export interface RecallSearch {
   readonly address: ConversationAddress;
@@ -62,11 +64,32 @@ export interface RecallSearch {
   readonly unread: number;
 }
 
+/** A change of a memory, told in a line. */
 export type RecalledChange = {
   readonly rev: number;
+  readonly memoryId: string;
   readonly event: ChangeEvent;
   readonly line: string;
+  /** The memory that it replaces, if the prompt shows that. */
+  readonly insteadId: string | null;
 };
+
+/** A message of another conversation that no extraction has read yet. */
+export interface UnreadMessage {
+  readonly text: string;
+  readonly place: readonly [threadRef: number, seq: number];
+}
+
+export type RecalledConsent = PendingConsent & { readonly currentId: string | null };
+
+/** What an earlier turn of the epoch was told beside memories. */
+interface ToldNews {
+  readonly messageId: string;
+  readonly news: ShownNews;
+  readonly changes: readonly RecalledChange[];
+  readonly consents: readonly RecalledConsent[];
+  readonly unread: readonly UnreadMessage[];
+}
 
 export interface RecallResult {
   /** Undefined for a new thread, null for another scope's: then nothing else was read. */
@@ -75,7 +98,8 @@ export interface RecallResult {
   readonly revSeen: number;
   readonly changeCount: number;
   readonly changes: readonly RecalledChange[];
-  readonly consents: readonly PendingConsent[];
+  readonly consents: readonly RecalledConsent[];
+  readonly told: readonly ToldNews[];
   readonly broad: boolean;
   readonly profile: readonly MemoryItem[];
   readonly rest: readonly MemoryItem[];
@@ -85,13 +109,17 @@ export interface RecallResult {
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
   /** Unextracted messages of the user's other threads, in a thread's first turn. */
-  readonly unread: readonly string[];
+  readonly unread: readonly UnreadMessage[];
   readonly shown: ReadonlyMap<string, MemoryItem>;
 }
 
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
-interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
+type ChangeRow = Omit<RecalledChange, "line"> & ToldChange;
+
+interface Row extends Pick<RecallResult, "consents" | "unread"> {
+  changes: ChangeRow[];
+  told: (Omit<ToldNews, "changes"> & { readonly changes: readonly ChangeRow[] })[] | null;
   conversation: ConversationRow | null;
   revision: number | null;
   trimmed_to: number | null;
@@ -112,7 +140,7 @@ export async function findRecall(
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
   const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
-  const { change_count, known, is_cut, ...rest } = others;
+  const { change_count, known, is_cut, changes, told, unread, ...rest } = others;
   const byRef = memoriesByRef(memories);
   const listOf = (name: ListedMemories[0]) =>
     (listed.find(([list]) => list === name)?.[1] ?? []).flatMap((ref) => byRef.get(ref) ?? []);
@@ -122,6 +150,9 @@ export async function findRecall(
     // A new thread has no changes: all existing memories are new to it.
     revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmed_to ?? 0),
     ...rest,
+    changes: changes.map(changeOf),
+    told: (told ?? []).map((each) => ({ ...each, changes: each.changes.map(changeOf) })),
+    unread: unread.filter(({ text }) => !asksOnly(text)).slice(-search.unread),
     changeCount: change_count,
     profile: listOf("profile"),
     rest: listOf("fallback"),
@@ -150,10 +181,9 @@ function recallStatement(
       from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
       where coalesce((select owned from conversation), true)
     ),
-    -- An open epoch keeps its block.
     known as materialized (
       select * from ${schema}.known_memories_1(
-        (select ids from owner where not exists (select from conversation where epoch is not null)), ${appId}, ${known.categories}::text[], ${filter.trusts}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
+        ${owners}, ${appId}, ${known.categories}::text[], ${filter.trusts}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
         ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
       )
     ),
@@ -163,6 +193,7 @@ function recallStatement(
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, scope, most.unread)} as unread,
+      ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation)) as told,
       ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
       ${foundMemories} as found, (
@@ -176,7 +207,7 @@ function recallStatement(
         sql`, ${earlierValue(db)}`,
       )} as memories
     from owner o cross join ${schema}.thread_changes_1(
-      o.ids, o.ids[1], (select rev_seen::bigint from conversation), (select (epoch ->> 'revision')::bigint from conversation),
+      o.ids, o.ids[1], (select rev_seen::bigint from conversation),
       (select shown_ids from conversation), ${known.categories}::text[], ${filter.trusts}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
     ) c`;
@@ -192,19 +223,32 @@ function earlierValue({ schema }: Connection) {
         ) end`;
 }
 
-/** A thread's first turn does not wait for extraction. */
+const changeOf = ({ rev, memoryId, event, insteadId, ...told }: ChangeRow): RecalledChange => ({
+  rev,
+  memoryId,
+  event,
+  insteadId,
+  line: toldLine({ event, ...told }),
+});
+
+/** Messages read for each one that is shown: questions are left out. */
+const readPerShown = 3;
+
+/** A thread's first turn does not wait for extraction, whatever delays that. */
 function unreadMessages(db: Connection, scope: Scope, most: number) {
   const { schema } = db;
   if (most === 0) return sql`'[]'::json`;
   return sql`(
-        select coalesce(json_agg(u.content order by u.thread_ref, u.seq), '[]') from (
-          select m.thread_ref, m.seq, m.content
+        select coalesce(json_agg(
+          json_build_object('place', json_build_array(u.thread_ref, u.seq), 'text', u.words) order by u.created_at, u.thread_ref, u.seq
+        ), '[]') from (
+          select m.thread_ref, m.seq, left(m.content, 2000) as words, m.created_at
           from ${schema}.thread t
-          join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts' and k.given_up_at is null and k.attempts = 0
+          join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts'
           join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'
-          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId} and k.retry_at > ${db.now()}
+          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId}
             and not exists (select from conversation where json_array_length(gap) > 0 or summary is not null)
-          order by m.thread_ref desc, m.seq desc limit ${most}
+          order by m.created_at desc, m.thread_ref desc, m.seq desc limit ${most * readPerShown}
         ) u
       )`;
 }

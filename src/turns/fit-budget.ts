@@ -1,54 +1,135 @@
-import type { ShownPart } from "../conversation/shown-turns.js";
+import type { BlockPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
+import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import { blockTokens, headingTokens } from "./memory-block.js";
 import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
-import { memoryParts, noMemories, type Recalled, type RecalledMemories } from "./recalled.js";
+import {
+  memoryParts,
+  noMemories,
+  partOf,
+  type Recalled,
+  type RecalledMemories,
+  withoutTold,
+} from "./recalled.js";
 
 /**
- * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes and
- * consents, pinned memories, best matches (a third of the budget), the profile, the other parts;
- * insights last. Skips what is too long, but cuts the best hit. @param asked ids of profile
- * memories that fit the question, best first
+ * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes, consents
+ * and unread messages, pinned memories, best matches (a third of the budget), the profile, the
+ * other parts; insights last. Skips what is too long, but cuts the best hit. What a change tells in
+ * full costs nothing: no list repeats it. @param asked ids of profile memories that fit the question, best first
  */
 export function fitBudget(
   found: Recalled,
   budgetTokens: number,
   asked: readonly string[] = [],
 ): Recalled {
-  if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
-  if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
-  const { changes } = found;
-  const steps = [
+  if (!found.epoch.isNew) return fitAdditions(found, budgetTokens);
+  if (isWithin(found, budgetTokens)) return found;
+  const news = fittingNews(found, budgetTokens);
+  const memories = withoutTold(found.memories, news.changes);
+  const whole = { ...news, memories: found.memories };
+  if (isWithin(whole, budgetTokens)) return whole;
+  const order = inOrder(memories, budgetTokens, asked);
+  // All count as omitted until they are chosen.
+  const none = { ...memories, ...noMemories, omitted: memories.omitted + order.length };
+  const kept = fittingMemories({ ...news, memories: none }, order, budgetTokens);
+  return { ...news, memories: withTold(kept, memories, found.memories) };
+}
+
+function isWithin(found: Recalled, budgetTokens: number): boolean {
+  return wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens;
+}
+
+/** Without memories, which all count as omitted. The newest messages are shown first. */
+function fittingNews(found: Recalled, budgetTokens: number): Recalled {
+  const { changes, consents, unread, memories } = found;
+  const count = memoryParts.reduce((sum, part) => sum + memories[part].length, memories.omitted);
+  const steps: Partial<Recalled>[] = [
     ...changes.top.map((_, index) => ({
       changes: { ...changes, top: changes.top.slice(0, index + 1) },
     })),
-    ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
+    ...consents.map((_, index) => ({ consents: consents.slice(0, index + 1) })),
+    ...unread.map((_, index) => ({ unread: unread.slice(unread.length - index - 1) })),
   ];
-  const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
-  // All count as omitted until they are chosen.
-  const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
   let shown: Recalled = {
     ...found,
-    changes: { ...found.changes, count: 0, top: [] },
+    changes: { ...changes, count: 0, top: [] },
     consents: [],
-    memories: none,
+    unread: [],
+    memories: { ...memories, ...noMemories, omitted: count },
   };
   for (const step of steps) {
     const next = { ...shown, ...step };
-    if (wholeTokens(blockTokens(next)) <= budgetTokens) shown = next;
+    if (isWithin(next, budgetTokens)) shown = next;
   }
-  const order = inOrder(found.memories, budgetTokens, asked);
-  return { ...shown, memories: fittingMemories(shown, order, budgetTokens) };
+  return shown;
 }
 
-/** Keeps the epoch's block and cuts the additions. */
+/** As `found` has them: what was kept, and what changes tell in full. */
+function withTold(
+  kept: RecalledMemories,
+  untold: RecalledMemories,
+  found: RecalledMemories,
+): RecalledMemories {
+  const restored = memoryParts.map((part) => {
+    const [shown, all] = [kept, untold].map(
+      (memories) =>
+        new Map(
+          memories[part].map((each: MemoryItem | MemoryHit) => [memoryOf(each).id, each] as const),
+        ),
+    );
+    const list = found[part].flatMap((each: MemoryItem | MemoryHit) => {
+      const { id } = memoryOf(each);
+      return shown?.get(id) ?? (all?.has(id) ? [] : each);
+    });
+    return [part, list] as const;
+  });
+  return { ...kept, ...Object.fromEntries(restored) };
+}
+
+/**
+ * Keeps the epoch's block and cuts what the turn adds: a third of the budget for matches and news;
+ * for what is always shown, as much as the epoch's profile left.
+ */
 function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
   const { profile, rest, notes, omitted } = found.memories;
-  const added = { ...found.memories, profile: [], rest: [], notes: [], omitted: 0 };
-  const alone = { ...found, epoch: { ...found.epoch, isNew: true, earlier: [] }, memories: added };
-  const { memories, changes, consents } = fitBudget(alone, budgetTokens);
-  return { ...found, changes, consents, memories: { ...memories, profile, rest, notes, omitted } };
+  const { added, earlier } = found.epoch;
+  const opening = { ...found.epoch, isNew: true, earlier: [], added: {} };
+  const matches = { ...found.memories, profile: [], rest: [], notes: [], omitted: 0 };
+  const turn = fitBudget(
+    { ...found, epoch: opening, memories: matches },
+    budgetTokens * askedShare,
+  );
+  const alwaysShown = {
+    ...noMemories,
+    profile: partOf(added, "profile"),
+    notes: partOf(added, "notes"),
+  };
+  const untold = withoutTold(alwaysShown, turn.changes);
+  const shown = [found.memories, ...earlier.map(({ memories }) => memories)];
+  const usedTokens = shown
+    .flatMap((each) => partOf(each, "profile"))
+    .reduce((sum, memory) => sum + lineOf("profile", memory, 0).tokens, 0);
+  const none = {
+    ...turn,
+    changes: { ...turn.changes, count: 0, top: [] },
+    consents: [],
+    unread: [],
+  };
+  const kept = fitBudget({ ...none, memories: untold }, Math.max(0, budgetTokens - usedTokens));
+  return {
+    ...found,
+    changes: turn.changes,
+    consents: turn.consents,
+    unread: turn.unread,
+    memories: { ...turn.memories, profile, rest, notes, omitted },
+    epoch: {
+      ...found.epoch,
+      added: { profile: kept.memories.profile, notes: kept.memories.notes },
+      addedOmitted: kept.memories.omitted,
+    },
+  };
 }
 
 /** Sums in another order differ by less than this tolerance. */
@@ -57,9 +138,9 @@ function wholeTokens(tokens: number): number {
 }
 
 type Pick = {
-  readonly part: ShownPart;
+  readonly part: BlockPart;
   readonly place: number;
-  readonly shown: RecalledMemories[ShownPart][number];
+  readonly shown: RecalledMemories[BlockPart][number];
 };
 
 function fittingMemories(
@@ -107,7 +188,7 @@ function fittingMemories(
   return withPicks(picks);
 }
 
-function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
+function partsWith(picks: readonly Pick[]): Record<BlockPart, never[]> {
   const parts = { profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] };
   const placed = picks.toSorted((first, second) => first.place - second.place);
   for (const { part, shown } of placed) parts[part].push(shown as never);
@@ -168,6 +249,6 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
   return characters === null ? null : cut(characters);
 }
 
-function memoryOf(shown: Pick["shown"]): MemoryItem {
+function memoryOf(shown: MemoryItem | MemoryHit): MemoryItem {
   return "memory" in shown ? shown.memory : shown;
 }

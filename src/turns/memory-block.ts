@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { consentLines } from "../consents/consent-lines.rule.js";
 import { hasMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
-import { type ShownContext, type ShownPart, shownParts } from "../conversation/shown-turns.js";
-import { deltaHeader } from "../memories/changes/change-line.js";
+import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
+import { type ChangeEvent, deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { noteBlock } from "../notes/note-block.rule.js";
 import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
@@ -17,12 +17,13 @@ import {
   sectionOf,
 } from "./memory-lines.js";
 import {
+  type Additions,
   durations,
-  type EarlierAdditions,
-  noMemories,
   partOf,
   type Recalled,
+  type RecalledChanges,
   type ShownMemories,
+  withoutTold,
 } from "./recalled.js";
 
 /**
@@ -30,19 +31,31 @@ import {
  * none.
  */
 export function memoryBlock(recalled: Recalled): string | null {
-  return blockOf(recalled, recalled.epoch.earlier);
+  const { earlier, added } = recalled.epoch;
+  return blockOf(withoutRepeats(recalled), [added, ...earlier.map(({ memories }) => memories)]);
+}
+
+function withoutRepeats(recalled: Recalled): Recalled {
+  return { ...recalled, memories: withoutTold(recalled.memories, recalled.changes) };
 }
 
 /** The epoch's block: profile, fallback memories, notes and summary. */
 export function standingBlock(recalled: Recalled): string | null {
-  const { memories, changes } = recalled;
+  const { changes } = recalled;
+  const { memories } = withoutRepeats(recalled);
   return blockOf({
     ...recalled,
     memories: { ...memories, relevant: [], episodes: [], related: [] },
     changes: { ...changes, count: 0, top: [] },
     consents: [],
     unread: [],
+    day: openingDay(recalled),
   });
+}
+
+/** The day that the block names: it stays, whatever day it becomes. */
+function openingDay({ epoch, day }: Recalled): string {
+  return epoch.isNew ? day : (epoch.earlier.find((turn) => turn.day !== null)?.day ?? day);
 }
 
 /**
@@ -50,26 +63,55 @@ export function standingBlock(recalled: Recalled): string | null {
  * current one.
  */
 export function additionsOf(recalled: Recalled, block = standingBlock(recalled)) {
-  const opening = block === null ? `${memoryPreface}\n\n` : "";
-  const textOf = (sections: readonly string[]) =>
-    sections.length === 0
-      ? []
-      : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
-  const { relevant, episodes, related } = recalled.memories;
-  const now: Recalled = { ...recalled, memories: { ...noMemories, relevant, episodes, related } };
-  const { changes, listed, after } = partsOf(now);
-  const added = recalled.epoch.earlier.map(
-    ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
-  );
-  const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
-  return new Map<string | undefined, string>(
-    all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)),
+  const { earlier, openedBy, isNew } = recalled.epoch;
+  const own = { ...ownAdditions(recalled), messageId: undefined };
+  const said = [...earlier, own].flatMap((turn) => {
+    const isOpening = turn.messageId === openedBy || isNew;
+    // The opening turn's day is in its block.
+    const day = turn.day === null || (isOpening && namesDay(block)) ? [] : [dayLine(turn.day)];
+    const sections = [...sectionsOf(turn, recalled.appName), ...day];
+    return sections.length === 0 ? [] : [{ messageId: turn.messageId, sections }];
+  });
+  return new Map(
+    said.map(({ messageId, sections }, place) => {
+      const preface = block === null && place === 0 ? [memoryPreface] : [];
+      const text = [...preface, ...sections].join("\n\n");
+      return [messageId, `${openingAlone}${text}${closing}\n\n`] as const;
+    }),
   );
 }
 
+/** What the current turn adds: the day alone only where the prompt names an earlier one. */
+function ownAdditions(recalled: Recalled): Additions {
+  const { changes, consents, unread, epoch, day } = recalled;
+  const { relevant, episodes, related } = withoutRepeats(recalled).memories;
+  const named = epoch.isNew ? undefined : epoch.earlier.findLast((turn) => turn.day)?.day;
+  const added = {
+    memories: { ...epoch.added, relevant, episodes, related },
+    changes,
+    consents,
+    unread,
+    omitted: epoch.addedOmitted,
+    day: day === named ? null : day,
+  };
+  return named === undefined && sectionsOf(added).length === 0 ? { ...added, day: null } : added;
+}
+
+function sectionsOf({ memories, changes, consents, unread, omitted }: Additions, appName?: string) {
+  const notes = partOf(memories, "notes");
+  const sections = [
+    deltaOf(changes),
+    ...listsOf(listedSections([memories])),
+    noteBlock(notes, appName ?? notes[0]?.scope.appId ?? ""),
+    unreadSection(unread),
+    consentSection(consents),
+  ].flatMap((section) => section ?? []);
+  return omitted === 0 ? sections : [...sections, omittedNotice(omitted)];
+}
+
 /** Delimited: no memory can close the block or imitate its parts. */
-function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []): string | null {
-  const { changes, listed, after } = partsOf(recalled, earlier);
+function blockOf(recalled: Recalled, others: readonly ShownMemories[] = []): string | null {
+  const { changes, listed, after } = partsOf(recalled, others);
   const memories = [...changes, ...listsOf(listed), ...after];
   if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
@@ -82,13 +124,21 @@ function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []):
     ...(recalled.summary ? ["conversation"] : []),
   ];
   const sections = [
-    `${memories.length > 0 ? opening : openingAlone}${memoryPreface}`,
+    memories.length > 0
+      ? `${opening}${dayLine(recalled.day)}\n${memoryPreface}`
+      : `${openingAlone}${memoryPreface}`,
     ...memories,
     ...(conversation.length > 0 ? [`# Recent Conversation\n${conversation.join("\n\n")}`] : []),
     ...(above.length > 0 ? [requestFor(above.join(" and "))] : []),
   ];
   return sections.join("\n\n") + closing;
 }
+
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
+
+const dayLine = (day: string): string => `Today is ${dayFormat.format(new Date(`${day}T00:00Z`))}.`;
+
+const namesDay = (block: string | null): boolean => block?.startsWith(opening) ?? false;
 
 function listsOf(listed: ReturnType<typeof listedSections>): string[] {
   return listed.map(({ section, lines }) =>
@@ -98,7 +148,7 @@ function listsOf(listed: ReturnType<typeof listedSections>): string[] {
 
 /** Unrounded, without the conversation. @param most stops counting beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { changes, listed, after } = partsOf(recalled);
+  const { changes, listed, after } = partsOf(withoutRepeats(recalled));
   const texts = [...changes, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
@@ -121,7 +171,8 @@ const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens =
-  readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
+  readTokens(`${opening}${dayLine("2026-11-28")}\n${memoryPreface}`).tokens +
+  sectionTokens(requestFor("memory") + closing);
 export const frameBytes = frameTokens * bytesPerToken;
 
 /** Notes have longer beginnings, which are counted with them. */
@@ -131,25 +182,31 @@ export function headingTokens(section: MemorySection): number {
     : sectionTokens(sectionHeadings[section]);
 }
 
-function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
+function partsOf(recalled: Recalled, others: readonly ShownMemories[] = []) {
   const { memories, appName } = recalled;
+  const shown = [memories, ...others];
+  const found = shown.flatMap((each) => partOf(each, "notes"));
+  const notes = noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
   const present = (section: string | null) => (section === null ? [] : [section]);
-  const top = recalled.changes.top.map((change) => ({
-    ...change,
-    line: containedLine(change.line),
-  }));
-  const notes = noteBlock(memories.notes, appName ?? memories.notes[0]?.scope.appId ?? "");
   return {
-    changes: present(deltaHeader({ ...recalled.changes, top })),
-    listed: listedSections([memories, ...earlier.map((additions) => additions.memories)]),
-    after: [notes, unread(recalled), consents(recalled)].flatMap(present),
+    changes: present(deltaOf(recalled.changes)),
+    listed: listedSections(shown),
+    after: [notes, unreadSection(recalled.unread), consentSection(recalled.consents)].flatMap(
+      present,
+    ),
   };
+}
+
+function deltaOf(changes: RecalledChanges): string | null {
+  const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
+  return deltaHeader({ ...changes, top });
 }
 
 function listedSections(shown: readonly ShownMemories[]) {
   const lines: Record<MemorySection, MemoryLine[]> = {
     profile: [],
     unverified: [],
+    fits: [],
     context: [],
     rest: [],
     notes: [],
@@ -169,7 +226,7 @@ function listedSections(shown: readonly ShownMemories[]) {
   );
 }
 
-const headed = ["profile", "unverified", "context", "rest"] as const;
+const headed = ["profile", "unverified", "fits", "context", "rest"] as const;
 
 /** A summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
@@ -180,24 +237,25 @@ function previousContext(recalled: Recalled): string {
 }
 
 function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
-  if (count === 0 && !omittedAtLeast) return [];
-  const one = count === 1 && !omittedAtLeast;
-  const number = count === 0 ? "Some" : omittedAtLeast ? `More than ${count}` : `And ${count}`;
-  return [
-    `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`,
-  ];
+  return count === 0 && !omittedAtLeast ? [] : [omittedNotice(count, omittedAtLeast)];
+}
+
+function omittedNotice(count: number, isLeast = false): string {
+  const one = count === 1 && !isLeast;
+  const number = count === 0 ? "Some" : isLeast ? `More than ${count}` : `And ${count}`;
+  return `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`;
 }
 
 /** No fact is longer. */
 const unreadCharacters = 280;
 
-function unread({ unread: messages }: Recalled): string | null {
+function unreadSection(messages: Recalled["unread"]): string | null {
   if (messages.length === 0) return null;
-  const lines = messages.map((text) => `- ${containedLine(clipped(text, unreadCharacters))}`);
+  const lines = messages.map(({ text }) => `- ${containedLine(clipped(text, unreadCharacters))}`);
   return ["## Said by the User in Another Conversation", ...lines].join("\n");
 }
 
-function consents({ consents: waiting }: Recalled): string | null {
+function consentSection(waiting: Recalled["consents"]): string | null {
   if (waiting.length === 0) return null;
   return [
     "## Waiting for the User's Consent",
@@ -230,18 +288,26 @@ function summaryText({ text }: Summary): string {
 /** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
-  const idsOf = (parts: readonly ShownPart[]) =>
+  const additions = ownAdditions(recalled);
+  const idsOf = (shown: ShownMemories) =>
     Object.fromEntries(
-      parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const),
+      blockParts.map((part) => [part, partOf(shown, part).map(({ id }) => id)] as const),
     );
-  const { rest: _, ...used } = idsOf(shownParts);
+  const { rest: _, ...used } = idsOf({ ...memories, ...(!epoch.isNew && { rest: [] }) });
   // The block was stored when the epoch opened.
-  const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
+  const added = idsOf(epoch.isNew ? withoutRepeats(recalled).memories : additions.memories);
+  const parts = {
+    ...added,
+    told: changes.top.flatMap(({ event, memoryId }) => (isGone(event) ? [] : [memoryId])),
+  };
+  const news = newsOf(recalled, additions);
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durations.get(recalled);
   return {
     revision: changes.revision,
-    memoryIds: Object.values(used).flat(),
+    memoryIds: [
+      ...new Set([...Object.values(used), ...(epoch.isNew ? [] : Object.values(added))].flat()),
+    ],
     parts,
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),
@@ -250,7 +316,31 @@ export function shownBy(recalled: Recalled): ShownContext {
     omitted: memories.omitted,
     readable: epoch.readable,
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
+    ...(news && { news }),
   };
+}
+
+const isGone = (event: ChangeEvent): boolean => event === "deleted" || event === "soft_deleted";
+
+/** Null if the turn was told nothing beside memories. */
+function newsOf(recalled: Recalled, { changes, consents, unread, ...turn }: Additions) {
+  const { top, since, count } = changes;
+  const told: ShownNews = {
+    ...(top.length > 0 && {
+      since,
+      count,
+      changes: top.map(({ rev, event, insteadId }) => [rev, event, insteadId] as const),
+    }),
+    ...(consents.length > 0 && {
+      consents: consents.map(({ id, currentId }) => [id, currentId] as const),
+    }),
+    ...(unread.length > 0 && { unread: unread.map(({ place }) => place) }),
+    ...(turn.omitted > 0 && { omitted: turn.omitted }),
+  };
+  const isInBlock = recalled.epoch.isNew && namesDay(standingBlock(recalled));
+  const day = isInBlock ? recalled.day : turn.day;
+  const news = { ...told, ...(day !== null && { day }) };
+  return Object.keys(news).length === 0 ? null : news;
 }
 
 const contextOpening = "[Previous context: ";

@@ -1,5 +1,5 @@
 import { dayMs } from "../clock.js";
-import type { ShownPart } from "../conversation/shown-turns.js";
+import type { BlockPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.js";
 import { isOperators, noteLine } from "../notes/note-block.rule.js";
 import { readTokens } from "../text/estimate-tokens.js";
@@ -15,6 +15,7 @@ export interface MemoryLine {
 export const sectionHeadings = {
   profile: "## User Profile",
   unverified: "## Unverified",
+  fits: "## Relevant to This Message",
   context: "## Recent Context",
   rest: "## Also Known",
 } as const;
@@ -22,20 +23,21 @@ export const sectionHeadings = {
 export type MemorySection = keyof typeof sectionHeadings | "notes" | "operators";
 
 /** Unverified memories are not in the profile. */
-export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
+export function sectionOf(part: BlockPart, memory: MemoryItem): MemorySection {
   if (part === "profile") return unverified(memory) === null ? part : "unverified";
   if (part === "notes") return isOperators(memory) ? "operators" : part;
-  return part === "rest" ? part : "context";
+  if (part === "rest") return part;
+  return part === "episodes" ? "context" : "fits";
 }
 
-export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
+export function lineOf(part: BlockPart, memory: MemoryItem, place: number): MemoryLine {
   const line =
     part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
   // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function textOf(memory: MemoryItem, part: ShownPart): string {
+function textOf(memory: MemoryItem, part: BlockPart): string {
   const { text, category, turns } = memory;
   if (part === "episodes")
     return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;

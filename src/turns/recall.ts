@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
+import { isoDay } from "../clock.js";
 import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
@@ -19,20 +20,25 @@ import {
 } from "../scope/scope.js";
 import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
-import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
+import {
+  type EmbeddedQuestion,
+  questionVector,
+  readQuestion,
+  timeOf,
+} from "../search/read-question.js";
 import {
   type RecallMode,
   recallModeSchema,
   type SearchRuntime,
 } from "../search/retrieval-options.js";
-import { timeZoneField } from "../search/time-span.rule.js";
+import { timeZoneField, zoneClock } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
-import { findRecall, type RecallSearch } from "./find-recall.js";
+import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { durations, type Recalled, selectMemories } from "./recalled.js";
+import { durations, isNewsGone, partOf, type Recalled, selectMemories } from "./recalled.js";
 
 export interface RecallInput extends ThreadAddress {
   /**
@@ -92,7 +98,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const { state = [], ...asks } = parseAddressed(inputSchema, input, "recall");
   const { threadId, scope } = asks;
   const { appId } = scope;
-  const { retrieval, policy, notes } = deps.config;
+  const { policy } = deps.config;
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
@@ -102,19 +108,51 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const held = new Map(
     state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])),
   );
-  const { found, question, timedOut } = await findInTime(deps, {
+  const reads = {
     ...asks,
     query,
     categories,
     reader,
     question: read,
     heldIds: [...held.keys()].filter(isStorable),
-  });
-  if (found.conversation === null) throw threadForbidden(threadId);
+  };
+  const of = { mode, reader, held, timeZone: asks.timeZone };
+  const first = await findInTime(deps, reads);
+  if (first.found.conversation === null) throw threadForbidden(threadId);
+  const continued = recalledOf(deps, asks, of, first);
+  // Seldom: what the epoch shows cannot be shown any more, or has no room for what is more important.
+  const fitting = mustFold(first.found, continued)
+    ? recalledOf(deps, asks, of, await findInTime(deps, { ...reads, isFolded: true }))
+    : continued;
+  const shownNotes = fitting.memories.notes.length;
+  if (appId !== undefined && shownNotes > 0) {
+    const fields = { threadId, step: "recall", appId, notes: shownNotes };
+    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
+  }
+  durations.set(fitting, performance.now() - startedAt);
+  return fitting;
+}
+
+interface Reading {
+  readonly mode: RecallMode;
+  readonly reader: readonly string[];
+  readonly held: ReadonlyMap<string, BaseMessage>;
+  readonly timeZone: string | undefined;
+}
+
+/** What was found, within the budget. */
+function recalledOf(
+  deps: RecallRuntime,
+  { threadId, scope: { appId } }: ThreadAddress,
+  { mode, reader, held, timeZone }: Reading,
+  { found, question, timedOut }: Awaited<ReturnType<typeof findInTime>>,
+): Recalled {
+  const { retrieval, notes } = deps.config;
   // A task says all that its agent needs; earlier tasks are others'.
   const { epoch, firstSeq, summarisedId, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
-  const { memories, asked, earlier } = selectMemories(deps, question, found);
+  const { memories, asked, earlier, added, toldIds } = selectMemories(deps, question, found);
+  const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
     ...conversation,
@@ -124,6 +162,9 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       openedBy: epoch?.lines[0]?.[0],
       firstSeq,
       earlier,
+      added,
+      addedOmitted: 0,
+      toldIds,
       readable: reader,
       summarisedId,
     },
@@ -136,18 +177,39 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       count: found.changeCount,
       top: found.changes,
     },
-    consents: found.consents,
+    consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
+    day: dayIn(timeZone ?? retrieval.timeZone, timeOf(deps)),
   };
-  const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
-  const shownNotes = fitting.memories.notes.length;
-  if (appId !== undefined && shownNotes > 0) {
-    const fields = { threadId, step: "recall", appId, notes: shownNotes };
-    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
-  }
-  durations.set(fitting, performance.now() - startedAt);
-  return fitting;
+  return fitBudget(recalled, retrieval.budgetTokens, asked);
 }
+
+/**
+ * Whether an open epoch has to end: what it told is gone, it cannot say what a value was replaced
+ * by, or what became known since is over budget and more important than what it shows.
+ */
+function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
+  const opened = found.conversation?.epoch;
+  if (!opened) return false;
+  const isUntold = found.changes
+    .slice(changes.top.length)
+    .some(({ insteadId }) => insteadId !== null);
+  if (isNewsGone(found) || isUntold) return true;
+  if (epoch.addedOmitted === 0) return false;
+  const shownIds = new Set(opened.lines.map(([, id]) => id));
+  const addedIds = new Set(partOf(epoch.added, "profile").map(({ id }) => id));
+  const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
+  return found.profile
+    .slice(0, leastShown + 1)
+    .some(
+      ({ id, updatedAt }) =>
+        !shownIds.has(id) && !addedIds.has(id) && updatedAt.getTime() > opened.openedAt,
+    );
+}
+
+/** As "2026-11-28". */
+const dayIn = (timeZone: string, time: Date): string =>
+  isoDay(new Date(zoneClock(timeZone)(time.getTime())));
 
 /** The caller's message, else the stored one. */
 function messagesShown(
@@ -163,6 +225,8 @@ function messagesShown(
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
+  /** Opens an epoch, whatever is shown. */
+  readonly isFolded?: boolean;
   readonly reader: readonly string[];
   readonly heldIds: readonly string[];
   readonly query: string;
@@ -171,15 +235,17 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 }
 
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, heldIds, query, question, reader, categories } = asks;
+  const { scope, threadId, messageIds, heldIds, query, question, reader, categories, isFolded } =
+    asks;
+  // A task shows nothing of earlier ones, so it continues no epoch.
+  const isAlone = isFolded || isDelegatedThread(threadId);
   const { budgetTokens, minSlotImportance } = config.retrieval;
   const filter = withTrust(noFilter, asks.minTrust);
   const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
   return {
     // No recorded message has an unstorable id.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
-    // A task shows nothing of earlier ones, so it continues no epoch.
-    limits: { ...readLimits(config), ...(isDelegatedThread(threadId) && { epochBytes: null }) },
+    limits: { ...readLimits(config), ...(isAlone && { epochBytes: null }) },
     reader,
     filter,
     asked: query.trim() === "" ? null : { question, search },

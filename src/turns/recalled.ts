@@ -1,14 +1,19 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
-import type { ShownPart } from "../conversation/shown-turns.js";
+import type { BlockPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
 import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
-import type { RecalledChange, RecallResult } from "./find-recall.js";
+import { onOneLine } from "../text/storable-text.js";
+import type {
+  RecalledChange,
+  RecalledConsent,
+  RecallResult,
+  UnreadMessage,
+} from "./find-recall.js";
 
 export interface RecalledMemories {
   /** Always shown: pinned memories, then slots and statements, most important first. */
@@ -36,12 +41,35 @@ export interface RecalledMemories {
   readonly timedOut?: boolean;
 }
 
-/** What an earlier turn of the epoch added before its user's message. */
-export type EarlierAdditions = { readonly messageId: string; readonly memories: ShownMemories };
+/** What a turn adds to the prompt, before its user's message. */
+export interface Additions {
+  readonly memories: ShownMemories;
+  readonly changes: RecalledChanges;
+  readonly consents: readonly RecalledConsent[];
+  readonly unread: readonly UnreadMessage[];
+  /** Memories that are always shown, became known since, and are over budget. */
+  readonly omitted: number;
+  /** The day that the turn names, as "2026-11-28"; null if the prompt names it already. */
+  readonly day: string | null;
+}
+
+interface EarlierAdditions extends Additions {
+  readonly messageId: string;
+}
 
 export type ShownMemories = Readonly<
-  Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>
+  Partial<Record<BlockPart, readonly (MemoryItem | MemoryHit)[]>>
 >;
+
+/** Changes that a thread was not told of. */
+export interface RecalledChanges {
+  /** The revision that it was told last. */
+  readonly since: number;
+  readonly revision: number;
+  readonly count: number;
+  /** The three most important, most important first. */
+  readonly top: readonly RecalledChange[];
+}
 
 /** Turns whose prompts only grow: each begins with the one before. */
 interface Epoch {
@@ -52,6 +80,12 @@ interface Epoch {
   /** `seq` of the first message shown verbatim. */
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
+  /** What is always shown and became known since the epoch began, as far as no turn showed it. */
+  readonly added: ShownMemories;
+  /** How many of these are over budget. */
+  readonly addedOmitted: number;
+  /** Ids of memories that earlier turns were told in full by a change. */
+  readonly toldIds: readonly string[];
   readonly readable: readonly string[];
   /** The message that the newest summary ends with, even if it is not shown yet. */
   readonly summarisedId: string | null;
@@ -82,20 +116,13 @@ export interface Recalled {
   readonly memories: RecalledMemories;
   /** The name of the notes' app (`notes.apps`). @default its id */
   readonly appName?: string;
-  /** Changes that this thread was not shown. */
-  readonly changes: {
-    readonly since: number;
-    readonly revision: number;
-    readonly count: number;
-    /** The three most important, most important first. */
-    readonly top: readonly RecalledChange[];
-  };
-  /** Unextracted messages of the user's other threads, in a thread's first turn. */
-  readonly unread: readonly string[];
-  /**
-   * Open requests that the agent may ask about, newest first; only if the recall asked for them.
-   */
-  readonly consents: readonly PendingConsent[];
+  readonly changes: RecalledChanges;
+  /** Unextracted messages of the user's other threads, oldest first, in a thread's first turn. */
+  readonly unread: readonly UnreadMessage[];
+  /** Open requests that the agent may ask about, newest first, unless the epoch shows them. */
+  readonly consents: readonly RecalledConsent[];
+  /** Today in the user's time zone, as "2026-11-28". */
+  readonly day: string;
 }
 
 /** Milliseconds that each recall took. */
@@ -112,7 +139,7 @@ export const noMemories: RecalledMemories = {
 };
 
 /** By priority in the budget. */
-export const memoryParts: readonly ShownPart[] = [
+export const memoryParts: readonly BlockPart[] = [
   "profile",
   "relevant",
   "episodes",
@@ -121,39 +148,84 @@ export const memoryParts: readonly ShownPart[] = [
   "rest",
 ];
 
-export function partOf(memories: ShownMemories, part: ShownPart): readonly MemoryItem[] {
+export function partOf(memories: ShownMemories, part: BlockPart): readonly MemoryItem[] {
   return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-/** What the epoch showed before: its block by part, and each later turn's additions. */
-function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
-  const block: Record<"profile" | "rest" | "notes", MemoryItem[]> = {
-    profile: [],
-    rest: [],
-    notes: [],
-  };
-  const added = new Map<string, Partial<Record<ShownPart, MemoryItem[]>>>();
-  for (const [messageId, id, part] of found.conversation?.epoch?.lines ?? []) {
-    const memory = id === null ? undefined : found.shown.get(id);
-    if (!memory || part === null) continue;
-    // The other parts stay with their turn.
-    if (part === "profile" || part === "rest" || part === "notes") block[part].push(memory);
-    else {
-      const parts = added.get(messageId) ?? {};
-      parts[part] = [...(parts[part] ?? []), memory];
-      added.set(messageId, parts);
-    }
-  }
-  const earlier: EarlierAdditions[] = [...added].map(([messageId, memories]) => ({
-    messageId,
-    memories,
-  }));
-  return { block, earlier };
+/** `shown` without what a change tells in full: the prompt has it once. */
+export function withoutTold<Shown extends ShownMemories>(
+  shown: Shown,
+  { top }: Pick<RecalledChanges, "top">,
+): Shown {
+  if (top.length === 0) return shown;
+  const lines = new Map(top.map(({ memoryId, line }) => [memoryId, line]));
+  const isTold = ({ id, text }: MemoryItem) => !!lines.get(id)?.includes(onOneLine(text));
+  const untold = memoryParts.flatMap((part) => {
+    const all = shown[part];
+    const kept = all?.filter((each) => !isTold("memory" in each ? each.memory : each));
+    return all && kept && kept.length < all.length ? [[part, kept] as const] : [];
+  });
+  return { ...shown, ...Object.fromEntries(untold) };
 }
 
+/** Of the parts that the opening turn shows in the block, later turns add what is new. */
+const standingParts = ["profile", "rest", "notes"] as const;
+
+type Parts = Partial<Record<BlockPart, readonly MemoryItem[]>>;
+
+/** What the epoch showed before: its block, and what each turn added to it. */
+function earlierInEpoch({
+  conversation,
+  shown,
+  told,
+}: Pick<RecallResult, "conversation" | "shown" | "told">) {
+  const lines = (conversation?.epoch?.lines ?? []).flatMap(([messageId, id, part]) => {
+    const memory = id === null ? undefined : shown.get(id);
+    return memory && part !== null ? [{ messageId, memory, part }] : [];
+  });
+  const openedBy = conversation?.epoch?.lines[0]?.[0];
+  const isBlocks = ({ messageId, part }: (typeof lines)[number]) =>
+    messageId === openedBy && standingParts.some((each) => each === part);
+  const partsOf = (some: typeof lines): Parts =>
+    Object.fromEntries(
+      memoryParts.map((name) => [
+        name,
+        some.flatMap(({ part, memory }) => (part === name ? memory : [])),
+      ]),
+    );
+  const added = lines.filter((line) => !isBlocks(line) && line.part !== "told");
+  const turns = new Set([...added, ...told].map(({ messageId }) => messageId));
+  const earlier = [...turns].map((messageId): EarlierAdditions => {
+    const its = told.find((turn) => turn.messageId === messageId);
+    const { since = 0, count = 0, omitted = 0, day = null } = its?.news ?? {};
+    const { changes: top = [], consents = [], unread = [] } = its ?? {};
+    const changes = { since, revision: since, count, top };
+    const memories = partsOf(added.filter((line) => line.messageId === messageId));
+    return { messageId, memories, changes, consents, unread, omitted, day };
+  });
+  return {
+    block: partsOf(lines.filter(isBlocks)),
+    earlier,
+    toldIds: lines.flatMap(({ part, memory }) => (part === "told" ? memory.id : [])),
+  };
+}
+
+/** Whether something that the epoch told has been deleted since: a prompt could not repeat it. */
+export function isNewsGone({ told }: Pick<RecallResult, "told">): boolean {
+  return told.some(
+    ({ news, changes, consents, unread }) =>
+      changes.length < (news.changes?.length ?? 0) ||
+      consents.length < (news.consents?.length ?? 0) ||
+      unread.length < (news.unread?.length ?? 0),
+  );
+}
+
+const allOf = (shown: ShownMemories): readonly MemoryItem[] =>
+  memoryParts.flatMap((part) => partOf(shown, part));
+
 /**
- * An open epoch keeps its block and adds new matches. `asked`: ids of matching profile memories,
- * best first.
+ * An open epoch keeps its block and adds new matches, and what is always shown and became known
+ * since. `asked`: ids of matching profile memories, best first.
  */
 export function selectMemories(
   deps: SearchRuntime,
@@ -161,22 +233,32 @@ export function selectMemories(
   found: RecallResult,
 ) {
   const epoch = found.conversation?.epoch;
-  if (!epoch)
-    return { ...selectParts(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
-  const { block, earlier } = earlierInEpoch(found);
-  const { profile, rest, notes } = block;
-  const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
-    memoryParts.flatMap((part) => partOf(shown, part)),
-  );
+  if (!epoch) {
+    const earlier: readonly EarlierAdditions[] = [];
+    return { ...selectParts(deps, question, found), earlier, added: {}, toldIds: [] };
+  }
+  const { block, earlier, toldIds } = earlierInEpoch(found);
+  const { profile = [], rest = [], notes = [] } = block;
+  const before = [block, ...earlier.map(({ memories }) => memories)].flatMap(allOf);
+  const shownIds = new Set([...before.map(({ id }) => id), ...toldIds]);
+  const isNew = ({ id }: MemoryItem) => !shownIds.has(id);
+  const added = { profile: found.profile.filter(isNew), notes: found.notes.filter(isNew) };
   // They count against a category's length, and are not repeated.
+  const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
   const { memories } = selectParts(deps, question, {
     ...found,
-    profile: before,
+    profile: [...before, ...told, ...added.profile],
     rest: [],
     notes: [],
   });
   const { omitted } = epoch;
-  return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier };
+  return {
+    memories: { ...memories, profile, rest, notes, omitted },
+    asked: [],
+    earlier,
+    added,
+    toldIds,
+  };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */

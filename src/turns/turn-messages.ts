@@ -10,7 +10,7 @@ import {
   saidInState,
   standingBlock,
 } from "./memory-block.js";
-import { memoryParts, partOf, type Recalled } from "./recalled.js";
+import { memoryParts, partOf, type Recalled, withoutTold } from "./recalled.js";
 
 /** The system message, or the user's message that opened the epoch. */
 export type InjectAs = "system" | "user";
@@ -50,13 +50,22 @@ export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
   const { instructions, talk } = shownMessages(state, known);
   const held = new Set(state.map(({ id }) => id));
   const shown = new Set(talk.map(({ id }) => id));
-  const { memories, recent, gap, omitted, changes, consents, unread, summary, epoch } = known;
+  const { recent, gap, omitted, changes, consents, unread, summary, epoch } = known;
+  const memories = withoutTold(known.memories, changes);
   const earlier = epoch.earlier.filter(({ messageId }) => shown.has(messageId));
   return {
     summaryId: summary?.id ?? null,
     memories: {
-      ...Object.fromEntries(memoryParts.map((part) => [part, partOf(memories, part).length])),
-      earlier: earlier.flatMap((added) => Object.values(added.memories).flat()).length,
+      ...Object.fromEntries(
+        memoryParts.map((part) => [
+          part,
+          partOf(memories, part).length + partOf(epoch.added, part).length,
+        ]),
+      ),
+      earlier: earlier.flatMap((turn) => [
+        ...Object.values(turn.memories).flat(),
+        ...[turn.changes.top, turn.consents, turn.unread].flat(),
+      ]).length,
     },
     omittedMemories: memories.omitted,
     changes: changes.count,

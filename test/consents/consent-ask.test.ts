@@ -71,7 +71,7 @@ describe("consent where nobody can ask the user", () => {
     await say(graph, "I just moved to Lisbon.", thread);
     expect(await known(memory, thread)).toEqual(["Cleo", "Lisbon"]);
     await say(graph, "And now?", thread);
-    expect(promptOf(model)).toContain("city: Lisbon");
+    expect(promptOf(model)).toContain("↑updated: [Profile] The user lives in Lisbon.");
     expect(promptOf(model)).not.toContain("Consent");
   });
 

@@ -208,8 +208,8 @@ describe("decisions", () => {
       new: { decision: "approve", via: "code", request: null },
     });
     const { changes } = await memory.recall(thread);
-    const created = { event: "created", line: "[Profile] The user lives in Porto. (imp=4)" };
-    expect(changes.top).toContainEqual(expect.objectContaining(created));
+    const told = { event: "updated", line: "[Profile] The user lives in Porto." };
+    expect(changes.top).toContainEqual(expect.objectContaining(told));
   });
 
   it("A refusal changes nothing and is remembered for thirty days", async () => {

@@ -47,8 +47,8 @@ describe("threads.shown", () => {
     expect(second).toMatchObject({ turn: 2, seq: 2, revision: 3 });
     expect(second?.memories.map(({ part, text }) => [part, text])).toEqual([
       ["profile", "The user drinks green tea."],
-      ["rest", "The user owns a canoe."],
       ["rest", "The user plays chess."],
+      ["told", "The user owns a canoe."],
     ]);
     const { rows } = await db.pool.query(
       `select m.message_id from "${db.schema}".message m join "${db.schema}".thread t on t.id = m.thread_ref

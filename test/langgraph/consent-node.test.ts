@@ -72,7 +72,7 @@ describe("the consent node", () => {
     const approved = { id: porto, decision: "approve" };
     const done = await resume({ decisions: [approved, { id: they, decision: "refuse" }] });
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
-    expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
+    expect(model.calls[0]!.messages[0]!.text).toContain("city is Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
     const decided = await memory.consents.list({
       scope: addressOf(thread).scope,

@@ -193,7 +193,7 @@ describe("messages of other middleware", () => {
     await say(agent, "Which instrument? Cello?", thread);
     expect(lines(model.calls[0]!.messages)).toEqual([
       expect.stringMatching(
-        /^human: <memory>[\s\S]*cello\.\n<\/memory>\n\nWhich instrument\? Cello\?$/,
+        /^human: <memory>[\s\S]*cello\.\n\nToday is .*\n<\/memory>\n\nWhich instrument\? Cello\?$/,
       ),
       "human: <system-reminder>Be brief.</system-reminder>",
     ]);

@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import {
   type Memory,
   memoryAnnotation,
@@ -118,8 +119,8 @@ describe("a node that returns its view", () => {
       const calls = model.calls.filter((_, index) => where === "by hand" || index % 2 === 0);
       for (const { messages } of calls) {
         const shown = lines(messages).join("\n");
-        expect(shown.match(/dish: zanzibar/g)).toHaveLength(1);
-        expect(shown.match(/Answer consistently/g)).toHaveLength(1);
+        expect(shown.match(/zanzibar/g)).toHaveLength(1);
+        expect(shown.split(memoryPreface)).toHaveLength(2);
         for (const text of ["early", "question 1"])
           expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
       }

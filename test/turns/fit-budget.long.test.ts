@@ -64,6 +64,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
     top: many(
       fc.record({
         rev: fc.nat(),
+        memoryId: fc.uuid(),
+        insteadId: fc.constant(null),
         event: fc.constantFrom("created" as const, "merged" as const),
         line,
       }),
@@ -91,13 +93,24 @@ const recalled: fc.Arbitrary<Recalled> = fc
         value: fc.option(line),
         text: line,
         current: fc.option(line),
+        currentId: fc.constant(null),
       }),
       3,
     ),
   })
   .map(({ memories, top, consents, again, summary, omitted }) => ({
     mode: "active",
-    epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
+    epoch: {
+      isNew: true,
+      firstSeq: 0,
+      earlier: [],
+      added: {},
+      addedOmitted: 0,
+      toldIds: [],
+      readable: [],
+      summarisedId: null,
+    },
+    day: "2026-11-28",
     memories: again
       ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
       : memories,
@@ -128,6 +141,7 @@ describe("fitBudget", () => {
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
       }),
+      { numRuns: 500 },
     ));
 
   it("blockTokens counts the tokens of the printed block", () =>

@@ -13,6 +13,7 @@ const headings = [
   "# Recent Conversation",
   "## User Profile",
   "## Unverified",
+  "## Relevant to This Message",
   "## Recent Context",
   "## Also Known",
   "## Waiting for the User's Consent",
@@ -41,7 +42,9 @@ describe("the memory block", () => {
     );
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "vpn" })) ?? "";
     const sections = block.split("\n\n");
-    expect(sections[0]).toBe(`<memory>\n# Long-term Memory\n${memoryPreface}`);
+    expect(sections[0]?.replace(/Today is \w+, \d+ \w+ \d{4}\.\n/, "")).toBe(
+      `<memory>\n# Long-term Memory\n${memoryPreface}`,
+    );
     const profile = sections.find((section) => section.startsWith("## User Profile"));
     const unverified = sections.find((section) => section.startsWith("## Unverified"));
     expect(profile).toContain("- tea: green");
@@ -81,7 +84,7 @@ describe("the memory block", () => {
   });
 
   it("The memory block shows a summary with its turns, and the beginning of an episode", async () => {
-    const memory = db.memory();
+    const memory = db.memory({ clock: () => new Date("2030-01-02T12:00:00Z") });
     const { scope, threadId } = newAddress();
     const cello = { key: "instrument", value: "cello", origin: "user" } as const;
     const text = `They talked about the cello ${"and bows ".repeat(20)}at length.`;
@@ -100,6 +103,7 @@ describe("the memory block", () => {
     expect(lines).toEqual([
       "<memory>",
       "# Long-term Memory",
+      "Today is Wednesday, 2 January 2030.",
       memoryPreface,
       "",
       "## User Profile",
@@ -150,7 +154,7 @@ describe("the memory block", () => {
   const slot = { ...tea, text: "The user drinks green tea." };
   const name = { category: "profile", key: "name", value: "Ana", text: "The user's name is Ana." };
   const summary = { ...aSummary, startTurn: 1, endTurn: 4, text: "They met." };
-  const long = `# Long-term Memory\n${memoryPreface}`;
+  const long = `# Long-term Memory\nToday is Wednesday, 2 January 2030.\n${memoryPreface}`;
   const [ofMemory, ofConversation, ofBoth] = [
     "memory",
     "conversation",
@@ -158,8 +162,8 @@ describe("the memory block", () => {
   ].map((above) => `Answer consistently using the ${above} above.`);
   const profile = "## User Profile\n- tea: green";
   const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
-  const fits =
-    "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
+  const fits = "## Relevant to This Message\n- [relationships] Leo is allergic to nuts.";
+  const episodes = "## Recent Context\n- turns 1-10: They discussed nuts.";
   const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
   const notes =
     "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +
@@ -184,11 +188,7 @@ describe("the memory block", () => {
     ["a slot", { drafts: [slot] }, [long, profile, ofMemory]],
     ["a note", { drafts: [note] }, [long, notes, ofMemory]],
     ["a procedure", { drafts: [steps] }, []],
-    [
-      "an episode",
-      { drafts: [met], query: "nuts" },
-      [long, fits.replace(/\n.*allergic.*/, ""), ofMemory],
-    ],
+    ["an episode", { drafts: [met], query: "nuts" }, [long, episodes, ofMemory]],
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
     [
       "messages without a summary",
@@ -205,7 +205,7 @@ describe("the memory block", () => {
     [
       "all",
       { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
-      [long, profile, fits, notes, waits, conversation, ofBoth],
+      [long, profile, fits, episodes, notes, waits, conversation, ofBoth],
     ],
   ])(
     "A memory block of %s has headings with lines, and what it refers to above",
@@ -323,6 +323,7 @@ describe("the memory block", () => {
               value: three,
               text: one,
               current: two,
+              currentId: null,
             },
           ],
         });

@@ -61,7 +61,7 @@ describe("the changes shown to a turn", () => {
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([
       "Memory updates:",
-      "- +created: [Knowledge] Ana works as a welder. (imp=4)",
+      "- ↑updated: [Knowledge] Ana works as a welder.",
       "- +created: [Knowledge] The tax return is due on Friday. (imp=2)",
     ]);
     for (const value of ["clerk", "baker"]) await works(value);

@@ -56,6 +56,24 @@ export function changeLine(
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }
 
+/** A change as a thread is told it. */
+export interface ToldChange {
+  readonly event: ChangeEvent;
+  /** Of the change log. */
+  readonly line: string;
+  readonly importance: number;
+  /** What it replaces of what the prompt shows. */
+  readonly instead: string | null;
+}
+
+/** A thread may be told of another event than the log has: what it never saw was created for it. */
+export function toldLine({ event, line, importance, instead }: ToldChange): string {
+  const words = line.replace(/ \(imp=\d\)$/, "");
+  if (event === "created") return `${words} (imp=${Math.round(importance)})`;
+  if (event !== "updated" || instead === null) return words;
+  return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
+}
+
 const signs: Readonly<Record<ChangeEvent, string>> = {
   created: "+created",
   updated: "↑updated",
