@@ -42,20 +42,26 @@ function withNodes(build: Build) {
   const chat: typeof state.Node = async ({ messages, mnemograph }) => ({
     messages: [await bound.invoke(modelView(messages, mnemograph, injectAs))],
   });
-  return new StateGraph(state)
-    .addNode("recall", recallNode(memory, { onError, memoryMode }))
-    .addNode("chat", chat)
-    .addNode("tools", new ToolNode(tools))
-    .addNode("remember", rememberNode(memory, { session, onError }))
-    .addEdge(START, "recall")
-    .addEdge("recall", "chat")
-    .addConditionalEdges(
-      "chat",
-      (now) => (toolsCondition(now) === "tools" ? "tools" : "remember"),
-      ["tools", "remember"],
-    )
-    .addEdge("tools", "chat")
-    .compile(saverOf(build));
+  return (
+    new StateGraph(state)
+      .addNode("recall", recallNode(memory, { onError, memoryMode }))
+      .addNode("chat", chat)
+      .addNode("tools", new ToolNode(tools))
+      .addNode("remember", rememberNode(memory, { session, onError }))
+      .addEdge(START, "recall")
+      .addEdge("recall", "chat")
+      .addConditionalEdges(
+        "chat",
+        (now) => (toolsCondition(now) === "tools" ? "tools" : "remember"),
+        ["tools", "remember"],
+      )
+      // A run that an interrupt stopped goes on without what was recalled.
+      .addConditionalEdges("tools", ({ mnemograph }) => (mnemograph ? "chat" : "recall"), [
+        "chat",
+        "recall",
+      ])
+      .compile(saverOf(build))
+  );
 }
 
 const builders = {

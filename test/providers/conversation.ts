@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { HumanMessage } from "@langchain/core/messages";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, interrupt } from "@langchain/langgraph";
 import {
@@ -75,13 +75,19 @@ const deeds: readonly [
   ],
 ];
 
+const works = ["summary", "facts", "insights", "verdicts"];
+
+/** What a request of memory's own work asks for. A model that thinks cannot be made to call a tool. */
+export const workOf = ({ schemas }: ModelRequest): string | undefined =>
+  works.find((work) => Object.hasOwn(schemas[0]?.schema.properties ?? {}, work));
+
 /** Answers the agent and its subagents, and does memory's own work. */
 export function replyTo(request: ModelRequest): Reply {
   const prompt = [request.system, ...request.messages.flatMap(({ texts }) => texts)].join("\n");
-  const { properties = {} } = (request.wanted?.schema ?? {}) as { properties?: object };
-  if ("summary" in properties) return { structured: { reasoning: "", summary: "They talked." } };
-  if ("facts" in properties) return learned(prompt);
-  if (request.wanted) return { structured: { insights: [], verdicts: [] } };
+  const work = workOf(request);
+  if (work === "summary") return { structured: { reasoning: "", summary: "They talked." } };
+  if (work === "facts") return learned(prompt);
+  if (work) return { structured: { [work]: [] } };
   const { results, texts } = request.messages.at(-1)!;
   if (results.length > 0) return "It is done.";
   const said = turns.find((turn) => texts.join("\n").endsWith(turn)) ?? "";
@@ -106,7 +112,7 @@ export interface Talk {
   /** One turn, with all that was shown to the program that runs it. */
   say(text: string, streams: boolean): Promise<unknown>;
   /** The messages that the graph keeps; null where there is none. */
-  kept(): Promise<unknown[] | null>;
+  kept(): Promise<BaseMessage[] | null>;
 }
 
 interface TalkOptions extends TurnOptions {

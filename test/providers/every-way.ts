@@ -3,7 +3,7 @@ import { addressOf, newThread } from "../langgraph/conversation.js";
 import { type ProviderName, providerNames, useProviders } from "../support/providers/clients.js";
 import type { RunningProvider } from "../support/providers/provider-server.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { replyTo, talkIn, turns, type WayIn, waysIn } from "./conversation.js";
+import { replyTo, talkIn, turns, type WayIn, waysIn, workOf } from "./conversation.js";
 
 interface Case {
   readonly name: ProviderName;
@@ -44,7 +44,8 @@ const agentsRequests = ({ exchanges }: Pick<RunningProvider, "exchanges">, way: 
   exchanges
     .map(({ request }) => request)
     .filter(
-      ({ wanted, toolNames }) => !wanted && (way !== "supervisor" || toolNames.includes("planner")),
+      (request) =>
+        !workOf(request) && (way !== "supervisor" || request.toolNames.includes("planner")),
     );
 
 export function conversationsOf(cases: readonly Case[]): void {
@@ -98,8 +99,12 @@ export function conversationsOf(cases: readonly Case[]): void {
       const recorded = await memory.threads.messages({ ...address, limit: 200 });
       const ofUser = recorded.filter(({ role }) => role === "user");
       expect(ofUser.map(({ text }) => text)).toEqual(turns);
-      const all = kept?.length === recorded.length;
-      if (kept) expect(all).toBe(each.session === "full");
+      if (kept) {
+        expect(kept.length === recorded.length).toBe(each.session === "full");
+        expect(recorded.slice(-kept.length).map(({ messageId }) => messageId)).toEqual(
+          kept.map(({ id }) => id),
+        );
+      }
 
       // What is known is shown once in each later request of the agent.
       const later = requests.slice(firsts[learnedIn]).map(({ parts }) => JSON.stringify(parts));

@@ -1,0 +1,3 @@
+import { conversationsOf, everyCase } from "./every-way.js";
+
+conversationsOf(everyCase);
