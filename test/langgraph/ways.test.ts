@@ -1,4 +1,3 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, interrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
@@ -6,19 +5,10 @@ import { z } from "zod";
 import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  answering,
-  lines,
-  newThread,
-  say,
-  streamed,
-  summarizing,
-  transcript,
-} from "./conversation.js";
+import { answering, lines, newThread, say, summarizing, transcript } from "./conversation.js";
 import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
-const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
 const looks = (...places: string[]) => ({
   toolCalls: places.map((at) => ({ name: "look", args: { at } })),
 });
@@ -87,34 +77,4 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     const all = ["question 1", "answer 0", ...answered, "question 3", "answer 3"];
     expect(await transcript(database, thread)).toEqual(all);
   });
-
-  it.each(["system", "user"] as const)(
-    "An agent is shown one recall in all model calls of a turn (as %s)",
-    async (injectAs) => {
-      const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
-      const memory = database.memory({ model: summarizing(), config });
-      const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
-      const model = new ScriptedChatModel({ replies });
-      const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
-      const thread = newThread();
-      await say(graph, "question 1", thread);
-      const input = { messages: [new HumanMessage("question 2")] };
-      expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
-        { type: "memory.recall", status: "ok" },
-        { type: "memory.remember", status: "ok", recorded: 7 },
-      ]);
-      const round = [
-        ...(injectAs === "system"
-          ? [expect.stringContaining("summary 1"), "human: question 2"]
-          : ["human: [Previous context: summary 1]\n\nquestion 2"]),
-        ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
-      ];
-      expect(shownIn(model.calls[3])).toEqual(round);
-      expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
-      const { messages } = await say(graph, "question 3", thread);
-      expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
-      expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
-      expect(await transcript(database, thread)).toHaveLength(11);
-    },
-  );
 });

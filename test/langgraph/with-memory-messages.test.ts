@@ -1,12 +1,9 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
-  addressOf,
   agentWithMemory,
   answering,
   chatAgent,
@@ -16,47 +13,11 @@ import {
   rounds,
   say,
   summarizing,
-  toolAgent,
   transcript,
 } from "./conversation.js";
 
 const database = useTestDatabase();
 const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
-
-it("Tool messages stay in the outer state, also of parallel calls and errors, and are recorded", async () => {
-  const memory = database.memory();
-  const weather = tool(({ city }) => `sun in ${city}`, {
-    name: "weather",
-    schema: z.object({ city: z.string() }),
-  });
-  const broken = tool(() => Promise.reject(new Error("out of order")), {
-    name: "broken",
-    schema: z.object({}),
-  });
-  const toolCalls = [
-    { name: "weather", args: { city: "Rome" }, id: "call-a" },
-    { name: "weather", args: { city: "Oslo" }, id: "call-b" },
-    { name: "broken", args: {}, id: "call-c" },
-  ];
-  const { agent, model } = toolAgent([{ toolCalls }, "sunny", "again"], [weather, broken]);
-  const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-  const thread = newThread();
-  const { messages } = await say(graph, "weather?", thread);
-  expect(lines(messages)).toEqual([
-    "human: weather?",
-    "ai: (weather) (weather) (broken)",
-    "tool: sun in Rome",
-    "tool: sun in Oslo",
-    expect.stringMatching(/^tool: Error: out of order/),
-    "ai: sunny",
-  ]);
-  const { gap } = await memory.recall(addressOf(thread));
-  expect(lines(gap)).toEqual(lines(messages));
-  const answered = gap.map((message) => ("tool_call_id" in message ? message.tool_call_id : null));
-  expect(answered).toEqual([null, null, "call-a", "call-b", "call-c", null]);
-  await say(graph, "and now?", thread);
-  expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
-});
 
 it.each(["system", "user"] as const)(
   "Recalled messages are neither recorded nor summarised (as %s)",

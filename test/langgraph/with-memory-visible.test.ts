@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { inspect } from "node:util";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph, type StreamMode } from "@langchain/langgraph";
@@ -17,7 +16,6 @@ import {
   answering,
   chatAgent,
   favouriteDish,
-  knownThread,
   lines,
   newThread,
   oneNode,
@@ -124,25 +122,6 @@ describe("streams", () => {
     };
     for (const subgraphs of [false, true])
       expect(await of(wrapped, subgraphs)).toBe(await of(alone, subgraphs));
-  });
-
-  it("Streams and states have only the agent's own keys, and nothing recalled", async () => {
-    const { memory, graph, model } = agentWithMemory(database.memory());
-    const thread = await knownThread(memory);
-    for (const subgraphs of [false, true]) {
-      const input = { messages: [new HumanMessage("What do I like?")] };
-      const chunks = await streamed(graph, input, {
-        ...thread,
-        streamMode: ["values", "updates"],
-        subgraphs,
-      });
-      expect(chunks.length).toBeGreaterThan(4);
-      expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
-      expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");
-    }
-    const result = await graph.invoke({ messages: [new HumanMessage("Again?")] }, thread);
-    expect(Object.keys(result)).toEqual(["messages"]);
-    expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
   });
 
   it("Streams report what memory did", async () => {
