@@ -1,20 +1,13 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
-import { jsonReader } from "../text/plain-json.js";
+import { askForJson } from "./ask-for-json.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
-import {
-  answersIn,
-  type GivenAnswers,
-  malformed,
-  rawText,
-  requireWhole,
-  stopError,
-  withDeadline,
-} from "./model-answer.js";
-import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
+import { answersIn, cutOff, cutReason, malformed, rawText, withDeadline } from "./model-answer.js";
+import type { FoundJson } from "./read-json.js";
+import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {
   /** Appended to the instructions, and to the input. */
@@ -35,10 +28,6 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly omissions?: Omissions | undefined;
 }
 
-// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI
-// parses.
-const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
-
 /**
  * Returns a malformed answer to the model once.
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
@@ -57,7 +46,8 @@ export async function callStructured<Output extends Record<string, unknown>>(
   };
   const first = await askChecked(call, question);
   if (first.valid) return accepted(first.answer);
-  const again = `Answer again as ${call.name}, with every field filled in.`;
+  const schema = JSON.stringify(wireSchema(call.schema));
+  const again = `Answer again as ${call.name}, with JSON alone, by this schema: ${schema}`;
   const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
   const second = await askChecked(call, [...question, new AIMessage(first.raw), objection]);
   if (second.valid) return accepted(second.answer);
@@ -100,59 +90,50 @@ async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
-  let reply: { raw: BaseMessage; parsed: unknown };
-  const wire = wireSchema(call.schema);
-  const charge = async (message: BaseMessage | null, answered: CountedCall["answered"]) => {
-    const asked = () => [...messages.map(({ text }) => text), JSON.stringify(wire)].join("\n");
-    await call.charge?.(tokenUsage(message, { asked, answered }));
-  };
+  const { model, name, timeoutMs } = call;
+  const schema = wireSchema(call.schema);
+  let reply: BaseMessage;
   try {
-    const structured = call.model.withStructuredOutput(wire, {
-      name: call.name,
-      includeRaw: true,
-      ...(isOpenAI(call.model) && { strict: true }),
-    });
-    reply = await withDeadline(call.timeoutMs, (signal) =>
-      structured.invoke(messages, { ...hidden, signal, runName: `mnemograph.${call.name}` }),
+    reply = await withDeadline(timeoutMs, (signal) =>
+      askForJson({ model, messages, name, schema, signal }),
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
-    const stopped = stopError(cause);
-    if (stopped) {
-      await charge(null, () => (stopped.code === "MODEL_FAILED" ? tokensUntilCut(call.model) : ""));
-      throw stopped;
-    }
-    if (isParserError(cause)) {
-      const output = unparsed(cause);
-      await charge(null, () => output);
-      return rejected({ raw: "(unreadable)", output }, "it is not valid JSON");
-    }
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
-  const { raw, parsed } = reply;
-  if (!BaseMessage.isInstance(raw)) {
-    await charge(null, () => JSON.stringify(jsonReader()(parsed)) ?? "");
-    return readAnswers(call, { values: [parsed], broken: false }, "(unreadable)");
-  }
-  await charge(raw, () => rawText(raw));
-  requireWhole(raw);
-  return readAnswers(call, answersIn(raw, call.name), rawText(raw));
+  const asked = () => [...messages.map(({ text }) => text), JSON.stringify(schema)].join("\n");
+  await call.charge?.(tokenUsage(reply, { asked, answered: () => rawText(reply) }));
+  const cut = cutReason(reply);
+  const answer = readAnswers(call, reply, cut !== undefined);
+  if (cut !== undefined && !answer.valid) throw cutOff(cut);
+  return answer;
 }
 
 function readAnswers<Output extends Record<string, unknown>>(
-  { schema }: StructuredCall<Output>,
-  { values, broken }: GivenAnswers,
-  raw: string,
+  { schema, name }: StructuredCall<Output>,
+  reply: BaseMessage,
+  isCut: boolean,
 ): Answer<Output> {
+  const { found, isBroken } = answersIn(reply, name, isCut);
+  const raw = rawText(reply);
   const given = { raw, output: raw };
-  if (broken) return rejected(given, "it is not complete JSON");
-  const fitted = values.map((value) => fitAnswer<Output>(schema, value));
-  const answer = merged<Output>(schema, fitted);
+  if (isBroken) return rejected(given, "it is not complete JSON");
+  const answer = merged<Output>(
+    schema,
+    found.map((one) => fitFound(schema, one)),
+  );
   if (answer) return { valid: true, answer };
-  if (values.length === 0) return rejected(given, "it is not the JSON that was asked for");
-  if (values.length > 1) return rejected(given, "it is several answers");
-  const { error = new z.ZodError([]) } = schema.safeParse(values[0]);
+  const [first, ...others] = found;
+  if (!first) return rejected(given, "it is not the JSON that was asked for");
+  if (others.length > 0) return rejected(given, "it is several answers");
+  const { error = new z.ZodError([]) } = schema.safeParse(first.value);
   return rejected(given, z.prettifyError(error), faultOf(error));
+}
+
+/** What was cut counts as one item. */
+function fitFound<Output>(schema: z.ZodObject, { value, isPartial }: FoundJson) {
+  const fitted = fitAnswer<Output>(schema, value);
+  return fitted && { ...fitted, dropped: fitted.dropped + (isPartial ? 1 : 0) };
 }
 
 function merged<Output extends Record<string, unknown>>(
@@ -173,7 +154,6 @@ function merged<Output extends Record<string, unknown>>(
   }, first);
 }
 
-/** JSON Schema, not zod: with zod, clients discard a whole answer for one wrong field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => void delete jsonSchema.default,
@@ -181,28 +161,10 @@ function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   return wire;
 }
 
-/** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
-const isOpenAI = (model: BaseChatModel): boolean =>
-  ["openai", "azure_openai"].includes(model._llmType());
-
 /** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
     .map(({ path, code }) => `${path.map(String).join(".") || "it"} (${code})`)
     .join(", ");
-}
-
-/** ChatOpenAI throws its parser's error; other models return `parsed: null`. */
-function isParserError(error: unknown): boolean {
-  const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
-  return (
-    error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name))
-  );
-}
-
-/** OpenAI's client omits the text; then the error's message remains. */
-function unparsed(error: unknown): string {
-  const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
-  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;
 }

@@ -1,18 +1,25 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { jsonIn } from "./fit-answer.js";
+import { type FoundJson, jsonIn } from "./read-json.js";
 
 export function malformed(output: string): Error {
   // Not in the message: logs must not contain texts of users and models.
   return Object.assign(new Error("The model's output cannot be used."), { output });
 }
 
+const causeOf = (error: unknown) =>
+  error instanceof Error
+    ? (error.cause as { output?: unknown; isRefusal?: boolean } | undefined)
+    : undefined;
+
 export function malformedOutput(error: unknown): string | null {
-  const cause =
-    error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
-  return typeof cause?.output === "string" ? cause.output : null;
+  const output = causeOf(error)?.output;
+  return typeof output === "string" ? output : null;
 }
+
+/** Whether the model refused, or a filter stopped it. Asked again, it would again. */
+export const isRefusal = (error: unknown): boolean => causeOf(error)?.isRefusal === true;
 
 /** Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
 export async function withDeadline<Result>(
@@ -40,34 +47,23 @@ const withheld =
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
 /**
- * @throws MemoryError `MODEL_FAILED` if the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals
- * and filters
+ * Why the answer ends too early, by the token limit; undefined for others.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` for refusals and filters
  */
-export function requireWhole(message: BaseMessage): void {
+export function cutReason(message: BaseMessage): string | undefined {
   const reasons = reasonsIn(message.response_metadata, 2);
-  const cut = reasons.find((reason) => cutShort.test(reason));
-  if (cut !== undefined) throw cutOff(cut);
   const refused = hasRefusal(message) ? "refusal" : undefined;
   const filtered = reasons.find((reason) => withheld.test(reason)) ?? refused;
-  if (filtered !== undefined) throw refusal(filtered, malformed(rawText(message)));
+  if (filtered === undefined) return reasons.find((reason) => cutShort.test(reason));
+  const problem = `The model refused to answer, or a filter stopped it (${filtered}).`;
+  const cause = Object.assign(malformed(rawText(message)), { isRefusal: true });
+  throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause });
 }
 
-/** Converts errors of clients for a token limit or filter; null for others. */
-export function stopError(error: unknown): MemoryError | null {
-  const name = error instanceof Error ? error.constructor.name : "";
-  if (name === "LengthFinishReasonError") return cutOff("length", error);
-  return name === "ContentFilterFinishReasonError" ? refusal("content_filter", error) : null;
-}
-
-function cutOff(reason: string, cause?: unknown): MemoryError {
+export function cutOff(reason: string): MemoryError {
   const problem = `The model's answer was cut by its token limit (${reason})`;
   const advice = "raise maxTokens of the model given to createMemory.";
-  return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`, { cause });
-}
-
-function refusal(reason: string, cause: unknown): MemoryError {
-  const message = `The model did not answer, it was stopped by a filter or refused (${reason}).`;
-  return new MemoryError("MODEL_OUTPUT_INVALID", message, { cause });
+  return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`);
 }
 
 /** Single words only: errors must not quote a conversation. */
@@ -82,27 +78,40 @@ function reasonsIn(metadata: unknown, depth: number): string[] {
 }
 
 function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean {
-  if (typeof given?.refusal === "string" && given.refusal !== "") return true;
-  return Array.isArray(content) && content.some((part) => part.type === "refusal");
+  type RawResponse = { readonly choices?: readonly { message?: { refusal?: unknown } }[] };
+  const raw = given?.__raw_response as RawResponse | undefined;
+  return (
+    [given?.refusal, raw?.choices?.[0]?.message?.refusal].some(
+      (refusal) => typeof refusal === "string" && refusal !== "",
+    ) ||
+    (Array.isArray(content) && content.some((part) => part.type === "refusal"))
+  );
 }
 
 export interface GivenAnswers {
-  readonly values: readonly unknown[];
-  readonly broken: boolean;
+  readonly found: readonly FoundJson[];
+  /** Whether there are calls that cannot be read. */
+  readonly isBroken: boolean;
 }
 
-export function answersIn(message: BaseMessage, name: string): GivenAnswers {
-  // Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty.
+export function answersIn(message: BaseMessage, name: string, isCut: boolean): GivenAnswers {
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
   if (asked.length === 0) {
-    const value = jsonIn(message.text);
-    return { values: value === undefined ? [] : [value], broken: false };
+    const found = jsonIn(message.text, isCut);
+    return { found: found ? [found] : [], isBroken: false };
   }
-  const values = asked.map(({ args }) => (typeof args === "string" ? jsonIn(args) : args));
-  const given = values.filter((value) => value !== undefined);
-  return { values: given, broken: given.length < values.length };
+  const read = asked.map(({ args }, at) => argumentsIn(args, isCut && at === asked.length - 1));
+  const found = read.filter((one) => one !== undefined);
+  return { found, isBroken: found.length < read.length && !(isCut && found.length > 0) };
+}
+
+/** Arguments that the client parsed after they were cut have an end that nobody wrote. */
+function argumentsIn(args: unknown, isCut: boolean): FoundJson | undefined {
+  if (typeof args === "string") return jsonIn(args, isCut);
+  const json = JSON.stringify(args) ?? "";
+  return jsonIn(isCut ? json.replace(/["\]}]+$/, "") : json, isCut);
 }
 
 interface GivenCall {
@@ -110,6 +119,7 @@ interface GivenCall {
   readonly args?: unknown;
 }
 
+/** Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty. */
 function callsIn(message: BaseMessage): readonly GivenCall[] {
   type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
   const lists = message as Partial<Record<Lists, GivenCall[]>>;
@@ -123,10 +133,10 @@ function callsIn(message: BaseMessage): readonly GivenCall[] {
   return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
 }
 
+/** What the model wrote: its text and the arguments of its calls. */
 export function rawText(message: BaseMessage): string {
-  const calls =
-    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return (
-    message.text || JSON.stringify(calls.map(({ args }: { args: unknown }) => args)) || "(nothing)"
+  const calls = callsIn(message).map(({ args }) =>
+    typeof args === "string" ? args : JSON.stringify(args),
   );
+  return [message.text, ...calls].filter(Boolean).join("\n") || "(nothing)";
 }
