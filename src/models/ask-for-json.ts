@@ -4,6 +4,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { jsonReader, propertyOf } from "../text/plain-json.js";
 import { modelWith } from "./limited-model.js";
+import { textOf } from "./model-answer.js";
 
 export interface JsonQuestion {
   readonly model: BaseChatModel;
@@ -42,46 +43,34 @@ export async function askForJson(question: JsonQuestion): Promise<BaseMessage> {
 
 /** Errors of clients without structured output, and of servers whose models lack tools. */
 function isUnable(error: unknown, way: Way): boolean {
-  if (!(error instanceof Error)) return false;
-  const isParser = error.name === "SyntaxError" && way === "own";
-  return isParser || /tool|function|schema|structured|response_?format/i.test(error.message);
+  const isParser = way === "own" && error instanceof SyntaxError;
+  return isParser || /tool|function|schema|structured|response_?format/i.test(String(error));
 }
 
 async function askBy(way: Way, question: JsonQuestion): Promise<BaseMessage> {
-  const { model, name, signal } = question;
+  const { model, messages, name, signal } = question;
   let answer: BaseMessage | undefined;
   // Parsers that come after the model may throw its answer away.
   const witness = {
     awaitHandlers: true,
     handleLLMEnd({ generations }: LLMResult) {
-      answer = messageIn(generations[0]?.[0]);
+      answer = (generations[0]?.[0] as { message?: BaseMessage } | undefined)?.message;
     },
   };
-  const [runnable, messages] =
-    way === "words" ? [model, inWords(question)] : [bound(way, question), question.messages];
+  // Keeps tokens out of users' streams and callbacks; a streaming callback changes how clients ask.
+  const tags = ["nostream", "langsmith:nostream", "mnemograph"];
+  const options = { tags, callbacks: [witness], signal, runName: `mnemograph.${name}` };
   try {
-    const reply: unknown = await runnable.invoke(messages, {
-      // Keeps tokens out of users' streams and callbacks; a streaming callback changes how clients
-      // ask.
-      tags: ["nostream", "langsmith:nostream", "mnemograph"],
-      callbacks: [witness],
-      signal,
-      runName: `mnemograph.${name}`,
-    });
-    const text = () => (typeof reply === "string" ? reply : JSON.stringify(jsonReader()(reply)));
-    return messageIn(reply) ?? answer ?? new AIMessage(text() ?? "");
+    const reply: unknown =
+      way === "words"
+        ? await model.invoke(inWords(question), options)
+        : await bound(way, question).invoke(messages, options);
+    if (BaseMessage.isInstance(reply)) return reply;
+    return answer ?? new AIMessage(textOf(jsonReader()(reply)));
   } catch (error) {
     if (answer) return answer;
     throw error;
   }
-}
-
-/** `value` itself, or the message within: `raw` of a structured output, or of a generation. */
-function messageIn(value: unknown): BaseMessage | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  return [value, propertyOf(value, "raw"), propertyOf(value, "message")].find((one) =>
-    BaseMessage.isInstance(one),
-  ) as BaseMessage | undefined;
 }
 
 function bound(way: Way, { model, name, schema }: JsonQuestion): Runnable {
@@ -97,13 +86,11 @@ function bound(way: Way, { model, name, schema }: JsonQuestion): Runnable {
 const isOpenAI = (model: BaseChatModel): boolean =>
   ["openai", "azure_openai"].includes(model._llmType?.());
 
-/** ChatOpenAI leaves out a refusal, unless it keeps the whole response. */
-function withRefusals(model: BaseChatModel): BaseChatModel {
-  const isAble = "__includeRawResponse" in model && "fields" in model;
-  // The responses of a stream cannot always be merged.
-  const isStreaming = "streaming" in model && model.streaming === true;
-  return isAble && !isStreaming ? modelWith(model, { __includeRawResponse: true }) : model;
-}
+/** ChatOpenAI leaves out a refusal, unless it keeps the response; those of streams may not merge. */
+const withRefusals = (model: BaseChatModel): BaseChatModel =>
+  "__includeRawResponse" in model && !propertyOf(model, "streaming")
+    ? modelWith(model, { __includeRawResponse: true })
+    : model;
 
 function inWords({ messages: [system, ...others], schema }: JsonQuestion): BaseMessage[] {
   const wish = `Answer with JSON alone, by this schema: ${JSON.stringify(schema)}`;

@@ -6,7 +6,6 @@ import { errorKind } from "../logger.js";
 import { askForJson } from "./ask-for-json.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
 import { answersIn, cutOff, cutReason, malformed, rawText, withDeadline } from "./model-answer.js";
-import type { FoundJson } from "./read-json.js";
 import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {
@@ -105,8 +104,10 @@ async function ask<Output extends Record<string, unknown>>(
   await call.charge?.(tokenUsage(reply, { asked, answered: () => rawText(reply) }));
   const cut = cutReason(reply);
   const answer = readAnswers(call, reply, cut !== undefined);
-  if (cut !== undefined && !answer.valid) throw cutOff(cut);
-  return answer;
+  if (cut === undefined) return answer;
+  if (!answer.valid) throw cutOff(cut);
+  const { value, dropped } = answer.answer;
+  return { valid: true, answer: { value, dropped: dropped + 1 } };
 }
 
 function readAnswers<Output extends Record<string, unknown>>(
@@ -114,26 +115,18 @@ function readAnswers<Output extends Record<string, unknown>>(
   reply: BaseMessage,
   isCut: boolean,
 ): Answer<Output> {
-  const { found, isBroken } = answersIn(reply, name, isCut);
-  const raw = rawText(reply);
-  const given = { raw, output: raw };
-  if (isBroken) return rejected(given, "it is not complete JSON");
+  const answers = answersIn(reply, name, isCut);
   const answer = merged<Output>(
     schema,
-    found.map((one) => fitFound(schema, one)),
+    answers.map((one) => fitAnswer<Output>(schema, one)),
   );
   if (answer) return { valid: true, answer };
-  const [first, ...others] = found;
-  if (!first) return rejected(given, "it is not the JSON that was asked for");
-  if (others.length > 0) return rejected(given, "it is several answers");
-  const { error = new z.ZodError([]) } = schema.safeParse(first.value);
+  const raw = rawText(reply);
+  const given = { raw, output: raw };
+  if (answers.length === 0) return rejected(given, "it is not the whole JSON that was asked for");
+  if (answers.length > 1) return rejected(given, "it is several answers");
+  const { error = new z.ZodError([]) } = schema.safeParse(answers[0]);
   return rejected(given, z.prettifyError(error), faultOf(error));
-}
-
-/** What was cut counts as one item. */
-function fitFound<Output>(schema: z.ZodObject, { value, isPartial }: FoundJson) {
-  const fitted = fitAnswer<Output>(schema, value);
-  return fitted && { ...fitted, dropped: fitted.dropped + (isPartial ? 1 : 0) };
 }
 
 function merged<Output extends Record<string, unknown>>(

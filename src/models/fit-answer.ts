@@ -141,7 +141,7 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 }
 
 const readJson = (value: unknown) =>
-  typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value)?.value ?? value) : value;
+  typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 
 const propertyOf = (object: object, name: string): unknown =>
   Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;

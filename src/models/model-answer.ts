@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { type FoundJson, jsonIn } from "./read-json.js";
+import { jsonIn } from "./read-json.js";
 
 export function malformed(output: string): Error {
   // Not in the message: logs must not contain texts of users and models.
@@ -77,42 +77,32 @@ function reasonsIn(metadata: unknown, depth: number): string[] {
   });
 }
 
-function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean {
-  type RawResponse = { readonly choices?: readonly { message?: { refusal?: unknown } }[] };
-  const raw = given?.__raw_response as RawResponse | undefined;
-  return (
-    [given?.refusal, raw?.choices?.[0]?.message?.refusal].some(
-      (refusal) => typeof refusal === "string" && refusal !== "",
-    ) ||
-    (Array.isArray(content) && content.some((part) => part.type === "refusal"))
-  );
-}
+/** In a field, a part of the content, or the raw response. Quotes within texts are escaped. */
+const hasRefusal = ({ content, additional_kwargs: given }: BaseMessage): boolean =>
+  /"refusal":"[^"]/.test(JSON.stringify([content, given]));
 
-export interface GivenAnswers {
-  readonly found: readonly FoundJson[];
-  /** Whether there are calls that cannot be read. */
-  readonly isBroken: boolean;
-}
-
-export function answersIn(message: BaseMessage, name: string, isCut: boolean): GivenAnswers {
+/** What the model answered: by calls, or in its text. Empty if a call cannot be read. */
+export function answersIn(message: BaseMessage, name: string, isCut: boolean): object[] {
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
-  if (asked.length === 0) {
-    const found = jsonIn(message.text, isCut);
-    return { found: found ? [found] : [], isBroken: false };
-  }
-  const read = asked.map(({ args }, at) => argumentsIn(args, isCut && at === asked.length - 1));
-  const found = read.filter((one) => one !== undefined);
-  return { found, isBroken: found.length < read.length && !(isCut && found.length > 0) };
+  const given = asked.length > 0 ? asked.map(({ args }) => args) : [message.text];
+  const found = given.flatMap((args, at) => {
+    const answer = jsonOf(args, isCut && at === given.length - 1);
+    return answer ? [answer] : [];
+  });
+  return isCut || found.length === given.length ? found : [];
 }
 
-/** Arguments that the client parsed after they were cut have an end that nobody wrote. */
-function argumentsIn(args: unknown, isCut: boolean): FoundJson | undefined {
-  if (typeof args === "string") return jsonIn(args, isCut);
-  const json = JSON.stringify(args) ?? "";
-  return jsonIn(isCut ? json.replace(/["\]}]+$/, "") : json, isCut);
+function jsonOf(args: unknown, isCut: boolean): object | undefined {
+  const json = textOf(args);
+  // The client closed what was cut.
+  const isClosed = isCut && typeof args !== "string";
+  return jsonIn(isClosed ? json.replace(/["\]}]+$/, "") : json, isCut);
 }
+
+export const textOf = (args: unknown): string =>
+  typeof args === "string" ? args : (JSON.stringify(args) ?? "");
 
 interface GivenCall {
   readonly name?: string | undefined;
@@ -135,8 +125,6 @@ function callsIn(message: BaseMessage): readonly GivenCall[] {
 
 /** What the model wrote: its text and the arguments of its calls. */
 export function rawText(message: BaseMessage): string {
-  const calls = callsIn(message).map(({ args }) =>
-    typeof args === "string" ? args : JSON.stringify(args),
-  );
+  const calls = callsIn(message).map(({ args }) => textOf(args));
   return [message.text, ...calls].filter(Boolean).join("\n") || "(nothing)";
 }

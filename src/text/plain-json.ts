@@ -33,8 +33,7 @@ export function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** Where the string that begins at `start` ends: the length of the text if it does not. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === quote) return at;
