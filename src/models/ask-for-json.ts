@@ -36,16 +36,13 @@ export async function askForJson(question: JsonQuestion): Promise<BaseMessage> {
       wayOf.set(client, at);
       return message;
     } catch (error) {
-      if (way === "words" || !isUnable(error, way)) throw error;
+      if (way === "words" || !inability.test(String(error))) throw error;
     }
   }
 }
 
-/** Errors of clients without structured output, and of servers whose models lack tools. */
-function isUnable(error: unknown, way: Way): boolean {
-  const isParser = way === "own" && error instanceof SyntaxError;
-  return isParser || /tool|function|schema|structured|response_?format/i.test(String(error));
-}
+/** Of clients without structured output or with a parser, of servers whose models lack tools. */
+const inability = /tool|function|schema|structured|response_?format|syntax|pars/i;
 
 async function askBy(way: Way, question: JsonQuestion): Promise<BaseMessage> {
   const { model, messages, name, signal } = question;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
+import { fitAnswer } from "../../src/models/fit-answer.js";
+import { jsonIn } from "../../src/models/read-json.js";
 import { forAll } from "../support/for-all.js";
 import { processorMs } from "../support/timing.js";
 
@@ -162,10 +163,18 @@ describe("answers", () => {
 });
 
 describe("JSON in a text", () => {
-  it("jsonIn returns undefined for any truncated text", () => {
-    const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
-    for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
-    expect(jsonIn(json)).toEqual(JSON.parse(json));
+  it("Of JSON that was cut anywhere, whole items count, and a bracket may be missing", () => {
+    const all = [tea, { ...tea, title: '"tea' }, { ...tea, title: "[}" }];
+    const json = JSON.stringify({ reasoning: "…", items: all, more: ["a", "b"] });
+    for (let end = 0; end < json.length - 1; end++) {
+      const found = jsonIn(json.slice(0, end), true) as { items?: unknown[] } | undefined;
+      const { items = [], ...rest } = found ?? {};
+      expect(items).toEqual(all.slice(0, items.length));
+      expect([{}, { reasoning: "…" }, { reasoning: "…", more: ["a"] }]).toContainEqual(rest);
+    }
+    expect(jsonIn(json.slice(0, -1))).toEqual(JSON.parse(json));
+    for (const cut of ['{"items":[', '{"text":"in 2024', '{"text":"\\"', '{"items":[1,'])
+      expect(jsonIn(cut)).toBeUndefined();
   });
 
   it.each([
