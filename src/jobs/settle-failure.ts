@@ -201,7 +201,7 @@ async function giveUp<Found extends JobAddress>(
     await insertEvent(tx, eventOf(of.step, work, "error", "DEAD_LETTER"));
   });
   const { name, fields } = described(of, claim, work);
-  const line = `${name} was given up after ${claim.attempt} tries: ${failure.message}`;
+  const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
   deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }

@@ -41,7 +41,7 @@ describe("unusable output", () => {
         kind: "facts",
         start_seq: 0,
         end_seq: 0,
-        output: '[{"facts":[{"text":"The user is \\u0000 bad."}]}]',
+        output: '{"facts":[{"text":"The user is \\u0000 bad."}]}',
         error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
       },
     ]);
@@ -49,7 +49,7 @@ describe("unusable output", () => {
     expect(await eventsOf(db, thread, "extract")).toEqual(expected);
     // Two tries of two answers each.
     expect(model.calls).toHaveLength(4);
-    expect(logger.lines.join("\n")).toContain("was given up after 2 tries");
+    expect(logger.lines.join("\n")).toContain("was given up at try 2");
     expect(logger.lines.join("\n")).not.toContain("is \u0000 bad");
 
     await say(memory, thread, "I am Ana.");

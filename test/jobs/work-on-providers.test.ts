@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { newTalk, noted } from "../notes/note-model.js";
 import { providerNames, useProviders } from "../support/providers/clients.js";
 import type { Script } from "../support/providers/provider.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
 import { candidate, facts } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -72,4 +73,17 @@ describe.each(providerNames)("background work on a model of %s", (name) => {
       },
     );
   });
+});
+
+it("Work that the model refused is given up with the refusal, which is reported once", async () => {
+  const { model, exchanges } = await start("chat completions", () => ({ refusal: "I cannot." }));
+  const logger = recordingLogger();
+  const [, extraction] = workCases;
+  const memory = db.memory({ ...optionsOf(extraction!, extraction!.reply), model, logger });
+  const talk = newTalk();
+  await extraction!.begin(memory, talk);
+  await memory.upkeep();
+  expect(exchanges).toHaveLength(1);
+  const told = logger.lines.filter((line) => /^(warn|error)/.test(line));
+  expect(told).toEqual([expect.stringMatching(/given up at try 1: .*refused.*\(refusal\)/)]);
 });

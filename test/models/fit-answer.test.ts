@@ -50,14 +50,8 @@ describe("answers", () => {
       (answer) => ({ name: "things", arguments: answer }),
       (answer) => ({ name: "things", arguments: JSON.stringify(answer) }),
       (answer) => ({ output: { result: answer } }),
-      (answer) => jsonIn(JSON.stringify(answer)),
-      (answer) => jsonIn(`\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``),
-      (answer) => jsonIn(`Here you are: ${JSON.stringify(answer)} Anything else?`),
-      (answer) => jsonIn(`<think>Perhaps {"items": []}?</think>\n${JSON.stringify(answer)}`),
     ];
     forAll(answers, fc.constantFrom(...shapes), (answer, wrap) => {
-      // Nothing may look like a fence or the end of thoughts within it.
-      fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
       const plain = JSON.parse(JSON.stringify(answer)) as object;
       expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
     });
