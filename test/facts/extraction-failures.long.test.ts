@@ -66,11 +66,6 @@ describe("unusable output", () => {
       { updates: "0b6d0d5e-3c1d-4a53-9d4d-1f6e0c6f0b11" },
       ["created", "created"],
     ],
-    [
-      "digits in quotes",
-      { updates: null, importance: "4", confidence: "0.9" },
-      ["created", "created"],
-    ],
     ["no numbers", { importance: undefined, confidence: undefined }, ["created", "created"]],
     ["no message", { evidence: "I work in Porto" }, ["created", "created"]],
     ["no category", { category: null }, ["created"]],
