@@ -56,7 +56,7 @@ export type MemoryErrorCode =
   | "INVALID_INPUT"
   /** The model failed or did not answer in time; `cause` is its error. */
   | "MODEL_FAILED"
-  /** The model's answer was invalid, and so was its second one. */
+  /** The model refused, or its answer was invalid and so was its second one. */
   | "MODEL_OUTPUT_INVALID"
   /** The call needs a model. Pass one to `createMemory`. */
   | "MODEL_REQUIRED"

@@ -9,7 +9,7 @@ import {
   trimToLength,
   writingProblems,
 } from "../../src/memories/write/writing-constraints.rule.js";
-import { jsonIn } from "../../src/models/fit-answer.js";
+import { jsonIn } from "../../src/models/read-json.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";

@@ -1,7 +1,7 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
-import { malformedOutput } from "../models/model-answer.js";
+import { isRefusal, malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
@@ -21,6 +21,8 @@ export interface Failure {
   readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
   readonly message: string;
   readonly output: string | null;
+  /** Not tried again, since each try costs. @default false */
+  readonly isFinal?: boolean;
 }
 
 const mostOutputCharacters = 100_000;
@@ -35,6 +37,7 @@ export function toFailure(error: unknown): Failure {
         : "UNEXPECTED",
     message: errorLine(error),
     output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
+    isFinal: isRefusal(error),
   };
 }
 
@@ -117,6 +120,7 @@ export async function settleFailure<Found extends JobAddress>(
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures } = of.tries;
   const isLast =
+    failure.isFinal ||
     claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
     if (isLast && work && of.after)
@@ -197,7 +201,7 @@ async function giveUp<Found extends JobAddress>(
     await insertEvent(tx, eventOf(of.step, work, "error", "DEAD_LETTER"));
   });
   const { name, fields } = described(of, claim, work);
-  const line = `${name} was given up after ${claim.attempt} tries: ${failure.message}`;
+  const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
   deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }

@@ -1,20 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
-import { jsonReader } from "../text/plain-json.js";
+import { askForJson } from "./ask-for-json.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
-import {
-  answersIn,
-  type GivenAnswers,
-  malformed,
-  rawText,
-  requireWhole,
-  stopError,
-  withDeadline,
-} from "./model-answer.js";
-import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
+import { answersIn, cutOff, cutReason, malformed, rawText, withDeadline } from "./model-answer.js";
+import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {
   /** Appended to the instructions, and to the input. */
@@ -35,10 +27,6 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly omissions?: Omissions | undefined;
 }
 
-// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI
-// parses.
-const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
-
 /**
  * Returns a malformed answer to the model once.
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
@@ -57,7 +45,8 @@ export async function callStructured<Output extends Record<string, unknown>>(
   };
   const first = await askChecked(call, question);
   if (first.valid) return accepted(first.answer);
-  const again = `Answer again as ${call.name}, with every field filled in.`;
+  const schema = JSON.stringify(wireSchema(call.schema));
+  const again = `Answer again as ${call.name}, with JSON alone, by this schema: ${schema}`;
   const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
   const second = await askChecked(call, [...question, new AIMessage(first.raw), objection]);
   if (second.valid) return accepted(second.answer);
@@ -100,58 +89,43 @@ async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
   messages: BaseMessage[],
 ): Promise<Answer<Output>> {
-  let reply: { raw: BaseMessage; parsed: unknown };
-  const wire = wireSchema(call.schema);
-  const charge = async (message: BaseMessage | null, answered: CountedCall["answered"]) => {
-    const asked = () => [...messages.map(({ text }) => text), JSON.stringify(wire)].join("\n");
-    await call.charge?.(tokenUsage(message, { asked, answered }));
-  };
+  const { model, name, timeoutMs } = call;
+  const schema = wireSchema(call.schema);
+  let reply: BaseMessage;
   try {
-    const structured = call.model.withStructuredOutput(wire, {
-      name: call.name,
-      includeRaw: true,
-      ...(isOpenAI(call.model) && { strict: true }),
-    });
-    reply = await withDeadline(call.timeoutMs, (signal) =>
-      structured.invoke(messages, { ...hidden, signal, runName: `mnemograph.${call.name}` }),
+    reply = await withDeadline(timeoutMs, (signal) =>
+      askForJson({ model, messages, name, schema, signal }),
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
-    const stopped = stopError(cause);
-    if (stopped) {
-      await charge(null, () => (stopped.code === "MODEL_FAILED" ? tokensUntilCut(call.model) : ""));
-      throw stopped;
-    }
-    if (isParserError(cause)) {
-      const output = unparsed(cause);
-      await charge(null, () => output);
-      return rejected({ raw: "(unreadable)", output }, "it is not valid JSON");
-    }
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
-  const { raw, parsed } = reply;
-  if (!BaseMessage.isInstance(raw)) {
-    await charge(null, () => JSON.stringify(jsonReader()(parsed)) ?? "");
-    return readAnswers(call, { values: [parsed], broken: false }, "(unreadable)");
-  }
-  await charge(raw, () => rawText(raw));
-  requireWhole(raw);
-  return readAnswers(call, answersIn(raw, call.name), rawText(raw));
+  const asked = () => [...messages.map(({ text }) => text), JSON.stringify(schema)].join("\n");
+  await call.charge?.(tokenUsage(reply, { asked, answered: () => rawText(reply) }));
+  const cut = cutReason(reply);
+  const answer = readAnswers(call, reply, cut !== undefined);
+  if (cut === undefined) return answer;
+  if (!answer.valid) throw cutOff(cut);
+  const { value, dropped } = answer.answer;
+  return { valid: true, answer: { value, dropped: dropped + 1 } };
 }
 
 function readAnswers<Output extends Record<string, unknown>>(
-  { schema }: StructuredCall<Output>,
-  { values, broken }: GivenAnswers,
-  raw: string,
+  { schema, name }: StructuredCall<Output>,
+  reply: BaseMessage,
+  isCut: boolean,
 ): Answer<Output> {
-  const given = { raw, output: raw };
-  if (broken) return rejected(given, "it is not complete JSON");
-  const fitted = values.map((value) => fitAnswer<Output>(schema, value));
-  const answer = merged<Output>(schema, fitted);
+  const answers = answersIn(reply, name, isCut);
+  const answer = merged<Output>(
+    schema,
+    answers.map((one) => fitAnswer<Output>(schema, one)),
+  );
   if (answer) return { valid: true, answer };
-  if (values.length === 0) return rejected(given, "it is not the JSON that was asked for");
-  if (values.length > 1) return rejected(given, "it is several answers");
-  const { error = new z.ZodError([]) } = schema.safeParse(values[0]);
+  const raw = rawText(reply);
+  const given = { raw, output: raw };
+  if (answers.length === 0) return rejected(given, "it is not the whole JSON that was asked for");
+  if (answers.length > 1) return rejected(given, "it is several answers");
+  const { error = new z.ZodError([]) } = schema.safeParse(answers[0]);
   return rejected(given, z.prettifyError(error), faultOf(error));
 }
 
@@ -173,7 +147,6 @@ function merged<Output extends Record<string, unknown>>(
   }, first);
 }
 
-/** JSON Schema, not zod: with zod, clients discard a whole answer for one wrong field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => void delete jsonSchema.default,
@@ -181,28 +154,10 @@ function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   return wire;
 }
 
-/** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
-const isOpenAI = (model: BaseChatModel): boolean =>
-  ["openai", "azure_openai"].includes(model._llmType());
-
 /** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
     .map(({ path, code }) => `${path.map(String).join(".") || "it"} (${code})`)
     .join(", ");
-}
-
-/** ChatOpenAI throws its parser's error; other models return `parsed: null`. */
-function isParserError(error: unknown): boolean {
-  const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
-  return (
-    error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name))
-  );
-}
-
-/** OpenAI's client omits the text; then the error's message remains. */
-function unparsed(error: unknown): string {
-  const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
-  return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;
 }

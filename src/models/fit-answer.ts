@@ -1,6 +1,5 @@
-import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { isDeeper } from "../text/plain-json.js";
+import { jsonIn } from "./read-json.js";
 
 export interface FittedAnswer<Output> {
   readonly value: Output;
@@ -139,47 +138,6 @@ function needed(schema: z.ZodObject): string[] {
 function onlyNeeded(schema: z.ZodObject): string | undefined {
   const [name, ...others] = needed(schema);
   return others.length === 0 ? name : undefined;
-}
-
-const endOfThoughts = "</think>";
-const brackets = /[[\]{}]/g;
-const apostrophes = /['‘’`´]/g;
-
-/**
- * Jsonrepair reads on from each apostrophe, again and again: cubic time, 2 s for `{n't n't …` of
- * 8,000 characters. What this allows takes at most 0.1 s.
- */
-const isRepairable = (part: string): boolean =>
-  part.length <= 20_000 &&
-  part.length ** 2 * (part.match(apostrophes)?.length ?? 0) <= 4e9 &&
-  !isDeeper(part, 100);
-
-/**
- * Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty.
- */
-export function jsonIn(text: string): unknown {
-  const answer = text.slice(text.lastIndexOf(endOfThoughts) + 1);
-  const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));
-  const part = answer.slice(Math.max(0, answer.search(/\[\s{0,9}\{|\{/)), end + 1);
-  for (const json of [() => text, () => part, () => repaired(part)]) {
-    try {
-      const value: unknown = JSON.parse(json());
-      if (typeof value === "object" && value !== null) return value;
-    } catch {}
-  }
-  return undefined;
-}
-
-/** @throws if it cannot be repaired in time, or open brackets only would be closed */
-function repaired(part: string): string {
-  if (!isRepairable(part)) throw new SyntaxError("Repairing the JSON would take too long.");
-  const json = jsonrepair(part);
-  const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [
-    number,
-    number,
-  ];
-  if (has > had) throw new SyntaxError("The JSON was cut.");
-  return json;
 }
 
 const readJson = (value: unknown) =>

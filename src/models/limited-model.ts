@@ -31,14 +31,16 @@ function limitedModel(
 ): BaseChatModel | null {
   if (!("temperature" in model && "maxTokens" in model) || !isOfPackage(model)) return null;
   // Fields of the model's class: LangChain.js takes them from no call options.
-  const { fields, maxTokens: own = -1 } = model as {
-    readonly maxTokens?: number;
-    readonly fields?: object;
-  };
-  const settings = { temperature, maxTokens: own > 0 ? Math.min(own, maxTokens) : maxTokens };
-  const spoken = { ...fields, ...settings, maxCompletionTokens: settings.maxTokens };
+  const { maxTokens: own = -1 } = model as { readonly maxTokens?: number };
+  const most = own > 0 ? Math.min(own, maxTokens) : maxTokens;
+  return modelWith(model, { temperature, maxTokens: most, maxCompletionTokens: most });
+}
+
+/** A copy with other settings; ChatOpenAI makes its bindings of the `fields` it was made of. */
+export function modelWith(model: BaseChatModel, settings: object): BaseChatModel {
+  const { fields } = model as { readonly fields?: object };
   const copy: BaseChatModel = Object.create(Object.getPrototypeOf(model));
-  return Object.assign(copy, model, settings, fields && { fields: spoken });
+  return Object.assign(copy, model, settings, fields && { fields: { ...fields, ...settings } });
 }
 
 function isOfPackage(model: BaseChatModel): boolean {

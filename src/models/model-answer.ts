@@ -1,18 +1,25 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { jsonIn } from "./fit-answer.js";
+import { jsonIn } from "./read-json.js";
 
 export function malformed(output: string): Error {
   // Not in the message: logs must not contain texts of users and models.
   return Object.assign(new Error("The model's output cannot be used."), { output });
 }
 
+const causeOf = (error: unknown) =>
+  error instanceof Error
+    ? (error.cause as { output?: unknown; isRefusal?: boolean } | undefined)
+    : undefined;
+
 export function malformedOutput(error: unknown): string | null {
-  const cause =
-    error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
-  return typeof cause?.output === "string" ? cause.output : null;
+  const output = causeOf(error)?.output;
+  return typeof output === "string" ? output : null;
 }
+
+/** Whether the model refused, or a filter stopped it. Asked again, it would again. */
+export const isRefusal = (error: unknown): boolean => causeOf(error)?.isRefusal === true;
 
 /** Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
 export async function withDeadline<Result>(
@@ -40,34 +47,23 @@ const withheld =
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
 /**
- * @throws MemoryError `MODEL_FAILED` if the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals
- * and filters
+ * Why the answer ends too early, by the token limit; undefined for others.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` for refusals and filters
  */
-export function requireWhole(message: BaseMessage): void {
+export function cutReason(message: BaseMessage): string | undefined {
   const reasons = reasonsIn(message.response_metadata, 2);
-  const cut = reasons.find((reason) => cutShort.test(reason));
-  if (cut !== undefined) throw cutOff(cut);
   const refused = hasRefusal(message) ? "refusal" : undefined;
   const filtered = reasons.find((reason) => withheld.test(reason)) ?? refused;
-  if (filtered !== undefined) throw refusal(filtered, malformed(rawText(message)));
+  if (filtered === undefined) return reasons.find((reason) => cutShort.test(reason));
+  const problem = `The model refused to answer, or a filter stopped it (${filtered}).`;
+  const cause = Object.assign(malformed(rawText(message)), { isRefusal: true });
+  throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause });
 }
 
-/** Converts errors of clients for a token limit or filter; null for others. */
-export function stopError(error: unknown): MemoryError | null {
-  const name = error instanceof Error ? error.constructor.name : "";
-  if (name === "LengthFinishReasonError") return cutOff("length", error);
-  return name === "ContentFilterFinishReasonError" ? refusal("content_filter", error) : null;
-}
-
-function cutOff(reason: string, cause?: unknown): MemoryError {
+export function cutOff(reason: string): MemoryError {
   const problem = `The model's answer was cut by its token limit (${reason})`;
   const advice = "raise maxTokens of the model given to createMemory.";
-  return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`, { cause });
-}
-
-function refusal(reason: string, cause: unknown): MemoryError {
-  const message = `The model did not answer, it was stopped by a filter or refused (${reason}).`;
-  return new MemoryError("MODEL_OUTPUT_INVALID", message, { cause });
+  return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`);
 }
 
 /** Single words only: errors must not quote a conversation. */
@@ -81,35 +77,39 @@ function reasonsIn(metadata: unknown, depth: number): string[] {
   });
 }
 
-function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean {
-  if (typeof given?.refusal === "string" && given.refusal !== "") return true;
-  return Array.isArray(content) && content.some((part) => part.type === "refusal");
-}
+/** In a field, a part of the content, or the raw response. Quotes within texts are escaped. */
+const hasRefusal = ({ content, additional_kwargs: given }: BaseMessage): boolean =>
+  /"refusal":"[^"]/.test(JSON.stringify([content, given]));
 
-export interface GivenAnswers {
-  readonly values: readonly unknown[];
-  readonly broken: boolean;
-}
-
-export function answersIn(message: BaseMessage, name: string): GivenAnswers {
-  // Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty.
+/** What the model answered: by calls, or in its text. Empty if a call cannot be read. */
+export function answersIn(message: BaseMessage, name: string, isCut: boolean): object[] {
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
-  if (asked.length === 0) {
-    const value = jsonIn(message.text);
-    return { values: value === undefined ? [] : [value], broken: false };
-  }
-  const values = asked.map(({ args }) => (typeof args === "string" ? jsonIn(args) : args));
-  const given = values.filter((value) => value !== undefined);
-  return { values: given, broken: given.length < values.length };
+  const given = asked.length > 0 ? asked.map(({ args }) => args) : [message.text];
+  const found = given.flatMap((args, at) => {
+    const answer = jsonOf(args, isCut && at === given.length - 1);
+    return answer ? [answer] : [];
+  });
+  return isCut || found.length === given.length ? found : [];
 }
+
+function jsonOf(args: unknown, isCut: boolean): object | undefined {
+  const json = textOf(args);
+  // The client closed what was cut.
+  const isClosed = isCut && typeof args !== "string";
+  return jsonIn(isClosed ? json.replace(/["\]}]+$/, "") : json, isCut);
+}
+
+export const textOf = (args: unknown): string =>
+  typeof args === "string" ? args : (JSON.stringify(args) ?? "");
 
 interface GivenCall {
   readonly name?: string | undefined;
   readonly args?: unknown;
 }
 
+/** Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty. */
 function callsIn(message: BaseMessage): readonly GivenCall[] {
   type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
   const lists = message as Partial<Record<Lists, GivenCall[]>>;
@@ -123,10 +123,8 @@ function callsIn(message: BaseMessage): readonly GivenCall[] {
   return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
 }
 
+/** What the model wrote: its text and the arguments of its calls. */
 export function rawText(message: BaseMessage): string {
-  const calls =
-    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return (
-    message.text || JSON.stringify(calls.map(({ args }: { args: unknown }) => args)) || "(nothing)"
-  );
+  const calls = callsIn(message).map(({ args }) => textOf(args));
+  return [message.text, ...calls].filter(Boolean).join("\n") || "(nothing)";
 }

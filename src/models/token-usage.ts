@@ -15,28 +15,19 @@ export type Charge = (tokens: TokenUsage) => Promise<void>;
 /** Called only if the model does not report its usage. */
 export interface CountedCall {
   readonly asked: () => string;
-  readonly answered: () => string | number;
+  readonly answered: () => string;
 }
 
 /** No call takes more: a larger report is wrong. */
 const mostTokens = 10_000_000;
 
-/** Reported tokens (`usage_metadata`), or else estimates. @param reply null: LangChain gave none */
-export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenUsage {
-  const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
+/** Reported tokens (`usage_metadata`), or else estimates. */
+export function tokenUsage(reply: BaseMessage, call: CountedCall): TokenUsage {
+  const reported = propertyOf(reply, "usage_metadata");
   return {
     inputTokens: countIn(reported, "input_tokens") ?? estimateTokens(call.asked()),
-    outputTokens: countIn(reported, "output_tokens") ?? estimated(call.answered()),
+    outputTokens: countIn(reported, "output_tokens") ?? estimateTokens(call.answered()),
   };
-}
-
-const estimated = (answer: string | number) =>
-  typeof answer === "string" ? estimateTokens(answer) : answer;
-
-/** Its `maxTokens`; 0 if unknown. */
-export function tokensUntilCut(model: object): number {
-  const limit = propertyOf(model, "maxTokens");
-  return isCount(limit) ? limit : 0;
 }
 
 function countIn(reported: unknown, name: string): number | null {

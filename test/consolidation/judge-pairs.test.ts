@@ -30,8 +30,8 @@ describe("pairs for an OpenAI endpoint", () => {
     // As the endpoint says.
     const { usage, body } = exchanges[0]!;
     expect(tokens).toBe(usage!.input + usage!.output);
-    const { response_format, messages } = body as ChatBody;
-    const wire = JSON.stringify(response_format);
+    const { tools, messages } = body as ChatBody;
+    const wire = JSON.stringify(tools);
     expect(wire).toContain("memory_pairs");
     expect(wire.indexOf('"reason"')).toBeLessThan(wire.indexOf('"verdict"'));
     const { content } = messages[1]!;

@@ -60,12 +60,12 @@ describe("extraction", () => {
       }),
     ]);
     // The endpoint refuses a schema that is not strict.
-    const { name, schema, strict } = (exchanges[0]!.body as ChatBody).response_format!.json_schema!;
-    expect([name, strict, Object.keys(schema?.properties ?? {})]).toEqual([
+    const { name, parameters, strict } = (exchanges[0]!.body as ChatBody).tools![0]!.function;
+    expect([name, strict, Object.keys(parameters?.properties ?? {})]).toEqual([
       "fact_extraction",
       true,
       ["reasoning", "facts", "forget"],
     ]);
-    expect(JSON.stringify(schema)).toContain('"enum":["profile","preferences"]');
+    expect(JSON.stringify(parameters)).toContain('"enum":["profile","preferences"]');
   });
 });

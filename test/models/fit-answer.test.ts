@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
+import { fitAnswer } from "../../src/models/fit-answer.js";
+import { jsonIn } from "../../src/models/read-json.js";
 import { forAll } from "../support/for-all.js";
 import { processorMs } from "../support/timing.js";
 
@@ -49,14 +50,8 @@ describe("answers", () => {
       (answer) => ({ name: "things", arguments: answer }),
       (answer) => ({ name: "things", arguments: JSON.stringify(answer) }),
       (answer) => ({ output: { result: answer } }),
-      (answer) => jsonIn(JSON.stringify(answer)),
-      (answer) => jsonIn(`\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``),
-      (answer) => jsonIn(`Here you are: ${JSON.stringify(answer)} Anything else?`),
-      (answer) => jsonIn(`<think>Perhaps {"items": []}?</think>\n${JSON.stringify(answer)}`),
     ];
     forAll(answers, fc.constantFrom(...shapes), (answer, wrap) => {
-      // Nothing may look like a fence or the end of thoughts within it.
-      fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
       const plain = JSON.parse(JSON.stringify(answer)) as object;
       expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
     });
@@ -162,10 +157,18 @@ describe("answers", () => {
 });
 
 describe("JSON in a text", () => {
-  it("jsonIn returns undefined for any truncated text", () => {
-    const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
-    for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
-    expect(jsonIn(json)).toEqual(JSON.parse(json));
+  it("Of JSON that was cut anywhere, whole items count, and a bracket may be missing", () => {
+    const all = [tea, { ...tea, title: '"tea' }, { ...tea, title: "[}" }];
+    const json = JSON.stringify({ reasoning: "…", items: all, more: ["a", "b"] });
+    for (let end = 0; end < json.length - 1; end++) {
+      const found = jsonIn(json.slice(0, end), true) as { items?: unknown[] } | undefined;
+      const { items = [], ...rest } = found ?? {};
+      expect(items).toEqual(all.slice(0, items.length));
+      expect([{}, { reasoning: "…" }, { reasoning: "…", more: ["a"] }]).toContainEqual(rest);
+    }
+    expect(jsonIn(json.slice(0, -1))).toEqual(JSON.parse(json));
+    for (const cut of ['{"items":[', '{"text":"in 2024', '{"text":"\\"', '{"items":[1,'])
+      expect(jsonIn(cut)).toBeUndefined();
   });
 
   it.each([

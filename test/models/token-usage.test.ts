@@ -1,7 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tokensUntilCut, tokenUsage } from "../../src/models/token-usage.js";
+import { tokenUsage } from "../../src/models/token-usage.js";
 import { forAll } from "../support/for-all.js";
 
 const counted = { asked: () => "one two three", answered: () => "four five" };
@@ -37,16 +37,6 @@ describe("usage of a call", () => {
       inputTokens: 50,
       outputTokens: 3,
     }));
-
-  it("The usage of a call is estimated without an answer, up to the token limit", () => {
-    expect(tokenUsage(null, counted)).toEqual(byCount);
-    const answered = () => tokensUntilCut({ maxTokens: 300 });
-    expect(tokenUsage(null, { ...counted, answered })).toEqual({
-      inputTokens: 4,
-      outputTokens: 300,
-    });
-    expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
-  });
 
   it("The usage of a call is a positive integer for any report", () =>
     forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {

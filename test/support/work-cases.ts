@@ -122,7 +122,7 @@ export const workCases: readonly WorkCase[] = [
 
 /** Options of a memory that does only this kind of work and its preconditions. */
 export function optionsOf(
-  { config, task }: WorkCase,
+  { config, task }: Pick<WorkCase, "config" | "task">,
   reply: NonNullable<TaskReplies[string]>,
 ): TestOptions {
   const replies = {
