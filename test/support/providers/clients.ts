@@ -14,14 +14,17 @@ import { strictCompatible } from "./strict-compatible.js";
 
 const common = { apiKey: "none", maxRetries: 0 };
 
-const openAI = (model: string, useResponsesApi: boolean) => (origin: string, options: object) =>
-  new ChatOpenAI({
-    ...common,
-    model,
-    useResponsesApi,
-    configuration: { baseURL: `${origin}/v1` },
-    ...options,
-  });
+/** `fetch`: of the client. */
+const openAI =
+  (model: string, useResponsesApi: boolean) =>
+  (origin: string, { fetch, ...options }: { fetch?: typeof globalThis.fetch }) =>
+    new ChatOpenAI({
+      ...common,
+      model,
+      useResponsesApi,
+      configuration: { baseURL: `${origin}/v1`, fetch },
+      ...options,
+    });
 
 /** Each provider, and the LangChain model that calls it. */
 const providers = {
