@@ -23,6 +23,7 @@ import {
   promptWithMemory,
   type Step,
   turnOf,
+  type Usage,
   userText,
 } from "./prompt-messages.js";
 
@@ -82,13 +83,13 @@ export function memoryModelMiddleware(
     });
     return { question, recalled, isReported: false };
   };
-  const remember = (params: object, step: Step) =>
+  const remember = (params: object, step: Step, usage: Usage | undefined) =>
     continueOnError(memory, { node: "remember", onError }, config, async () => {
       const call = calls.get(params);
       if (!call) return;
       const { placed, turn } = call;
       const shown = turn.recalled && !turn.isReported ? { shown: shownBy(turn.recalled) } : {};
-      const messages = turnOf(placed, step);
+      const messages = turnOf(placed, step, usage);
       await memory.remember({
         ...address,
         messages,
@@ -117,27 +118,40 @@ export function memoryModelMiddleware(
     },
     async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
-      await remember(params, result.content);
+      await remember(params, result.content, result.usage);
       return result;
     },
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
       const parts: Step[number][] = [];
+      let usage: Usage | undefined;
       const texts = new Map<string, { type: "text"; text: string }>();
       const watched = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
-          if (part.type === "tool-call" || part.type === "file") parts.push(part);
-          // As a failed call, it is not recorded.
-          if (part.type === "error") calls.delete(params);
-          if (part.type === "text-start") {
-            texts.set(part.id, { type: "text", text: "" });
-            parts.push(texts.get(part.id) as Step[number]);
+          switch (part.type) {
+            case "tool-call":
+            case "file":
+              parts.push(part);
+              break;
+            case "text-start":
+              texts.set(part.id, { type: "text", text: "" });
+              parts.push(texts.get(part.id) as Step[number]);
+              break;
+            case "text-delta": {
+              const text = texts.get(part.id);
+              if (text) text.text += part.delta;
+              break;
+            }
+            case "finish":
+              usage = part.usage;
+              break;
+            // As a failed call, it is not recorded.
+            case "error":
+              calls.delete(params);
           }
-          const text = part.type === "text-delta" && texts.get(part.id);
-          if (text) text.text += part.delta;
           controller.enqueue(part);
         },
-        flush: () => remember(params, parts),
+        flush: () => remember(params, parts, usage),
       });
       return { ...rest, stream: stream.pipeThrough(watched) };
     },

@@ -5,6 +5,7 @@ import {
   type ContentBlock,
   HumanMessage,
   ToolMessage,
+  type UsageMetadata,
 } from "@langchain/core/messages";
 import type { LanguageModelMiddleware } from "ai";
 import { attachmentOf, withReferences } from "../text/attachments.js";
@@ -20,8 +21,11 @@ export type Prompt = Awaited<ReturnType<Middleware["transformParams"]>>["prompt"
 type PromptMessage = Prompt[number];
 type AssistantContent = Extract<PromptMessage, { role: "assistant" }>["content"];
 
+type Generated = Awaited<ReturnType<Middleware["wrapGenerate"]>>;
+
 /** What it answers in one step. */
-export type Step = Awaited<ReturnType<Middleware["wrapGenerate"]>>["content"];
+export type Step = Generated["content"];
+export type Usage = Generated["usage"];
 
 /** A message and its place in the prompt. */
 export interface Placed {
@@ -83,11 +87,28 @@ const keyOf = (message: BaseMessage): string =>
   `${message.getType()}: ${spokenText(withReferences(message))}`;
 
 /** The turn of `placed` with what the model answered. */
-export function turnOf(placed: readonly Placed[], step: Step): BaseMessage[] {
+export function turnOf(
+  placed: readonly Placed[],
+  step: Step,
+  usage: Usage | undefined,
+): BaseMessage[] {
   const messages = placed.map(({ message }) => message);
   const answer = assistantMessage(step);
+  if (usage) Object.assign(answer, { usage_metadata: usageMetadata(usage) });
   answer.id = idAfter(messages.at(-1)?.id ?? "", answer);
   return [...messages.slice(messages.findLastIndex(isUsers)), answer];
+}
+
+/** As LangChain's models report it; zero is unknown. */
+function usageMetadata({ inputTokens, outputTokens }: Usage): UsageMetadata {
+  const { total: input = 0, cacheRead: cache_read } = inputTokens;
+  const { total: output = 0 } = outputTokens;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    ...(cache_read !== undefined && { input_token_details: { cache_read } }),
+  };
 }
 
 /** A step's answer comes back in the prompt of the next one, in another form. */
@@ -115,12 +136,23 @@ export function promptWithMemory(
     recalled,
     "user",
   );
+  const shownIds = new Set(view.map(({ id }) => id));
+  let isCalled = false;
   const shown = view.flatMap((message, index) => {
     const found = own.get(message.id);
-    if (!found) return promptOf(message);
+    const given = found && prompt[found.place];
+    if (!ToolMessage.isInstance(message)) isCalled = given !== undefined;
+    else if (!isCalled) return [];
+    if (!given) return promptOf(message);
     // Results of several calls are one message.
     if (own.get(view[index - 1]?.id)?.place === found.place) return [];
-    return withPrefix(prompt[found.place] as PromptMessage, message.text, found.message.text);
+    if (given.role !== "tool") return withPrefix(given, message.text, found.message.text);
+    const results = placed.filter(({ place }) => place === found.place).values();
+    const isShown = () => shownIds.has(results.next().value?.message.id);
+    return {
+      ...given,
+      content: given.content.filter(({ type }) => type !== "tool-result" || isShown()),
+    };
   });
   return [...prompt.filter(({ role }) => role === "system"), ...shown];
 }

@@ -3,6 +3,7 @@ import { otherTokens, withReferences } from "../text/attachments.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
+import { answeredCall, callsOf } from "./answered-calls.rule.js";
 
 export type RecentMessages = {
   readonly messages: readonly BaseMessage[];
@@ -17,7 +18,7 @@ export function recentMessages(
   covered: readonly BaseMessage[],
   mostTokens: number,
 ): RecentMessages {
-  const turns = turnsOf(withoutBrokenCalls(covered));
+  const turns = turnsOf(covered);
   let left = mostTokens;
   const first = turns.findLastIndex((turn) => {
     left -= tokensOf(turn);
@@ -38,27 +39,12 @@ function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   return turns;
 }
 
-function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
-  const results = new Set(messages.map(answeredCall));
-  results.delete(undefined);
-  const broken = (message: BaseMessage) =>
-    callsOf(message).some((id) => id === undefined || !results.has(id));
-  const open = new Set<string | undefined>();
-  return messages.filter((message) => {
-    const answered = answeredCall(message);
-    if (answered !== undefined) return open.has(answered);
-    if (broken(message)) return false;
-    for (const id of callsOf(message)) open.add(id);
-    return true;
-  });
-}
-
 function shorterTurn(turn: readonly BaseMessage[], mostTokens: number): RecentMessages {
   let kept = [...turn];
   while (tokensOf(kept) > mostTokens) {
     const call = kept.find((message) => callsOf(message).length > 0);
     if (call === undefined) return shorterTexts(kept, mostTokens);
-    const ids = new Set(callsOf(call));
+    const ids = new Set(callsOf(call).map(({ id }) => id));
     kept = kept.filter((message) => message !== call && !ids.has(answeredCall(message)));
   }
   return { messages: kept, shortened: [] };
@@ -73,17 +59,6 @@ function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): Rec
   const whole = new Set(messages);
   const shortened = shorter.flatMap((message) => (whole.has(message) ? [] : (message.id ?? [])));
   return { messages: shorter, shortened };
-}
-
-function callsOf(message: BaseMessage): (string | undefined)[] {
-  const calls =
-    "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return calls.map(({ id }: { id?: string }) => id);
-}
-
-function answeredCall(message: BaseMessage): string | undefined {
-  if (message.getType() !== "tool") return undefined;
-  return (message as { tool_call_id?: string }).tool_call_id ?? "";
 }
 
 function tokensOf(messages: readonly BaseMessage[]): number {

@@ -1,4 +1,5 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
+import { answeredCalls } from "../conversation/answered-calls.rule.js";
 import { conversationContext } from "../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
@@ -16,8 +17,8 @@ import { memoryParts, partOf, type Recalled, withoutTold } from "./recalled.js";
 export type InjectAs = "system" | "user";
 
 /**
- * The whole prompt of a turn: one system message with the block, the conversation, and what each
- * turn added.
+ * The whole prompt of a turn: one system message with the block, the conversation, in which each
+ * call has its result, and what each turn added.
  */
 export function turnMessages(
   state: readonly BaseMessage[],
@@ -31,10 +32,12 @@ export function turnMessages(
   const block = current < 0 ? memoryBlock(known) : standingBlock(known);
   const inSystem = injectAs === "system" || current < 0;
   const prefixes = prefixesOf(talk, known, { current, block, inSystem });
-  const shown = talk.map((message, place) => {
-    const prefix = prefixes.get(place);
-    return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
-  });
+  const shown = answeredCalls(
+    talk.map((message, place) => {
+      const prefix = prefixes.get(place);
+      return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
+    }),
+  );
   if (block === null || !inSystem) return [...instructions, ...shown];
   return [systemMessage(instructions, block, blockId(talk)), ...shown];
 }

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { answeredCalls } from "../../src/conversation/answered-calls.rule.js";
 import { recentMessages } from "../../src/conversation/recent-messages.rule.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { spokenText } from "../../src/text/message-text.js";
@@ -122,10 +123,12 @@ describe("recentMessages", () => {
             ...(answer === null ? [] : [says(`a${r}`, answer)]),
           ]);
           const { messages } = recentMessages(said.slice(skipped), most);
-          const called = messages.flatMap((message) =>
+          // What the transcript lacks is added where the prompt is made.
+          const paired = answeredCalls([...messages, asks("now")]);
+          const called = paired.flatMap((message) =>
             "tool_calls" in message ? (message.tool_calls as { id: string }[]) : [],
           );
-          const answered = messages.flatMap((message) =>
+          const answered = paired.flatMap((message) =>
             "tool_call_id" in message ? [message.tool_call_id] : [],
           );
           expect(called.map(({ id }) => id).toSorted()).toEqual(answered.toSorted());

@@ -83,7 +83,7 @@ const builders = {
     const { checkpointer: _, ...options } = build;
     const supervisor = await createMemorySupervisor({
       planner: {},
-      executor: {},
+      executor: { tools: build.tools ?? [] },
       prompt: "Lead.",
       ...options,
     });

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { answeredCalls } from "../../conversation/answered-calls.rule.js";
 import { parseInput } from "../../text/parse-input.js";
 import type { Recalled } from "../../turns/recalled.js";
 import { type InjectAs, turnMessages } from "../../turns/turn-messages.js";
@@ -8,6 +9,7 @@ import { fromState } from "../run/state-fields.js";
 /**
  * The messages that an agent sees: one system message with the graph's own and the memory block,
  * then the epoch's messages, with each turn's additions before its user's message.
+ * A call of an earlier turn that never got its result is followed by one that says so.
  * @param recalled from the recall node; without it, returns `state`
  * @param injectAs "user": puts the block before the user's message that opened the epoch.
  * @default "system"
@@ -19,5 +21,5 @@ export function modelView(
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);
-  return found ? turnMessages(state, found, injectAs) : [...state];
+  return found ? turnMessages(state, found, injectAs) : [...answeredCalls(state)];
 }

@@ -2,6 +2,7 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
+import { answeredCalls } from "../../conversation/answered-calls.rule.js";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
@@ -147,6 +148,7 @@ export function memoryMiddleware(
   const remember = remembering(memory, turn);
   const runs = recalledByRun();
   const answers = recordedAnswers(memory);
+  const reportBrokenCalls = brokenCallReport(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
@@ -167,6 +169,7 @@ export function memoryMiddleware(
       // Earlier middleware clears for this call only.
       const messages = [...request.messages];
       restoreMessages(request.state?.messages);
+      reportBrokenCalls(config, messages);
       const known = runs.get(config);
       // A run resumed after an interrupt starts here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
@@ -256,6 +259,19 @@ function recordedAnswers(memory: Memory) {
           "`middleware`, so that it records what the others leave.",
       );
     },
+  };
+}
+
+/** Warns once: only the prompt is repaired, the state stays as it is. */
+function brokenCallReport(memory: Memory) {
+  let isTold = false;
+  return ({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) => {
+    if (isTold || answeredCalls(messages) === messages) return;
+    isTold = true;
+    internalApi(memory).warn(
+      `Thread ${configurable?.thread_id} has tool calls of earlier turns without a result: an approval was never ` +
+        "answered, or a run was stopped. Prompts have a result for each; the state stays as it is.",
+    );
   };
 }
 

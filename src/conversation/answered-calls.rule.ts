@@ -1,0 +1,93 @@
+import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { opensTurn } from "../text/inserted-message.js";
+import { asRecalled } from "./recalled-mark.js";
+
+const noResult = "[No result: this call was not carried out, or not to its end.]";
+const noAnswer = "[This turn ended without an answer.]";
+
+/**
+ * `messages` with one result directly after each call of the turns before the last: otherwise
+ * providers refuse every later prompt. The last turn's calls may still be answered, and stay. Omits
+ * results without a call, second results, and messages with a call that no result can name. A turn
+ * that ends without an answer gets one: some chat templates demand that roles alternate.
+ *
+ * @returns `messages` itself if nothing is wrong
+ */
+export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  const lastTurn = messages.findLastIndex(opensTurn);
+  const callers = callersOf(messages);
+  let turn: TurnState = "asked";
+  const mended = messages.flatMap((message, place) => {
+    const before = turn;
+    turn = turnAfter(message, turn);
+    if (message.getType() === "tool")
+      return Number(callers.get(message)) > lastTurn ? [message] : [];
+    if (place > lastTurn) return [message];
+    if (turn === "asked" && before === "begun")
+      return [ofMemory(new AIMessage(noAnswer), message, "before"), message];
+    const results = messages.filter((result) => callers.get(result) === place);
+    return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
+  });
+  const isSame = mended.length === messages.length && mended.every((it, at) => it === messages[at]);
+  return isSame ? messages : mended;
+}
+
+/** Of results, places. Servers may use an id again: a result belongs to the latest call before it. */
+function callersOf(messages: readonly BaseMessage[]): ReadonlyMap<BaseMessage, number> {
+  const open = new Map<string, number>();
+  const callers = new Map<BaseMessage, number>();
+  for (const [place, message] of messages.entries()) {
+    const answered = answeredCall(message) ?? "";
+    const caller = open.get(answered);
+    if (caller !== undefined) callers.set(message, caller);
+    open.delete(answered);
+    if (isAnswerable(message)) for (const { id = "" } of callsOf(message)) open.set(id, place);
+  }
+  return callers;
+}
+
+type TurnState = "asked" | "begun" | "answered";
+
+function turnAfter(message: BaseMessage, turn: TurnState): TurnState {
+  if (opensTurn(message)) return "asked";
+  if (message.getType() === "ai" && callsOf(message).length === 0) return "answered";
+  return turn === "asked" && message.getType() !== "system" ? "begun" : turn;
+}
+
+function missing(message: BaseMessage, results: readonly BaseMessage[]): BaseMessage[] {
+  const answered = results.map(answeredCall);
+  const calls = callsOf(message).filter(({ id }) => !answered.includes(id));
+  return calls.map(({ id = "", name }) => {
+    const fields = { tool_call_id: id, name, content: noResult, status: "error" as const };
+    return ofMemory(new ToolMessage(fields), message, id);
+  });
+}
+
+/** The same id in each prompt. */
+function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix: string): BaseMessage {
+  if (id !== undefined) message.id = `${id}.${suffix}`;
+  return asRecalled(message);
+}
+
+interface Call {
+  readonly id?: string;
+  readonly name: string;
+}
+
+/** Also those whose arguments are no JSON: clients send them again. */
+export function callsOf(message: BaseMessage): readonly Call[] {
+  const { tool_calls = [], invalid_tool_calls = [] } = message as Partial<AIMessage>;
+  return [...tool_calls, ...invalid_tool_calls] as Call[];
+}
+
+/** Providers pair by id, and take no arguments that are no JSON. */
+function isAnswerable(message: BaseMessage): boolean {
+  const ids = callsOf(message).map(({ id }) => id);
+  const { invalid_tool_calls: invalid = [] } = message as Partial<AIMessage>;
+  return invalid.length === 0 && ids.every(Boolean) && new Set(ids).size === ids.length;
+}
+
+export function answeredCall(message: BaseMessage): string | undefined {
+  if (message.getType() !== "tool") return undefined;
+  return (message as Partial<ToolMessage>).tool_call_id ?? "";
+}

@@ -1,0 +1,169 @@
+import { tool } from "@langchain/core/tools";
+import { generateText, streamText, wrapLanguageModel } from "ai";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
+import { type AnyGraph, addressOf, newThread } from "../langgraph/conversation.js";
+import { agentIn } from "../langgraph/ways.js";
+import { aiSDKModel, providerNames, useProviders } from "../support/providers/clients.js";
+import type { Reply } from "../support/providers/provider.js";
+import type { Exchange } from "../support/providers/provider-server.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const start = useProviders();
+
+const look = tool(() => "A cat.", {
+  name: "look",
+  description: "Looks.",
+  schema: z.object({ at: z.string() }),
+});
+
+/** The replies of each turn. */
+const turns: readonly (readonly Reply[])[] = [
+  [
+    {
+      reasoning: "Somebody is there.",
+      text: "I look.",
+      calls: [
+        { name: "look", args: { at: "the door" } },
+        { name: "look", args: { at: "it" } },
+      ],
+    },
+    { reasoning: "Two of them.", text: "Two cats." },
+  ],
+  ["You are welcome."],
+  [{ refusal: "I cannot help with that." }],
+  [{ text: "They walked along the wall for an hour.", cutAt: 12 }],
+  [{ status: 500 }],
+  [{ fault: "closes" }],
+  ["Here I am again."],
+];
+
+const steps = { title: "Cats", steps: ["Open the door."] };
+const wrapped = () => "Let me think about it.";
+/** The replies to each background call: a bad answer is asked for again. */
+const tasks: readonly (readonly Reply[])[] = [
+  [{ structured: steps }],
+  [{ structured: steps, wrapped }, { structured: steps }],
+  [{ structured: steps, cutAt: 15 }],
+  [{ refusal: "I cannot write that." }],
+  [{ status: 500 }],
+];
+
+/** What some requests took, as the provider reported it. */
+function taken(exchanges: readonly Exchange[]) {
+  const usages = exchanges.flatMap(({ usage }) => usage ?? []);
+  const sum = (field: "input" | "cached" | "output") =>
+    usages.reduce((total, usage) => total + usage[field], 0);
+  return {
+    calls: usages.length,
+    input: sum("input"),
+    cached: sum("cached"),
+    output: sum("output"),
+  };
+}
+
+const shown = (of: {
+  calls: number;
+  promptTokens: number | null;
+  cachedTokens: number | null;
+  outputTokens: number;
+}) => ({
+  calls: of.calls,
+  input: of.promptTokens ?? 0,
+  cached: of.cachedTokens ?? 0,
+  output: of.outputTokens,
+});
+
+const cases = providerNames.flatMap((name) => [false, true].map((streams) => ({ name, streams })));
+
+describe.each(cases)("the cost of a thread on $name, streaming $streams", ({ name, streams }) => {
+  const thinking = { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 };
+
+  // The others refuse later prompts: names, or what is left of a refused answer.
+  it.runIf(["chat completions", "google"].includes(name))(
+    "What a thread cost is what the provider reported, to the token",
+    async () => {
+      const replies = turns.flat();
+      const front = await start(
+        name,
+        (_, index) => replies[index] ?? "",
+        name === "anthropic" ? thinking : {},
+      );
+      const memory = db.memory();
+      const agent: AnyGraph = await agentIn("middleware", {
+        memory,
+        model: front.model as never,
+        tools: [look],
+      });
+      const thread = newThread();
+      const made: (readonly Exchange[])[] = [];
+      for (const [turn] of turns.entries()) {
+        const before = front.exchanges.length;
+        const input = { messages: [{ role: "user", content: `Question ${turn}` }] };
+        const config = { ...thread, streamMode: "messages" };
+        try {
+          if (streams) for await (const _ of await agent.stream(input, config));
+          else await agent.invoke(input, thread);
+        } catch {
+          // Turns 4 and 5 fail.
+        }
+        made.push(front.exchanges.slice(before));
+      }
+      expect(front.exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
+      const cost = await memory.threads.cost(addressOf(thread));
+      expect(cost.turns.toReversed().map(shown)).toEqual(made.map(taken));
+      expect(shown(cost.total)).toEqual(taken(front.exchanges));
+    },
+  );
+
+  // Other clients drop the usage of an answer that they cannot parse.
+  it.runIf(["anthropic", "google"].includes(name) && !streams)(
+    "What background calls cost is what the provider reported, to the token",
+    async () => {
+      const replies = tasks.flat();
+      const back = await start(name, (_, index) => replies[index] ?? "", {});
+      const memory = db.memory({ model: back.model, config: { memories: { extract: false } } });
+      const thread = newThread();
+      await memory.remember({
+        ...addressOf(thread),
+        messages: [{ role: "user", content: "How do I let cats in?" }],
+      });
+      const background: unknown[] = [];
+      for (const _ of tasks) {
+        await memory.procedures.write(addressOf(thread)).catch(() => {});
+        const [cost] = (await memory.threads.cost(addressOf(thread))).background;
+        const { calls, input, output } = taken(back.exchanges);
+        background.push([
+          cost,
+          { kind: "procedure", calls, inputTokens: input, outputTokens: output },
+        ]);
+      }
+      expect(back.exchanges.length).toBe(replies.length);
+      expect(background.map((pair) => (pair as unknown[])[0])).toEqual(
+        background.map((pair) => (pair as unknown[])[1]),
+      );
+    },
+  );
+});
+
+it.each([false, true])(
+  "What a thread of the AI SDK cost is what was reported, streaming %s",
+  async (streams) => {
+    const { origin, exchanges } = await start("chat completions", () => ({
+      reasoning: "Hm.",
+      text: "Yes.",
+    }));
+    const memory = db.memory();
+    const address = addressOf(newThread());
+    const middleware = memoryModelMiddleware(memory, address);
+    const model = wrapLanguageModel({ model: aiSDKModel(origin), middleware });
+    for (const prompt of ["Hello.", "And then?"]) {
+      if (streams) await streamText({ model, prompt }).text;
+      else await generateText({ model, prompt });
+    }
+    const cost = await memory.threads.cost(address);
+    expect(shown(cost.total)).toEqual(taken(exchanges));
+  },
+);
