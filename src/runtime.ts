@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { Clock } from "./clock.js";
+import type { ModelPlaces } from "./jobs/model-places.js";
 import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
 import type { Describer } from "./models/describer.js";
@@ -27,6 +28,7 @@ export interface Runtime<Config = unknown> {
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
+  readonly places: ModelPlaces;
   readonly usage: Usage;
   /** How this process asks users for consent, and the waiting fields that were reported. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };

@@ -1,4 +1,5 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Charge } from "../models/token-usage.js";
 import type { ThreadAddress } from "../scope/scope.js";
@@ -62,8 +63,15 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   type Update = Partial<JobState<Found>> | Partial<Made>;
   const toolsOf = (claim: Claim, work: Found): StepTools => ({
     renew: () => renewWork(deps.db, claim, steps.tries.leaseMs),
-    charge: (tokens) => chargeOf(work)(tokens),
+    charge(tokens) {
+      deps.places.answered();
+      return chargeOf(work)(tokens);
+    },
   });
+  const failureOf = (cause: unknown): Failure => {
+    if (MemoryError.is(cause, "MODEL_FAILED")) deps.places.failed(cause);
+    return toFailure(cause);
+  };
   const settle = async (failed: FailedTry<Found>) => {
     return { status: await settleFailure(deps, steps, failed), error: failed.failure };
   };
@@ -81,7 +89,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
       return { ...fresh, ...(typeof prepared === "string" ? endOf(prepared) : { work: prepared }) };
     } catch (cause) {
-      return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
+      return { ...fresh, ...(await settle({ claim, work: null, failure: failureOf(cause) })) };
     }
   };
   const save = async ({ error, ...state }: State): Promise<Update> => {
@@ -95,7 +103,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       );
       return { ...saved, status: "completed" };
     } catch (cause) {
-      return settle({ claim, work, failure: toFailure(cause) });
+      return settle({ claim, work, failure: failureOf(cause) });
     }
   };
   // An error becomes state and skips the steps before `save`. LangGraph's interrupts pass.
@@ -108,7 +116,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
         return (await step({ ...state, claim, work }, toolsOf(claim, work))) as Update;
       } catch (cause) {
         if (isGraphBubbleUp(cause)) throw cause;
-        return { error: toFailure(cause) } as Update;
+        return { error: failureOf(cause) } as Update;
       }
     };
   const follow = async (state: State): Promise<Update> => {

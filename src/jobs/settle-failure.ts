@@ -2,6 +2,7 @@ import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
+import { retryDelayMs } from "../models/provider-pause.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
@@ -37,13 +38,6 @@ export function toFailure(error: unknown): Failure {
     output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
   };
 }
-
-/** After an outage, work continues within the hour. */
-const longestDelayMs = 3_600_000;
-
-/** Exponential backoff: `firstDelayMs` after the first failed attempt, then doubled. */
-export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
-  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
@@ -117,6 +111,7 @@ export async function settleFailure<Found extends JobAddress>(
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures } = of.tries;
   const isLast =
+    !isLimited(deps, failure) &&
     claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
     if (isLast && work && of.after)
@@ -128,18 +123,31 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
+/** A call beyond the provider's limit says nothing about the work, and counts as no try. */
+const isLimited = ({ places }: JobRuntime, { code }: Failure): boolean =>
+  code === "MODEL_FAILED" && places.isLimited();
+
 const unreadWaitMs = 1_000;
 
 /**
- * Defers work while extraction is reading or energy is low; returns whether it did.
+ * Defers work while its model is not called, extraction is reading or energy is low; returns
+ * whether it did.
  * @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
-  { db, logger, usage, clock, onRetry }: JobRuntime,
+  { db, logger, usage, clock, onRetry, places }: JobRuntime,
   of: Attempts<Found>,
   claim: Claim,
   work: Found,
 ): Promise<boolean> {
+  const { name, fields } = described(of, claim, work);
+  const pausedUntil = places.until();
+  if (pausedUntil) {
+    await deferWork(db, claim, pausedUntil);
+    logger.debug(`${name} waits for the model until ${pausedUntil.toISOString()}`, fields);
+    onRetry(pausedUntil.getTime() - clock().getTime());
+    return true;
+  }
   const { endSeq } = of.range?.(work) ?? {};
   if (of.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
     await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
@@ -149,7 +157,6 @@ export async function putOff<Found extends JobAddress>(
   const until = of.waits ? await usage.pausedUntil(work.scope) : null;
   if (until === null) return false;
   await deferWork(db, claim, until);
-  const { name, fields } = described(of, claim, work);
   logger.debug(`${name} waits for energy until ${until.toISOString()}`, fields);
   await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
   return true;
@@ -165,13 +172,13 @@ async function tryAgain<Found extends JobAddress>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of;
-  const waitMs = Math.max(
-    work ? 0 : shortestWaitMs,
-    retryDelayMs(claim.attempt, tries.retryDelayMs),
-  );
-  const retryMs = isLast ? null : waitMs;
+  const limited = isLimited(deps, failure) ? deps.places.until() : null;
+  const delayMs = limited
+    ? limited.getTime() - deps.clock().getTime()
+    : retryDelayMs(claim.attempt, tries.retryDelayMs);
+  const retryMs = isLast ? null : Math.max(work ? 0 : shortestWaitMs, delayMs);
   await deps.db.transaction(async (tx) => {
-    await failWork(tx, claim, { error: failure.message, retryMs });
+    await failWork(tx, claim, { error: failure.message, retryMs, isCounted: !limited });
     await of.onFailed?.(tx, claim);
   });
   const { name, fields: about } = described(of, claim, work);

@@ -1,14 +1,17 @@
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
-import { MemoryError } from "../errors.js";
-import { errorKind } from "../logger.js";
+import type { Clock } from "../clock.js";
+import type { MemoryError } from "../errors.js";
+import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
+import { embeddingFailed, embedInPieces, requireVectors } from "./embed-in-pieces.js";
 import {
   type EmbeddingSpace,
   ensureEmbeddingSpace,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
 import { answerInTime } from "./model-answer.js";
+import { createProviderPause } from "./provider-pause.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
@@ -49,21 +52,26 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
 const textsInTime = 100;
 
 export interface Embedded {
-  readonly space: EmbeddingSpace;
-  readonly units: readonly (readonly number[])[];
-  readonly vectors: readonly string[];
+  /** Null without any vector. */
+  readonly space: EmbeddingSpace | null;
+  /** Of unit length, in the order of the texts; null where embedding failed: `reembed` does it. */
+  readonly units: readonly (readonly number[] | null)[];
+  readonly vectors: readonly (string | null)[];
+  /** Why texts were not tried: an outage, a limit, wrong rights. Null if all were. */
+  readonly stopped: MemoryError | null;
 }
 
 export interface Embedder {
   /**
-   * @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline;
-   * `DIMENSION_MISMATCH`
+   * Logs why texts have no vectors. @param batch texts in one request, made also in an outage
+   * @default 64, and none in an outage
    */
-  documents(texts: readonly string[]): Promise<Embedded>;
-  /** Converts vectors made earlier by the same model; undefined for none. */
-  given(vectors: readonly number[][]): Promise<Embedded | undefined>;
+  documents(texts: readonly string[], batch?: number): Promise<Embedded>;
+  /** The space of the model's vectors now. @throws MemoryError `EMBEDDING_FAILED` */
+  space(): Promise<EmbeddingSpace>;
   /**
-   * The first call measures the space, within `timeoutMs`.
+   * The first call measures the space, within `timeoutMs`. Fails at once while the provider is
+   * away.
    * @throws MemoryError `EMBEDDING_FAILED`
    */
   query(
@@ -74,29 +82,27 @@ export interface Embedder {
 
 const measureAgainAfterMs = 60_000;
 
-function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
+function openSpace(
+  db: Connection,
+  embeddings: EmbeddingsInterface,
+  { dimensions, timeoutMs }: { readonly dimensions: number; readonly timeoutMs: number },
+) {
   const name = modelName(embeddings);
   let cached: Promise<EmbeddingSpace> | undefined;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
-  const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
+  const current = async (): Promise<EmbeddingSpace> => {
     cached ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
       cached = undefined;
       throw error;
     });
-    const space = await cached;
-    if (space.dimensions === dimensions) return space;
-    throw new MemoryError(
-      "DIMENSION_MISMATCH",
-      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}. ` +
-        "Give a model with other vectors another name, then call reembed().",
-    );
+    return cached;
   };
   /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
-      const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
+      const unrelated = await answerInTime(timeoutMs, measureSpace(embeddings));
       if (unrelated === null) return;
       cached = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
@@ -105,81 +111,100 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     }
   };
   return {
-    async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
-      const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-      if (wrong)
-        throw new MemoryError(
-          "EMBEDDING_FAILED",
-          "The embeddings gave an empty vector or one with NaN.",
-        );
-      const [first, ...others] = new Set(vectors.map((vector) => vector.length));
-      const space = await spaceFor(first as number);
-      for (const dimensions of others) await spaceFor(dimensions);
-      return space;
-    },
-    async measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> {
+    current,
+    async measured(timeoutMs: number): Promise<EmbeddingSpace> {
+      const space = await current();
       if (space.unrelated !== null) return space;
       if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
       await answerInTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
-      return (await cached) ?? space;
+      return current();
     },
   };
 }
 
-/** @param options.timeoutMs for each hundred documents */
-export function createEmbedder(
-  db: Connection,
-  embeddings: EmbeddingsInterface,
-  { timeoutMs }: { readonly timeoutMs: number },
-): Embedder {
-  const space = spaceCache(db, embeddings, timeoutMs);
-  const failed = (cause: unknown, advice = ""): MemoryError => {
-    if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
-    const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
-    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
+/** Questions are searched by words for half a minute after an outage begins, then for a minute. */
+const pauseMs = { firstDelayMs: 30_000, mostMs: 60_000 };
+
+/** What a text of the size of a memory may be, for a vector whose values do not matter. */
+const sample = "The user likes tea.";
+
+interface EmbedderDeps {
+  readonly db: Connection;
+  readonly embeddings: EmbeddingsInterface;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** For each hundred documents. */
+  readonly timeoutMs: number;
+}
+
+export function createEmbedder(deps: EmbedderDeps): Embedder {
+  const { db, embeddings, logger, clock, timeoutMs } = deps;
+  const spaces = new Map<number, ReturnType<typeof openSpace>>();
+  const pause = createProviderPause(clock, pauseMs);
+  let lastFailure: MemoryError | undefined;
+
+  const spaceOf = (dimensions: number) => {
+    const space = spaces.get(dimensions) ?? openSpace(db, embeddings, { dimensions, timeoutMs });
+    spaces.set(dimensions, space);
+    return space;
   };
-  const embedDocuments = async (texts: readonly string[]) => embeddings.embedDocuments([...texts]);
+  const fail = (cause: unknown, texts: readonly string[], advice = "") => {
+    pause.failed(cause);
+    lastFailure = embeddingFailed(cause, texts, advice);
+    return lastFailure;
+  };
+  const isOut = () => (pause.until() && !pause.isLimited() ? lastFailure : undefined);
+  const embedAll = async (texts: readonly string[], batch: number | undefined) => {
+    const endMs =
+      performance.now() + timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
+    const outage = batch === undefined ? isOut() : undefined;
+    const made = outage
+      ? { found: texts.map(() => null), stopped: outage, failure: outage }
+      : await embedInPieces({ embeddings, texts, batch, endMs, fail });
+    const { found, failure, stopped } = made;
+    const dimensions = found.find((vector) => vector !== null)?.length;
+    if (dimensions !== undefined && !stopped) pause.answered();
+    const space = dimensions === undefined ? null : await spaceOf(dimensions).current();
+    return { embedded: { ...embedded(space, found), stopped }, failure };
+  };
   return {
-    async documents(texts) {
-      try {
-        const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
-        const vectors = await answerInTime(deadlineMs, embedDocuments(texts));
-        if (vectors.length === texts.length) return embedded(await space.of(vectors), vectors);
-      } catch (cause) {
-        throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
-      }
-      throw new MemoryError(
-        "EMBEDDING_FAILED",
-        `The embeddings did not give ${texts.length} vectors.`,
-      );
+    async documents(texts, batch) {
+      const { embedded, failure } = await embedAll(texts, batch);
+      const lacking = embedded.vectors.filter((vector) => vector === null).length;
+      if (failure)
+        logger.warn(
+          `${lacking} of ${texts.length} texts have no vector until \`reembed\`: ${failure.message}`,
+        );
+      return embedded;
     },
-    async given(vectors) {
-      if (vectors.length === 0) return undefined;
-      // The model decides the dimensions, not the first vector.
-      const { space: modelSpace } = await this.documents(["dimensions"]);
-      await space.of(vectors);
-      return embedded(modelSpace, vectors);
+    async space() {
+      const { embedded, failure } = await embedAll([sample], 1);
+      if (embedded.space) return embedded.space;
+      throw failure;
     },
     async query(text, timeoutMs) {
+      if (lastFailure && pause.until()) throw lastFailure;
       const endMs = performance.now() + timeoutMs;
+      let vector: number[];
       try {
-        const vector = await answerInTime(timeoutMs, embeddings.embedQuery(text));
-        const found = await space.of([vector]);
-        const measured = await space.measured(found, Math.max(0, endMs - performance.now()));
-        return { space: measured, vector: toSql(unit(vector)) };
+        vector = await answerInTime(timeoutMs, embeddings.embedQuery(text));
+        requireVectors([vector], 1);
       } catch (cause) {
-        throw failed(cause);
+        throw fail(cause, [text]);
       }
+      pause.answered();
+      const space = await spaceOf(vector.length).measured(Math.max(0, endMs - performance.now()));
+      return { space, vector: toSql(unit(vector)) };
     },
   };
 }
 
-function embedded(space: EmbeddingSpace, vectors: readonly number[][]): Embedded {
-  const units = vectors.map(unit);
-  return { space, units, vectors: units.map((vector) => toSql(vector)) };
+function embedded(space: EmbeddingSpace | null, vectors: readonly (number[] | null)[]) {
+  const units = vectors.map((vector) => vector && unit(vector));
+  return { space, units, vectors: units.map((vector): string | null => vector && toSql(vector)) };
 }
 
 /** A zero vector, similar to nothing, stays. */

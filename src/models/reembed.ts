@@ -1,10 +1,14 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { errorLine } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
+import { acrossTenants } from "../postgres/isolation.js";
+import type { Runtime } from "../runtime.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
+import { answerInTime } from "./model-answer.js";
 
 interface LackingRow {
   readonly ref: string;
@@ -85,7 +89,7 @@ interface ReembedProgress {
 }
 
 const optionsSchema = z.strictObject({
-  /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
+  /** Texts embedded in one request and stored in one statement, 1 to 1000. @default 100 */
   batchSize: z.int().min(1).max(1_000).default(100),
   onProgress: callback<(progress: ReembedProgress) => void>().optional(),
 });
@@ -96,14 +100,14 @@ export interface Reembedded {
   readonly space: string;
   readonly dimensions: number;
   readonly embedded: number;
-  /** Rows that other processes were changing: run it again. */
+  /** Rows whose texts the model refused, or that other processes were changing: run it again. */
   readonly remaining: number;
 }
 
 /**
  * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while
  * the model works.
- * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `SETUP_REQUIRED`
+ * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `SETUP_REQUIRED`
  */
 export async function reembed(
   { db, embedder }: { db: Connection; embedder: Embedder | null },
@@ -117,7 +121,7 @@ export async function reembed(
       "Re-embedding needs embeddings: createMemory({ embeddings }).",
     );
   }
-  const { space } = await embedder.documents(["dimensions"]);
+  const space = await embedder.space();
   const count = async () => {
     let all = 0;
     for (const kind of kinds) all += await kind.count(db, space);
@@ -144,6 +148,31 @@ export async function reembed(
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
 
+/** Enough for a call at the start of a process, which waits for it. */
+const reportWithinMs = 5_000;
+
+/** Logs that texts have no vectors of the model, as after a change of its name or dimensions. */
+export async function reportLacking(
+  { db, embedder, logger }: Pick<Runtime, "db" | "embedder" | "logger">,
+  kinds: readonly VectorRows[],
+): Promise<void> {
+  if (!embedder) return;
+  try {
+    const { space, rows } = await acrossTenants(async () => {
+      const space = await answerInTime(reportWithinMs, embedder.space());
+      const first = { space, after: "0", limit: 1 };
+      return { space, rows: await Promise.all(kinds.map((kind) => kind.find(db, first))) };
+    });
+    if (rows.flat().length === 0) return;
+    const made = `${space.name} (${space.dimensions} dimensions)`;
+    logger.warn(
+      `Texts have no vectors of ${made} and are found by words only: run \`npx mnemograph reembed\` or \`memory.reembed()\`.`,
+    );
+  } catch (error) {
+    logger.debug(`Whether texts have no vectors is not known: ${errorLine(error)}`);
+  }
+}
+
 async function* batches(
   db: Connection,
   kind: VectorRows,
@@ -156,10 +185,14 @@ async function* batches(
     const last = rows.at(-1);
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
-    const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
+    const { vectors, stopped, ...made } = await embedder.documents(texts, batchSize);
     const unassigned = [...vectors];
-    const embedded = rows.map((row) => ({ row, vectors: unassigned.splice(0, row.texts.length) }));
-    yield await kind.store(db, { space, rows: embedded });
+    const embedded = rows.flatMap((row) => {
+      const own = unassigned.splice(0, row.texts.length);
+      return own.every((vector) => vector !== null) ? { row, vectors: own } : [];
+    });
+    yield await kind.store(db, { space: made.space ?? space, rows: embedded });
+    if (stopped) throw stopped;
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;
   }
