@@ -33,7 +33,7 @@ import { leavesNotes } from "./notes/notes-options.js";
 import type { ChangedConstants, ResolvedConfig } from "./options.js";
 import { listOwners } from "./owners/list-owners.js";
 import { uninstallApp } from "./owners/uninstall-app.js";
-import { asTenant } from "./postgres/isolation.js";
+import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
@@ -113,7 +113,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
         isolation: isIsolated,
         also: setUpCheckpointer,
       });
-      await reportLacking(runtime, vectorRows);
+      if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
       return applied;
     },
     ...createTurns(runtime, observe, maintenance),

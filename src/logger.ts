@@ -114,7 +114,7 @@ export function errorKind(error: unknown): string {
   return codes.length > 0 ? `${name} (${[...new Set(codes)].join(", ")})` : String(name);
 }
 
-export function statusesOf(error: object): string[] {
+function statusesOf(error: object): string[] {
   const response = propertyOf(error, "response");
   const statuses = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
   if (typeof response === "object" && response !== null)

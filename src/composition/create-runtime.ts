@@ -1,13 +1,12 @@
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent, recordExhausted } from "../events/event-log.js";
-import { createModelPlaces } from "../jobs/model-places.js";
 import { defaultLogger, type Logger, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
-import { createProviderPause } from "../models/provider-pause.js";
+import { createModelPause } from "../models/model-pause.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
@@ -30,6 +29,7 @@ export function createRuntime(
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);
   const { database, schema: schemaName = "mnemograph", isolation, embeddings } = options;
+  const { clock = () => new Date() } = options;
   const { language } = config.retrieval;
   const { timeoutMs } = config.upkeep;
   const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
@@ -38,8 +38,6 @@ export function createRuntime(
   // The ready redaction takes linear time, and needs no deadline.
   const redact = options.redact === "secrets" ? redactSecrets : inDeadline(options.redact);
   const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
-  const clock = options.clock ?? (() => new Date());
-  const pause = createProviderPause(clock, { firstDelayMs: config.upkeep.retryDelayMs });
   const db: Database = openDatabase(
     database,
     {
@@ -59,12 +57,12 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder({ db, embeddings, logger, clock, timeoutMs }) : null,
+    embedder: embeddings ? createEmbedder({ db, embeddings, logger, timeoutMs }) : null,
     redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),
     describer: createDescriber(options.describe, timeoutMs, logger),
     clock,
-    places: createModelPlaces(pause, config.jobs.concurrency),
+    pause: createModelPause(clock, config.upkeep.retryDelayMs),
     usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",
     modelHere: options.model !== undefined,

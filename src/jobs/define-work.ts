@@ -131,14 +131,12 @@ function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made exten
     counted: true,
     due: (limit) => findDueWork(db, { kind, of }, limit),
     // Unless a turn has leased it, leases it only now: a lease would expire in the queue.
-    run({ ref, lease: first }, within) {
+    async run({ ref, lease: first }, within) {
       const take = (lease?: number) => takeWork(db, { kind, of, ref }, tries.leaseMs, lease);
-      return deps.places.run(async () => {
-        for (let claim = await take(first); claim; claim = await take()) {
-          const current = claim;
-          await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
-        }
-      });
+      for (let claim = await take(first); claim; claim = await take()) {
+        const current = claim;
+        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
+      }
     },
   };
 }

@@ -1,5 +1,4 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Charge } from "../models/token-usage.js";
 import type { ThreadAddress } from "../scope/scope.js";
@@ -64,14 +63,10 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   const toolsOf = (claim: Claim, work: Found): StepTools => ({
     renew: () => renewWork(deps.db, claim, steps.tries.leaseMs),
     charge(tokens) {
-      deps.places.answered();
+      deps.pause.answered();
       return chargeOf(work)(tokens);
     },
   });
-  const failureOf = (cause: unknown): Failure => {
-    if (MemoryError.is(cause, "MODEL_FAILED")) deps.places.failed(cause);
-    return toFailure(cause);
-  };
   const settle = async (failed: FailedTry<Found>) => {
     return { status: await settleFailure(deps, steps, failed), error: failed.failure };
   };
@@ -89,7 +84,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       const prepared = steps.prepare ? await steps.prepare(claim, work) : work;
       return { ...fresh, ...(typeof prepared === "string" ? endOf(prepared) : { work: prepared }) };
     } catch (cause) {
-      return { ...fresh, ...(await settle({ claim, work: null, failure: failureOf(cause) })) };
+      return { ...fresh, ...(await settle({ claim, work: null, failure: toFailure(cause) })) };
     }
   };
   const save = async ({ error, ...state }: State): Promise<Update> => {
@@ -103,7 +98,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       );
       return { ...saved, status: "completed" };
     } catch (cause) {
-      return settle({ claim, work, failure: failureOf(cause) });
+      return settle({ claim, work, failure: toFailure(cause) });
     }
   };
   // An error becomes state and skips the steps before `save`. LangGraph's interrupts pass.
@@ -116,7 +111,8 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
         return (await step({ ...state, claim, work }, toolsOf(claim, work))) as Update;
       } catch (cause) {
         if (isGraphBubbleUp(cause)) throw cause;
-        return { error: failureOf(cause) } as Update;
+        deps.pause.failed(cause);
+        return { error: toFailure(cause) } as Update;
       }
     };
   const follow = async (state: State): Promise<Update> => {

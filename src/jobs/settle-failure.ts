@@ -2,7 +2,7 @@ import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
-import { retryDelayMs } from "../models/provider-pause.js";
+import { retryDelayMs } from "../models/model-pause.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
@@ -101,7 +101,10 @@ export interface FailedTry<Found> {
   readonly failure: Failure;
 }
 
-/** Records a failed try and an event; the work is retried later or given up. */
+/**
+ * Records a failed try and an event; the work is retried later or given up. While its model is not
+ * called, it waits for that time, and the try does not count.
+ */
 export async function settleFailure<Found extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Found>,
@@ -111,9 +114,12 @@ export async function settleFailure<Found extends JobAddress>(
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures } = of.tries;
   const isLast =
-    !isLimited(deps, failure) &&
     claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
+    if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
+      deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
+      if (await putOff(deps, of, claim, work)) return "deferred";
+    }
     if (isLast && work && of.after)
       return await giveUp(deps, of, { claim, work, failure }, of.after(work));
     return await tryAgain(deps, of, failed, isLast && !of.after);
@@ -123,10 +129,6 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
-/** A call beyond the provider's limit says nothing about the work, and counts as no try. */
-const isLimited = ({ places }: JobRuntime, { code }: Failure): boolean =>
-  code === "MODEL_FAILED" && places.isLimited();
-
 const unreadWaitMs = 1_000;
 
 /**
@@ -135,30 +137,25 @@ const unreadWaitMs = 1_000;
  * @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
-  { db, logger, usage, clock, onRetry, places }: JobRuntime,
+  { db, logger, usage, clock, onRetry, pause }: JobRuntime,
   of: Attempts<Found>,
   claim: Claim,
   work: Found,
 ): Promise<boolean> {
-  const { name, fields } = described(of, claim, work);
-  const pausedUntil = places.until();
-  if (pausedUntil) {
-    await deferWork(db, claim, pausedUntil);
-    logger.debug(`${name} waits for the model until ${pausedUntil.toISOString()}`, fields);
-    onRetry(pausedUntil.getTime() - clock().getTime());
-    return true;
-  }
   const { endSeq } = of.range?.(work) ?? {};
   if (of.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
     await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
     onRetry(unreadWaitMs, { kind: of.kind, ref: claim.ref });
     return true;
   }
-  const until = of.waits ? await usage.pausedUntil(work.scope) : null;
+  const paused = pause.until();
+  const until = paused ?? (of.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
   await deferWork(db, claim, until);
-  logger.debug(`${name} waits for energy until ${until.toISOString()}`, fields);
-  await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
+  const { name, fields } = described(of, claim, work);
+  const what = paused ? "the model" : "energy";
+  logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
+  if (!paused) await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 
@@ -172,13 +169,13 @@ async function tryAgain<Found extends JobAddress>(
   isLast: boolean,
 ): Promise<JobStatus> {
   const { tries, meanwhile = "Nothing was written" } = of;
-  const limited = isLimited(deps, failure) ? deps.places.until() : null;
-  const delayMs = limited
-    ? limited.getTime() - deps.clock().getTime()
-    : retryDelayMs(claim.attempt, tries.retryDelayMs);
-  const retryMs = isLast ? null : Math.max(work ? 0 : shortestWaitMs, delayMs);
+  const waitMs = Math.max(
+    work ? 0 : shortestWaitMs,
+    retryDelayMs(claim.attempt, tries.retryDelayMs),
+  );
+  const retryMs = isLast ? null : waitMs;
   await deps.db.transaction(async (tx) => {
-    await failWork(tx, claim, { error: failure.message, retryMs, isCounted: !limited });
+    await failWork(tx, claim, { error: failure.message, retryMs });
     await of.onFailed?.(tx, claim);
   });
   const { name, fields: about } = described(of, claim, work);

@@ -180,15 +180,13 @@ export async function skipWork(
   return reason;
 }
 
-/** Keeps the age of unfinished work, by which it is taken again. */
-const released = sql`lease_until = null, due_since = coalesce(due_since, taken_at)`;
-
 /**
  * Releases claimed work until `until` or an earlier mark, without counting a try.
  * @throws LeaseLost
  */
 export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
-  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), ${released}`;
+  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz),
+    due_since = coalesce(due_since, taken_at), lease_until = null`;
   await setHeld(db, claim, set);
   return "deferred";
 }
@@ -197,15 +195,10 @@ export async function deferWork(db: Connection, claim: Claim, until: Date): Prom
 export async function failWork(
   db: Connection,
   claim: Claim,
-  {
-    error,
-    retryMs,
-    isCounted,
-  }: { readonly error: string; readonly retryMs: number | null; readonly isCounted: boolean },
+  { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
 ): Promise<void> {
   const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
-  const tries = isCounted ? empty : sql`attempts = attempts - 1,`;
-  await setHeld(db, claim, sql`${tries} error = ${error}, retry_at = ${retryAt}, ${released}`);
+  await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
 }
 
 interface GivenUp {
@@ -231,6 +224,7 @@ export async function giveWorkUp(
 
 const mostCompared = 100_000;
 
+/** The oldest first, of each tenant in turn. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,

@@ -1,17 +1,16 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
-import type { Clock } from "../clock.js";
-import type { MemoryError } from "../errors.js";
-import type { Logger } from "../logger.js";
+import { MemoryError } from "../errors.js";
+import { errorKind, type Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { embeddingFailed, embedInPieces, requireVectors } from "./embed-in-pieces.js";
 import {
   type EmbeddingSpace,
   ensureEmbeddingSpace,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
 import { answerInTime } from "./model-answer.js";
-import { createProviderPause } from "./provider-pause.js";
+import { retryAfterMs, statusOf } from "./provider-error.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
@@ -51,27 +50,35 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
 /** Texts per deadline. Local models take some 50 ms each. */
 const textsInTime = 100;
 
+/** Texts in one request: most providers take more, and a refusal costs little. */
+const textsInRequest = 64;
+
+/** A provider that failed is not waited for, and asked again after this time. */
+const outMs = 30_000;
+
+type Vector = readonly number[];
+
+/** The vector of a text, or why it was refused. */
+type Found = Vector | MemoryError;
+
 export interface Embedded {
-  /** Null without any vector. */
+  /** Null if no text has a vector. */
   readonly space: EmbeddingSpace | null;
-  /** Of unit length, in the order of the texts; null where embedding failed: `reembed` does it. */
-  readonly units: readonly (readonly number[] | null)[];
+  /** In the order of the texts; null where embedding failed: `reembed` does it. */
+  readonly units: readonly (Vector | null)[];
   readonly vectors: readonly (string | null)[];
-  /** Why texts were not tried: an outage, a limit, wrong rights. Null if all were. */
-  readonly stopped: MemoryError | null;
 }
 
 export interface Embedder {
+  /** Without vectors, and with a line in the log, where the provider fails. */
+  documents(texts: readonly string[]): Promise<Embedded>;
   /**
-   * Logs why texts have no vectors. @param batch texts in one request, made also in an outage
-   * @default 64, and none in an outage
+   * Only texts that are refused by themselves have no vectors. @param batch texts in one request
+   * @throws MemoryError `EMBEDDING_FAILED`
    */
-  documents(texts: readonly string[], batch?: number): Promise<Embedded>;
-  /** The space of the model's vectors now. @throws MemoryError `EMBEDDING_FAILED` */
-  space(): Promise<EmbeddingSpace>;
+  insist(texts: readonly string[], batch: number): Promise<Embedded>;
   /**
-   * The first call measures the space, within `timeoutMs`. Fails at once while the provider is
-   * away.
+   * The first call measures the space, within `timeoutMs`. Fails at once in an outage.
    * @throws MemoryError `EMBEDDING_FAILED`
    */
   query(
@@ -82,139 +89,177 @@ export interface Embedder {
 
 const measureAgainAfterMs = 60_000;
 
-function openSpace(
-  db: Connection,
-  embeddings: EmbeddingsInterface,
-  { dimensions, timeoutMs }: { readonly dimensions: number; readonly timeoutMs: number },
-) {
+function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
-  let cached: Promise<EmbeddingSpace> | undefined;
+  const cached = new Map<number, Promise<EmbeddingSpace>>();
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
-  const current = async (): Promise<EmbeddingSpace> => {
-    cached ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
-      cached = undefined;
-      throw error;
-    });
-    return cached;
+  const spaceFor = (dimensions: number): Promise<EmbeddingSpace> => {
+    const space = cached.get(dimensions) ?? ensureEmbeddingSpace(db, { name, dimensions });
+    cached.set(dimensions, space);
+    space.catch(() => cached.delete(dimensions));
+    return space;
   };
   /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
-      const unrelated = await answerInTime(timeoutMs, measureSpace(embeddings));
+      const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      cached = Promise.resolve({ ...space, unrelated });
+      cached.set(space.dimensions, Promise.resolve({ ...space, unrelated }));
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
     }
   };
   return {
-    current,
-    async measured(timeoutMs: number): Promise<EmbeddingSpace> {
-      const space = await current();
+    of: spaceFor,
+    async measured(dimensions: number, timeoutMs: number): Promise<EmbeddingSpace> {
+      const space = await spaceFor(dimensions);
       if (space.unrelated !== null) return space;
       if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
       await answerInTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
-      return current();
+      return spaceFor(dimensions);
     },
   };
 }
-
-/** Questions are searched by words for half a minute after an outage begins, then for a minute. */
-const pauseMs = { firstDelayMs: 30_000, mostMs: 60_000 };
-
-/** What a text of the size of a memory may be, for a vector whose values do not matter. */
-const sample = "The user likes tea.";
 
 interface EmbedderDeps {
   readonly db: Connection;
   readonly embeddings: EmbeddingsInterface;
   readonly logger: Logger;
-  readonly clock: Clock;
   /** For each hundred documents. */
   readonly timeoutMs: number;
 }
 
-export function createEmbedder(deps: EmbedderDeps): Embedder {
-  const { db, embeddings, logger, clock, timeoutMs } = deps;
-  const spaces = new Map<number, ReturnType<typeof openSpace>>();
-  const pause = createProviderPause(clock, pauseMs);
-  let lastFailure: MemoryError | undefined;
+export function createEmbedder({ db, embeddings, logger, timeoutMs }: EmbedderDeps): Embedder {
+  const spaces = spaceCache(db, embeddings, timeoutMs);
+  let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
+  const requireUp = () => {
+    if (performance.now() < outage.untilMs) throw outage.error;
+  };
+  const failed = (cause: unknown, texts: readonly string[], advice = "") => {
+    const error = embeddingFailed(cause, texts, advice);
+    if (!isRefusal(cause, texts.length))
+      outage = { error, untilMs: performance.now() + (retryAfterMs(cause) ?? outMs) };
+    return error;
+  };
+  const lacks = (lacking: number, all: number, error: MemoryError) =>
+    logger.warn(`${lacking} of ${all} texts have no vector until \`reembed\`: ${error.message}`);
 
-  const spaceOf = (dimensions: number) => {
-    const space = spaces.get(dimensions) ?? openSpace(db, embeddings, { dimensions, timeoutMs });
-    spaces.set(dimensions, space);
-    return space;
+  /** Waits as long as the provider asks, and halves what it refuses. */
+  const embedOrHalve = async (texts: readonly string[], endMs: number): Promise<Found[]> => {
+    try {
+      const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
+      const vectors = await answerInTime(leftMs, embeddings.embedDocuments([...texts]));
+      return requireVectors(vectors, texts.length);
+    } catch (cause) {
+      const delayMs = retryAfterMs(cause);
+      if (delayMs !== null && performance.now() + delayMs < endMs) {
+        await wait(delayMs);
+        return embedOrHalve(texts, endMs);
+      }
+      const error = failed(cause, texts, documentsAdvice);
+      if (!isRefusal(cause, texts.length)) throw error;
+      if (texts.length === 1) return [error];
+      const middle = Math.ceil(texts.length / 2);
+      const first = await embedOrHalve(texts.slice(0, middle), endMs);
+      return [...first, ...(await embedOrHalve(texts.slice(middle), endMs))];
+    }
   };
-  const fail = (cause: unknown, texts: readonly string[], advice = "") => {
-    pause.failed(cause);
-    lastFailure = embeddingFailed(cause, texts, advice);
-    return lastFailure;
-  };
-  const isOut = () => (pause.until() && !pause.isLimited() ? lastFailure : undefined);
-  const embedAll = async (texts: readonly string[], batch: number | undefined) => {
-    const endMs =
-      performance.now() + timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
-    const outage = batch === undefined ? isOut() : undefined;
-    const made = outage
-      ? { found: texts.map(() => null), stopped: outage, failure: outage }
-      : await embedInPieces({ embeddings, texts, batch, endMs, fail });
-    const { found, failure, stopped } = made;
-    const dimensions = found.find((vector) => vector !== null)?.length;
-    if (dimensions !== undefined && !stopped) pause.answered();
-    const space = dimensions === undefined ? null : await spaceOf(dimensions).current();
-    return { embedded: { ...embedded(space, found), stopped }, failure };
+  const insist = async (texts: readonly string[], batch: number) => {
+    const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
+    const endMs = performance.now() + deadlineMs;
+    const found: Found[] = [];
+    while (found.length < texts.length)
+      found.push(...(await embedOrHalve(texts.slice(found.length, found.length + batch), endMs)));
+    const refused = found.filter((each) => each instanceof Error);
+    if (refused[0]) lacks(refused.length, texts.length, refused[0]);
+    const vectors = found.map((each) => (each instanceof Error ? null : each));
+    const dimensions = vectors.find((vector) => vector !== null)?.length;
+    return embedded(dimensions === undefined ? null : await spaces.of(dimensions), vectors);
   };
   return {
-    async documents(texts, batch) {
-      const { embedded, failure } = await embedAll(texts, batch);
-      const lacking = embedded.vectors.filter((vector) => vector === null).length;
-      if (failure)
-        logger.warn(
-          `${lacking} of ${texts.length} texts have no vector until \`reembed\`: ${failure.message}`,
+    insist,
+    async documents(texts) {
+      try {
+        requireUp();
+        return await insist(texts, textsInRequest);
+      } catch (error) {
+        if (!MemoryError.is(error, "EMBEDDING_FAILED")) throw error;
+        lacks(texts.length, texts.length, error);
+        return embedded(
+          null,
+          texts.map(() => null),
         );
-      return embedded;
-    },
-    async space() {
-      const { embedded, failure } = await embedAll([sample], 1);
-      if (embedded.space) return embedded.space;
-      throw failure;
+      }
     },
     async query(text, timeoutMs) {
-      if (lastFailure && pause.until()) throw lastFailure;
+      requireUp();
       const endMs = performance.now() + timeoutMs;
-      let vector: number[];
-      try {
-        vector = await answerInTime(timeoutMs, embeddings.embedQuery(text));
-        requireVectors([vector], 1);
-      } catch (cause) {
-        throw fail(cause, [text]);
-      }
-      pause.answered();
-      const space = await spaceOf(vector.length).measured(Math.max(0, endMs - performance.now()));
+      const ask = async () => requireVectors([await embeddings.embedQuery(text)], 1);
+      const [vector = []] = await answerInTime(timeoutMs, ask()).catch((cause: unknown) => {
+        throw failed(cause, [text]);
+      });
+      const leftMs = Math.max(0, endMs - performance.now());
+      const space = await spaces.measured(vector.length, leftMs);
       return { space, vector: toSql(unit(vector)) };
     },
   };
 }
 
-function embedded(space: EmbeddingSpace | null, vectors: readonly (number[] | null)[]) {
-  const units = vectors.map((vector) => vector && unit(vector));
+function requireVectors(vectors: Vector[], count: number): Vector[] {
+  const isWrong = (vector: Vector) =>
+    vector.length === 0 || vector.length !== vectors[0]?.length || !vector.every(Number.isFinite);
+  if (vectors.length === count && !vectors.some(isWrong)) return vectors;
+  const lengths = "an empty vector or one with NaN, too few, or of several lengths";
+  throw new MemoryError("EMBEDDING_FAILED", `The embeddings gave ${lengths}.`);
+}
+
+/** Whether fewer texts may be accepted. Where the client says no status, one text tells. */
+function isRefusal(cause: unknown, texts: number): boolean {
+  if (MemoryError.is(cause)) return cause.code === "EMBEDDING_FAILED";
+  const status = statusOf(cause);
+  return status === undefined ? texts > 1 : [400, 413, 422].includes(status);
+}
+
+const documentsAdvice = " If they take longer, raise upkeep.timeoutMs in the config.";
+
+function embeddingFailed(cause: unknown, texts: readonly string[], advice = ""): MemoryError {
+  if (MemoryError.is(cause, "EMBEDDING_FAILED")) return cause;
+  const why = MemoryError.is(cause)
+    ? `${cause.message}${advice}`
+    : `${errorKind(cause)}${reasonIn(cause, texts.join(" "))}`;
+  return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${why}`, { cause });
+}
+
+/** A longer common string may be a quote. */
+const mostInCommon = 11;
+
+/** The provider's words, unless they quote `texts`: logs have no words of users. */
+function reasonIn(cause: unknown, texts: string): string {
+  const reason = cause instanceof Error ? cause.message.slice(0, 200) : "";
+  for (let at = 0; at + mostInCommon < reason.length; at++)
+    if (texts.includes(reason.slice(at, at + mostInCommon + 1))) return "";
+  return `: ${reason}`;
+}
+
+function embedded(space: EmbeddingSpace | null, found: readonly (Vector | null)[]) {
+  const units = found.map((vector) => vector && unit(vector));
   return { space, units, vectors: units.map((vector): string | null => vector && toSql(vector)) };
 }
 
 /** A zero vector, similar to nothing, stays. */
-function unit(vector: readonly number[]): number[] {
+function unit(vector: Vector): number[] {
   const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
 }
 
 /** Fast path: squares of usual numbers neither overflow nor underflow. */
-function lengthOf(vector: readonly number[]): number {
+function lengthOf(vector: Vector): number {
   let squares = 0;
   for (const value of vector) squares += value * value;
   return squares > 1e-200 && squares < 1e200 ? Math.sqrt(squares) : Math.hypot(...vector);

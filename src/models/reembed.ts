@@ -1,14 +1,11 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { errorLine } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { acrossTenants } from "../postgres/isolation.js";
 import type { Runtime } from "../runtime.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
-import { answerInTime } from "./model-answer.js";
 
 interface LackingRow {
   readonly ref: string;
@@ -121,12 +118,8 @@ export async function reembed(
       "Re-embedding needs embeddings: createMemory({ embeddings }).",
     );
   }
-  const space = await embedder.space();
-  const count = async () => {
-    let all = 0;
-    for (const kind of kinds) all += await kind.count(db, space);
-    return all;
-  };
+  const space = await spaceNow(embedder);
+  const count = () => countLacking(db, space, kinds);
   let embedded = 0;
   let remaining = await count();
   onProgress?.({ done: 0, total: remaining });
@@ -148,29 +141,34 @@ export async function reembed(
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
 
-/** Enough for a call at the start of a process, which waits for it. */
-const reportWithinMs = 5_000;
+/** Asks the model for its dimensions. @throws MemoryError `EMBEDDING_FAILED` */
+async function spaceNow(embedder: Embedder): Promise<EmbeddingSpace> {
+  const { space } = await embedder.insist(["The user likes tea."], 1);
+  if (space) return space;
+  throw new MemoryError("EMBEDDING_FAILED", "The embeddings refuse any text: see the log.");
+}
 
-/** Logs that texts have no vectors of the model, as after a change of its name or dimensions. */
+async function countLacking(
+  db: Connection,
+  space: EmbeddingSpace,
+  kinds: readonly VectorRows[],
+): Promise<number> {
+  let all = 0;
+  for (const kind of kinds) all += await kind.count(db, space);
+  return all;
+}
+
+/** Logs that `reembed` is due, as after a change of the model or its dimensions. */
 export async function reportLacking(
   { db, embedder, logger }: Pick<Runtime, "db" | "embedder" | "logger">,
   kinds: readonly VectorRows[],
 ): Promise<void> {
-  if (!embedder) return;
-  try {
-    const { space, rows } = await acrossTenants(async () => {
-      const space = await answerInTime(reportWithinMs, embedder.space());
-      const first = { space, after: "0", limit: 1 };
-      return { space, rows: await Promise.all(kinds.map((kind) => kind.find(db, first))) };
-    });
-    if (rows.flat().length === 0) return;
-    const made = `${space.name} (${space.dimensions} dimensions)`;
-    logger.warn(
-      `Texts have no vectors of ${made} and are found by words only: run \`npx mnemograph reembed\` or \`memory.reembed()\`.`,
-    );
-  } catch (error) {
-    logger.debug(`Whether texts have no vectors is not known: ${errorLine(error)}`);
-  }
+  const space = embedder && (await spaceNow(embedder).catch(() => null));
+  if (!space) return;
+  const lacking = await countLacking(db, space, kinds);
+  const model = `${space.name} (${space.dimensions} dimensions)`;
+  const found = "found by words only: run `npx mnemograph reembed` or `memory.reembed()`.";
+  if (lacking > 0) logger.warn(`${lacking} texts have no vector of ${model} and are ${found}`);
 }
 
 async function* batches(
@@ -185,14 +183,13 @@ async function* batches(
     const last = rows.at(-1);
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
-    const { vectors, stopped, ...made } = await embedder.documents(texts, batchSize);
-    const unassigned = [...vectors];
+    const made = await embedder.insist(texts, batchSize);
+    const unassigned = [...made.vectors];
     const embedded = rows.flatMap((row) => {
-      const own = unassigned.splice(0, row.texts.length);
-      return own.every((vector) => vector !== null) ? { row, vectors: own } : [];
+      const vectors = unassigned.splice(0, row.texts.length);
+      return vectors.every((vector) => vector !== null) ? { row, vectors } : [];
     });
     yield await kind.store(db, { space: made.space ?? space, rows: embedded });
-    if (stopped) throw stopped;
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;
   }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineConsolidation } from "../../src/consolidation/define-consolidation.js";
-import { createModelPlaces } from "../../src/jobs/model-places.js";
 import { keepProgress, markWork, takeWork } from "../../src/jobs/work-table.js";
-import { createProviderPause } from "../../src/models/provider-pause.js";
 import { resolveConfig } from "../../src/options.js";
 import { createScreen } from "../../src/text/reads-as-instruction.js";
 import { createRedactor } from "../../src/text/redactor.js";
@@ -179,10 +177,7 @@ it("Low energy defers a consolidation run without counting an attempt, and its c
     consent: { ways: new Set(), reported: new Set() },
     model: () => model,
     onRetry() {},
-    places: createModelPlaces(
-      createProviderPause(() => new Date(), { firstDelayMs: 0 }),
-      1,
-    ),
+    pause: { until: () => null, answered() {}, failed() {} },
     usage: {
       charging: (of) => {
         charged.push(of);
