@@ -118,6 +118,7 @@ export async function settleFailure<Found extends JobAddress>(
   try {
     if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
+      await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
     if (isLast && work && of.after)
@@ -155,7 +156,8 @@ export async function putOff<Found extends JobAddress>(
   const { name, fields } = described(of, claim, work);
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
-  if (!paused) await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
+  if (paused) onRetry(paused.getTime() - clock().getTime());
+  else await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 

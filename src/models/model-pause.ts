@@ -22,25 +22,21 @@ export interface ModelPause {
 
 /** Lasts as long as the provider asks for, or after failures in a row as `retryDelayMs`. */
 export function createModelPause(clock: Clock, firstDelayMs: number): ModelPause {
-  let [failures, limitedMs, outageMs] = [0, 0, 0];
-  const until = () => {
-    const untilMs = Math.max(limitedMs, outageMs);
-    return untilMs > clock().getTime() ? new Date(untilMs) : null;
-  };
+  let [failures, untilMs] = [0, 0];
   return {
-    until,
+    until: () => (untilMs > clock().getTime() ? new Date(untilMs) : null),
     answered() {
-      [failures, outageMs] = [0, 0];
+      failures = 0;
     },
     failed(error) {
-      const { status = 500 } = { status: statusOf(error) };
+      const status = statusOf(error) ?? 500;
       if (!MemoryError.is(error, "MODEL_FAILED") || (status < 500 && status !== 429)) return;
       const nowMs = clock().getTime();
-      const askedMs = retryAfterMs(error);
-      if (askedMs !== null) limitedMs = Math.max(limitedMs, nowMs + askedMs);
       // Calls that began before the pause tell nothing new.
-      else if (!until() && ++failures >= failuresOfOutage)
-        outageMs = nowMs + retryDelayMs(failures - 1, firstDelayMs);
+      if (nowMs >= untilMs) failures++;
+      const isOutage = failures >= failuresOfOutage;
+      const backoffMs = isOutage ? retryDelayMs(failures - 1, firstDelayMs) : 0;
+      untilMs = Math.max(untilMs, nowMs + (retryAfterMs(error) ?? backoffMs));
     },
   };
 }

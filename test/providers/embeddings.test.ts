@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkVectors } from "../../src/cli/check-contents.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useOpenAIEmbeddings } from "../support/providers/openai-embeddings.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -44,6 +45,19 @@ it("Other dimensions of the same model are a new space, which setup and the doct
   expect(await checkVectors(db.database)).toMatchObject({ verdict: "ok" });
   // Both spaces stay in use.
   expect(await before.query(asked)).toEqual(found);
+});
+
+it("The log has the reason of the provider only where it quotes no text", async () => {
+  const logger = recordingLogger();
+  const { memory } = await freshSchema();
+  const quoting = new HashingEmbeddings();
+  quoting.embedDocuments = async ([text]) => {
+    throw Object.assign(new Error(`Not allowed: ${text}`), { status: 403 });
+  };
+  await memory({ embeddings: quoting, logger }).memories.add(boxes(1), { scope });
+  expect(logger.lines).toEqual([
+    "warn: 1 of 1 texts have no vector until `reembed`: The embeddings failed: Error (403)",
+  ]);
 });
 
 describe("one add of many texts", () => {
