@@ -119,6 +119,7 @@ export async function settleFailure<Found extends JobAddress>(
     if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
       await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
+      await of.onFailed?.(deps.db, claim);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
     if (isLast && work && of.after)

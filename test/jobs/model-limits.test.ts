@@ -62,7 +62,7 @@ describe("an outage of an hour", () => {
     });
     let now = Date.now();
     const logger = recordingLogger();
-    const jobs = { concurrency: 2 };
+    const jobs = { concurrency: 1 };
     const memory = db.memory({
       model,
       logger,
