@@ -245,7 +245,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
       ),
     ]);
     await isolated
-      .memory()
+      .memory({ embeddings })
       .memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
     const app = await diagnosed({ schema, database: isolated.connectionString("app") });
     expect(app).toContainEqual(
