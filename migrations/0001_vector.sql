@@ -1,14 +1,17 @@
 -- The baseline's tables of embeddings, for a database with pgvector.
 
--- The models that made vectors. They belong to no owner, and contain no words.
+-- The models that made vectors, by name and dimensions. They belong to no owner, and contain no words.
 create table mnemograph.embedding_space (
   id bigint generated always as identity constraint embedding_space_pkey primary key,
-  name text not null constraint embedding_space_identity unique,
+  name text not null,
   dimensions integer not null constraint embedding_space_dimensions check (dimensions > 0),
   -- How similar questions and memories are that have nothing to do with each other: 0.1 with one model, 0.7 with another.
   -- Measured once, when the space is first searched; null until then.
   unrelated_mean real,
-  unrelated_spread real
+  unrelated_spread real,
+  -- When a process last began to use it.
+  used_at timestamptz not null default now(),
+  constraint embedding_space_identity unique (name, dimensions)
 );
 
 -- Vectors of memories, of length 1: their inner product is their cosine similarity. Apart from `memory`, so that an update of a

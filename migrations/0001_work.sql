@@ -23,6 +23,8 @@ create table mnemograph.work (
   worker text,
   taken_at timestamptz,
   retry_at timestamptz,
+  -- Since when unfinished work has been due: its age, which a failed or deferred try keeps.
+  due_since timestamptz,
   error text,
   -- The model's invalid answer, for a piece that was given up.
   output text,

@@ -27,13 +27,13 @@ import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
 import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
-import { memoryVectors, reembed } from "./models/reembed.js";
+import { memoryVectors, reembed, reportLacking } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
 import type { ChangedConstants, ResolvedConfig } from "./options.js";
 import { listOwners } from "./owners/list-owners.js";
 import { uninstallApp } from "./owners/uninstall-app.js";
-import { asTenant } from "./postgres/isolation.js";
+import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
@@ -83,6 +83,8 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
   return closeAfterCalls(openMemory(options, constants));
 }
 
+const vectorRows = [memoryVectors, itemVectors];
+
 function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
   const defaultScope = parseDefaultScope(options);
   const isIsolated = options.isolation === "rls";
@@ -105,12 +107,15 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       : null;
 
   const memory: MemoryWithInternalApi = {
-    setup: () =>
-      migrate(db, {
+    async setup() {
+      const applied = await migrate(db, {
         vectors: Boolean(options.embeddings),
         isolation: isIsolated,
         also: setUpCheckpointer,
-      }),
+      });
+      if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
+      return applied;
+    },
     ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
@@ -141,7 +146,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     }),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
-    reembed: (how) => reembed(bulk, [memoryVectors, itemVectors], how),
+    reembed: (how) => reembed(bulk, vectorRows, how),
     forget: (scope, how) => forget(db.patient, scope, how),
     export: (scope) => exportLines(db.patient, parseScope(scope), clock),
     import: (lines, how) => importLines(bulk, lines, how),

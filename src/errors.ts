@@ -32,12 +32,7 @@ export type MemoryErrorCode =
   | "DATABASE_UNAVAILABLE"
   /** Another process has the embedded database open. Close it there, or use a server. */
   | "DATA_DIRECTORY_LOCKED"
-  /**
-   * The embeddings' vectors have a new length. Use the earlier model, or give this one another
-   * `model` name.
-   */
-  | "DIMENSION_MISMATCH"
-  /** The embeddings failed; `cause` is their error. Nothing was written: try again. */
+  /** The embeddings failed, with the provider's reason; `cause` is their error. Try again. */
   | "EMBEDDING_FAILED"
   /**
    * The thread, its user or the scope was forgotten meanwhile: nothing more was written. Start a

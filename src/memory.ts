@@ -52,7 +52,7 @@ import type { EnergyApi } from "./usage/energy.js";
 export interface Memory {
   /**
    * Creates or updates the tables; many processes may call it together. Returns the migrations that
-   * ran.
+   * ran. Logs that `reembed` is due, as after a change of the embeddings' model or dimensions.
    */
   setup(): Promise<string[]>;
   /**
@@ -266,8 +266,7 @@ export interface Memory {
   /**
    * Makes the missing vectors of active memories and searchable store items, of all scopes, with
    * the configured embeddings. An interrupted run keeps its progress.
-   * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`,
-   * `DIMENSION_MISMATCH`
+   * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
   /**

@@ -4,6 +4,7 @@ import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
 import type { Describer } from "./models/describer.js";
 import type { Embedder } from "./models/embedder.js";
+import type { ModelPause } from "./models/model-pause.js";
 import type { Database } from "./postgres/database.js";
 import type { Screen } from "./text/reads-as-instruction.js";
 import type { Redactor } from "./text/redactor.js";
@@ -27,6 +28,7 @@ export interface Runtime<Config = unknown> {
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
+  readonly pause: ModelPause;
   readonly usage: Usage;
   /** How this process asks users for consent, and the waiting fields that were reported. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };

@@ -28,7 +28,10 @@ export async function checkStored(db: Connection): Promise<Check> {
 
 type Space = { name: string; dimensions: number; lacking: number; vectors: number; size: string };
 
-/** The space of the newest vector comes first: it is the one in use. */
+const spaceLine = ({ vectors, name, dimensions }: Space) =>
+  `${vectors} in ${name}, ${dimensions} dimensions`;
+
+/** The space that a process began to use last comes first. */
 export async function checkVectors(db: Connection): Promise<Check> {
   const { schema } = db;
   const [current, ...others] = await db.query<Space>(sql`
@@ -45,15 +48,15 @@ export async function checkVectors(db: Connection): Promise<Check> {
         )
       ) as lacking
     from ${schema}.embedding_space s cross join lateral (
-      select count(*)::int as vectors, pg_size_pretty(sum(pg_column_size(e.embedding))) as size, max(e.memory_ref) as newest
+      select count(*)::int as vectors, pg_size_pretty(sum(pg_column_size(e.embedding))) as size
       from ${schema}.memory_embedding e where e.space_ref = s.id
     ) v
-    order by v.newest desc nulls last, s.id desc`);
+    order by s.used_at desc, s.id desc`);
   if (!current) return ok("vectors", "None are kept yet.");
   const unused = others
-    .map(({ name, vectors, size }) => `; unused: ${name} (${vectors}, ${size ?? "empty"})`)
+    .map((space) => `; unused: ${spaceLine(space)} (${space.size ?? "empty"})`)
     .join("");
-  const says = `${current.vectors} in ${current.name}, ${current.dimensions} dimensions${unused}.`;
+  const says = `${spaceLine(current)}${unused}.`;
   if (current.lacking === 0) return ok("vectors", says);
   const todo = "Run `npx mnemograph reembed --embeddings MODULE`.";
   return warn("vectors", `${says} ${counted(current.lacking, "text")} without one.`, todo);

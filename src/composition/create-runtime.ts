@@ -6,6 +6,7 @@ import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
 import { createEmbedder } from "../models/embedder.js";
+import { createModelPause } from "../models/model-pause.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "../options.js";
 import type { Database } from "../postgres/database.js";
 import { asTenant } from "../postgres/isolation.js";
@@ -27,7 +28,8 @@ export function createRuntime(
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);
-  const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
+  const { database, schema: schemaName = "mnemograph", isolation, embeddings } = options;
+  const { clock = () => new Date() } = options;
   const { language } = config.retrieval;
   const { timeoutMs } = config.upkeep;
   const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
@@ -38,7 +40,15 @@ export function createRuntime(
   const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
   const db: Database = openDatabase(
     database,
-    { schemaName, checksSchema: true, clock, isolation, language, onBack, ...config.database },
+    {
+      schemaName,
+      checksSchema: true,
+      clock: options.clock,
+      isolation,
+      language,
+      onBack,
+      ...config.database,
+    },
     logger,
   );
   return {
@@ -47,11 +57,12 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
+    embedder: embeddings ? createEmbedder({ db, embeddings, logger, timeoutMs }) : null,
     redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),
     describer: createDescriber(options.describe, timeoutMs, logger),
-    clock: clock ?? (() => new Date()),
+    clock,
+    pause: createModelPause(clock, config.upkeep.retryDelayMs),
     usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",
     modelHere: options.model !== undefined,

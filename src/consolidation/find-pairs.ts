@@ -37,7 +37,6 @@ const minOverlap = 0.6;
 /**
  * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently
  * compared ones. Searches neighbours of fresh, important, and the most used tenth of memories.
- * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function findPairs(
   deps: ConsolidationRuntime,

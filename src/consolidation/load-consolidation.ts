@@ -23,7 +23,6 @@ export interface ConsolidationWork extends OwnerWork {
 /**
  * Loads the work of `claim`: an interrupted run continues with its pairs and votes. Skipped without
  * similar memories, deferred over the day's budget.
- * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,

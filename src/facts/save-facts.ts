@@ -29,7 +29,7 @@ interface ValidatedFacts {
 /**
  * Writes the chosen facts, an event for each fact and rejection, and the thread's cursor in one
  * transaction. Outcomes are in the order of `chosen`.
- * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * @throws LeaseLost
  */
 export async function saveFacts(
   deps: FactsRuntime,

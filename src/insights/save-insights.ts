@@ -17,7 +17,7 @@ const evidenceStrength = 0.6;
 /**
  * Writes the chosen insights and completes the task in one transaction. Outcomes are in the order
  * of `chosen`.
- * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * @throws LeaseLost
  */
 export async function saveInsights(
   deps: InsightsRuntime,

@@ -62,7 +62,10 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   type Update = Partial<JobState<Found>> | Partial<Made>;
   const toolsOf = (claim: Claim, work: Found): StepTools => ({
     renew: () => renewWork(deps.db, claim, steps.tries.leaseMs),
-    charge: (tokens) => chargeOf(work)(tokens),
+    charge(tokens) {
+      deps.pause.answered();
+      return chargeOf(work)(tokens);
+    },
   });
   const settle = async (failed: FailedTry<Found>) => {
     return { status: await settleFailure(deps, steps, failed), error: failed.failure };
@@ -108,6 +111,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
         return (await step({ ...state, claim, work }, toolsOf(claim, work))) as Update;
       } catch (cause) {
         if (isGraphBubbleUp(cause)) throw cause;
+        deps.pause.failed(cause);
         return { error: toFailure(cause) } as Update;
       }
     };

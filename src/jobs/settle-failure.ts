@@ -2,6 +2,7 @@ import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
 import { isRefusal, malformedOutput } from "../models/model-answer.js";
+import { retryDelayMs } from "../models/model-pause.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
@@ -40,13 +41,6 @@ export function toFailure(error: unknown): Failure {
     isFinal: isRefusal(error),
   };
 }
-
-/** After an outage, work continues within the hour. */
-const longestDelayMs = 3_600_000;
-
-/** Exponential backoff: `firstDelayMs` after the first failed attempt, then doubled. */
-export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
-  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
@@ -110,7 +104,10 @@ export interface FailedTry<Found> {
   readonly failure: Failure;
 }
 
-/** Records a failed try and an event; the work is retried later or given up. */
+/**
+ * Records a failed try and an event; the work is retried later or given up. While its model is not
+ * called, it waits for that time, and the try does not count.
+ */
 export async function settleFailure<Found extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Found>,
@@ -123,6 +120,12 @@ export async function settleFailure<Found extends JobAddress>(
     failure.isFinal ||
     claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
+    if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
+      deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
+      await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
+      await of.onFailed?.(deps.db, claim);
+      if (await putOff(deps, of, claim, work)) return "deferred";
+    }
     if (isLast && work && of.after)
       return await giveUp(deps, of, { claim, work, failure }, of.after(work));
     return await tryAgain(deps, of, failed, isLast && !of.after);
@@ -135,11 +138,12 @@ export async function settleFailure<Found extends JobAddress>(
 const unreadWaitMs = 1_000;
 
 /**
- * Defers work while extraction is reading or energy is low; returns whether it did.
+ * Defers work while its model is not called, extraction is reading or energy is low; returns
+ * whether it did.
  * @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
-  { db, logger, usage, clock, onRetry }: JobRuntime,
+  { db, logger, usage, clock, onRetry, pause }: JobRuntime,
   of: Attempts<Found>,
   claim: Claim,
   work: Found,
@@ -150,12 +154,15 @@ export async function putOff<Found extends JobAddress>(
     onRetry(unreadWaitMs, { kind: of.kind, ref: claim.ref });
     return true;
   }
-  const until = of.waits ? await usage.pausedUntil(work.scope) : null;
+  const paused = pause.until();
+  const until = paused ?? (of.waits ? await usage.pausedUntil(work.scope) : null);
   if (until === null) return false;
   await deferWork(db, claim, until);
   const { name, fields } = described(of, claim, work);
-  logger.debug(`${name} waits for energy until ${until.toISOString()}`, fields);
-  await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
+  const what = paused ? "the model" : "energy";
+  logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
+  if (paused) onRetry(paused.getTime() - clock().getTime());
+  else await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 

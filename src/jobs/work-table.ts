@@ -94,7 +94,7 @@ export async function takeWork(
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`
     update ${db.schema}.work
-    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null,` : empty} ${taken}
+    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, due_since = coalesce(due_since, retry_at), retry_at = null, error = null,` : empty} ${taken}
     where ${isOf(key)} and ${lease === undefined ? isDue(db) : sql`lease = ${lease} and lease_until is not null`}
     returning id, lease, attempts, done_until`,
     { prepare: true },
@@ -143,7 +143,7 @@ export async function completeWork(
   also?: Sql,
 ): Promise<void> {
   const doneAt = at === null ? empty : sql`done_at = ${at ? sql`${at}::timestamptz` : db.now()},`;
-  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null
+  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null, due_since = null
     ${more ? sql`, retry_at = least(retry_at, ${db.now()})` : empty}`;
   await setHeld(db, claim, set, also);
 }
@@ -185,7 +185,8 @@ export async function skipWork(
  * @throws LeaseLost
  */
 export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
-  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), lease_until = null`;
+  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz),
+    due_since = coalesce(due_since, taken_at), lease_until = null`;
   await setHeld(db, claim, set);
   return "deferred";
 }
@@ -223,6 +224,7 @@ export async function giveWorkUp(
 
 const mostCompared = 100_000;
 
+/** The oldest first, of each tenant in turn. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,
@@ -230,9 +232,9 @@ export async function findDueWork(
 ) {
   const rows = await db.query<{ ref: string }>(sql`
     select d.ref from (
-      select ${refColumn(of)} as ref, coalesce(lease_until, retry_at) as at from ${db.schema}.work
+      select ${refColumn(of)} as ref, coalesce(due_since, lease_until, retry_at) as at from ${db.schema}.work
       where kind = ${kind} and given_up_at is null and ${isDue(db)}
-      order by at limit ${mostCompared}
+      order by coalesce(lease_until, retry_at) limit ${mostCompared}
     ) d join ${db.schema}.${raw(of)} o on o.id = d.ref
     order by row_number() over (partition by o.tenant_id order by d.at), d.at limit ${limit}`);
   return rows.map(({ ref }) => Number(ref));

@@ -83,8 +83,7 @@ export interface MemoriesApi {
    * );
    * ```
    * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts, and for a user's note to
-   *   all users of an app; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `CONFLICT`
-   *   for more than a message may
+   *   all users of an app; `SCOPE_REQUIRED`, `CONFLICT` for more than a message may
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
   /** Finds a memory in any state, or null. */

@@ -56,7 +56,9 @@ async function askBy(way: Way, question: JsonQuestion): Promise<BaseMessage> {
   };
   // Keeps tokens out of users' streams and callbacks; a streaming callback changes how clients ask.
   const tags = ["nostream", "langsmith:nostream", "mnemograph"];
-  const options = { tags, callbacks: [witness], signal, runName: `mnemograph.${name}` };
+  const runName = `mnemograph.${name}`;
+  // A client that waits by itself hides how long its provider asks to be left alone.
+  const options = { tags, callbacks: [witness], signal, runName, maxRetries: 0 };
   try {
     const reply: unknown =
       way === "words"

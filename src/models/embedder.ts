@@ -1,7 +1,8 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
-import { errorKind } from "../logger.js";
+import { errorKind, type Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
 import {
   type EmbeddingSpace,
@@ -9,6 +10,7 @@ import {
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
 import { answerInTime } from "./model-answer.js";
+import { retryAfterMs, statusOf } from "./provider-error.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
@@ -48,22 +50,35 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
 /** Texts per deadline. Local models take some 50 ms each. */
 const textsInTime = 100;
 
+/** Texts in one request: most providers take more, and a refusal costs little. */
+const textsInRequest = 64;
+
+/** A provider that failed is not waited for, and asked again after this time. */
+const outMs = 30_000;
+
+type Vector = readonly number[];
+
+/** The vector of a text, or why it was refused. */
+type Found = Vector | MemoryError;
+
 export interface Embedded {
-  readonly space: EmbeddingSpace;
-  readonly units: readonly (readonly number[])[];
-  readonly vectors: readonly string[];
+  /** Null if no text has a vector. */
+  readonly space: EmbeddingSpace | null;
+  /** In the order of the texts; null where embedding failed: `reembed` does it. */
+  readonly units: readonly (Vector | null)[];
+  readonly vectors: readonly (string | null)[];
 }
 
 export interface Embedder {
-  /**
-   * @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline;
-   * `DIMENSION_MISMATCH`
-   */
+  /** Without vectors, and with a line in the log, where the provider fails. */
   documents(texts: readonly string[]): Promise<Embedded>;
-  /** Converts vectors made earlier by the same model; undefined for none. */
-  given(vectors: readonly number[][]): Promise<Embedded | undefined>;
   /**
-   * The first call measures the space, within `timeoutMs`.
+   * Only texts that are refused by themselves have no vectors. @param batch texts in one request
+   * @throws MemoryError `EMBEDDING_FAILED`
+   */
+  insist(texts: readonly string[], batch: number): Promise<Embedded>;
+  /**
+   * The first call measures the space, within `timeoutMs`. Fails at once in an outage.
    * @throws MemoryError `EMBEDDING_FAILED`
    */
   query(
@@ -76,120 +91,175 @@ const measureAgainAfterMs = 60_000;
 
 function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
-  let cached: Promise<EmbeddingSpace> | undefined;
+  const cached = new Map<number, Promise<EmbeddingSpace>>();
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
-  const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
-    cached ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
-      cached = undefined;
-      throw error;
-    });
-    const space = await cached;
-    if (space.dimensions === dimensions) return space;
-    throw new MemoryError(
-      "DIMENSION_MISMATCH",
-      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}. ` +
-        "Give a model with other vectors another name, then call reembed().",
-    );
+  const spaceFor = (dimensions: number): Promise<EmbeddingSpace> => {
+    const space = cached.get(dimensions) ?? ensureEmbeddingSpace(db, { name, dimensions });
+    cached.set(dimensions, space);
+    space.catch(() => cached.delete(dimensions));
+    return space;
   };
   /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
       const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      cached = Promise.resolve({ ...space, unrelated });
+      cached.set(space.dimensions, Promise.resolve({ ...space, unrelated }));
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
     }
   };
   return {
-    async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
-      const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-      if (wrong)
-        throw new MemoryError(
-          "EMBEDDING_FAILED",
-          "The embeddings gave an empty vector or one with NaN.",
-        );
-      const [first, ...others] = new Set(vectors.map((vector) => vector.length));
-      const space = await spaceFor(first as number);
-      for (const dimensions of others) await spaceFor(dimensions);
-      return space;
-    },
-    async measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> {
+    of: spaceFor,
+    async measured(dimensions: number, timeoutMs: number): Promise<EmbeddingSpace> {
+      const space = await spaceFor(dimensions);
       if (space.unrelated !== null) return space;
       if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
       await answerInTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
-      return (await cached) ?? space;
+      return spaceFor(dimensions);
     },
   };
 }
 
-/** @param options.timeoutMs for each hundred documents */
-export function createEmbedder(
-  db: Connection,
-  embeddings: EmbeddingsInterface,
-  { timeoutMs }: { readonly timeoutMs: number },
-): Embedder {
-  const space = spaceCache(db, embeddings, timeoutMs);
-  const failed = (cause: unknown, advice = ""): MemoryError => {
-    if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
-    const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
-    return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${kind}`, { cause });
+interface EmbedderDeps {
+  readonly db: Connection;
+  readonly embeddings: EmbeddingsInterface;
+  readonly logger: Logger;
+  /** For each hundred documents. */
+  readonly timeoutMs: number;
+}
+
+export function createEmbedder({ db, embeddings, logger, timeoutMs }: EmbedderDeps): Embedder {
+  const spaces = spaceCache(db, embeddings, timeoutMs);
+  let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
+  const requireUp = () => {
+    if (performance.now() < outage.untilMs) throw outage.error;
   };
-  const embedDocuments = async (texts: readonly string[]) => embeddings.embedDocuments([...texts]);
+  const failed = (cause: unknown, texts: readonly string[], advice = "") => {
+    const error = embeddingFailed(cause, texts, advice);
+    if (!isRefusal(cause, texts.length))
+      outage = { error, untilMs: performance.now() + (retryAfterMs(cause) ?? outMs) };
+    return error;
+  };
+  const lacks = (lacking: number, all: number, error: MemoryError) =>
+    logger.warn(`${lacking} of ${all} texts have no vector until \`reembed\`: ${error.message}`);
+
+  /** Waits as long as the provider asks, and halves what it refuses. */
+  const embedOrHalve = async (texts: readonly string[], endMs: number): Promise<Found[]> => {
+    try {
+      const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
+      const vectors = await answerInTime(leftMs, embeddings.embedDocuments([...texts]));
+      return requireVectors(vectors, texts.length);
+    } catch (cause) {
+      const delayMs = retryAfterMs(cause);
+      if (delayMs !== null && performance.now() + delayMs < endMs) {
+        await wait(delayMs);
+        return embedOrHalve(texts, endMs);
+      }
+      const error = failed(cause, texts, documentsAdvice);
+      if (!isRefusal(cause, texts.length)) throw error;
+      if (texts.length === 1) return [error];
+      const middle = Math.ceil(texts.length / 2);
+      const first = await embedOrHalve(texts.slice(0, middle), endMs);
+      return [...first, ...(await embedOrHalve(texts.slice(middle), endMs))];
+    }
+  };
+  const insist = async (texts: readonly string[], batch: number) => {
+    const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
+    const endMs = performance.now() + deadlineMs;
+    const found: Found[] = [];
+    while (found.length < texts.length)
+      found.push(...(await embedOrHalve(texts.slice(found.length, found.length + batch), endMs)));
+    const refused = found.filter((each) => each instanceof Error);
+    if (refused[0]) lacks(refused.length, texts.length, refused[0]);
+    const vectors = found.map((each) => (each instanceof Error ? null : each));
+    const dimensions = vectors.find((vector) => vector !== null)?.length;
+    return embedded(dimensions === undefined ? null : await spaces.of(dimensions), vectors);
+  };
   return {
+    insist,
     async documents(texts) {
       try {
-        const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
-        const vectors = await answerInTime(deadlineMs, embedDocuments(texts));
-        if (vectors.length === texts.length) return embedded(await space.of(vectors), vectors);
-      } catch (cause) {
-        throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
+        requireUp();
+        return await insist(texts, textsInRequest);
+      } catch (error) {
+        if (!MemoryError.is(error, "EMBEDDING_FAILED")) throw error;
+        lacks(texts.length, texts.length, error);
+        return embedded(
+          null,
+          texts.map(() => null),
+        );
       }
-      throw new MemoryError(
-        "EMBEDDING_FAILED",
-        `The embeddings did not give ${texts.length} vectors.`,
-      );
-    },
-    async given(vectors) {
-      if (vectors.length === 0) return undefined;
-      // The model decides the dimensions, not the first vector.
-      const { space: modelSpace } = await this.documents(["dimensions"]);
-      await space.of(vectors);
-      return embedded(modelSpace, vectors);
     },
     async query(text, timeoutMs) {
+      requireUp();
       const endMs = performance.now() + timeoutMs;
-      try {
-        const vector = await answerInTime(timeoutMs, embeddings.embedQuery(text));
-        const found = await space.of([vector]);
-        const measured = await space.measured(found, Math.max(0, endMs - performance.now()));
-        return { space: measured, vector: toSql(unit(vector)) };
-      } catch (cause) {
-        throw failed(cause);
-      }
+      const ask = async () => requireVectors([await embeddings.embedQuery(text)], 1);
+      const [vector = []] = await answerInTime(timeoutMs, ask()).catch((cause: unknown) => {
+        throw failed(cause, [text]);
+      });
+      const leftMs = Math.max(0, endMs - performance.now());
+      const space = await spaces.measured(vector.length, leftMs);
+      return { space, vector: toSql(unit(vector)) };
     },
   };
 }
 
-function embedded(space: EmbeddingSpace, vectors: readonly number[][]): Embedded {
-  const units = vectors.map(unit);
-  return { space, units, vectors: units.map((vector) => toSql(vector)) };
+function requireVectors(vectors: Vector[], count: number): Vector[] {
+  const isWrong = (vector: Vector) =>
+    vector.length === 0 || vector.length !== vectors[0]?.length || !vector.every(Number.isFinite);
+  if (vectors.length === count && !vectors.some(isWrong)) return vectors;
+  const lengths = "an empty vector or one with NaN, too few, or of several lengths";
+  throw new MemoryError("EMBEDDING_FAILED", `The embeddings gave ${lengths}.`);
+}
+
+/** Whether fewer texts may be accepted. Where the client says no status, one text tells. */
+function isRefusal(cause: unknown, texts: number): boolean {
+  if (MemoryError.is(cause)) return cause.code === "EMBEDDING_FAILED";
+  const status = statusOf(cause);
+  return status === undefined ? texts > 1 : [400, 413, 422].includes(status);
+}
+
+const documentsAdvice = " If they take longer, raise upkeep.timeoutMs in the config.";
+
+function embeddingFailed(cause: unknown, texts: readonly string[], advice = ""): MemoryError {
+  if (MemoryError.is(cause, "EMBEDDING_FAILED")) return cause;
+  const why = MemoryError.is(cause)
+    ? `${cause.message}${advice}`
+    : `${errorKind(cause)}${reasonIn(cause, texts.join(" "))}`;
+  return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${why}`, { cause });
+}
+
+/** A longer common string may be a quote. */
+const mostInCommon = 11;
+
+/** The provider's words, unless they quote `texts`: logs have no words of users. */
+function reasonIn(cause: unknown, texts: string): string {
+  const reason = cause instanceof Error ? cause.message.slice(0, 200) : "";
+  for (let at = 0; at + mostInCommon < reason.length; at++)
+    if (texts.includes(reason.slice(at, at + mostInCommon + 1))) return "";
+  return `: ${reason}`;
+}
+
+function embedded(space: EmbeddingSpace | null, found: readonly (Vector | null)[]) {
+  const units = found.map((vector) => vector && unit(vector));
+  return { space, units, vectors: units.map((vector): string | null => vector && toSql(vector)) };
 }
 
 /** A zero vector, similar to nothing, stays. */
-function unit(vector: readonly number[]): number[] {
+function unit(vector: Vector): number[] {
   const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
 }
 
 /** Fast path: squares of usual numbers neither overflow nor underflow. */
-function lengthOf(vector: readonly number[]): number {
+function lengthOf(vector: Vector): number {
   let squares = 0;
   for (const value of vector) squares += value * value;
   return squares > 1e-200 && squares < 1e200 ? Math.sqrt(squares) : Math.hypot(...vector);

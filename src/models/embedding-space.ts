@@ -1,5 +1,4 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
@@ -37,42 +36,34 @@ const mostIndexed = 1_300;
 
 type Row = {
   id: number;
-  dimensions: number;
   mean: number | null;
   spread: number | null;
   extension: string;
 };
 
+/** The same model with other `dimensions` has another space. */
 export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },
 ): Promise<EmbeddingSpace> {
   const [row] = await db.query<Row>(sql`
     with space as (
-      insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
-      on conflict (name) do update set dimensions = s.dimensions
-      returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread
+      insert into ${db.schema}.embedding_space (name, dimensions, used_at) values (${name}, ${dimensions}, ${db.now()})
+      on conflict (name, dimensions) do update set used_at = excluded.used_at
+      returning id, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread
     )
     select space.*, (
       select quote_ident(n.nspname) from pg_catalog.pg_extension e
       join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
     ) as extension
     from space`);
-  if (row?.dimensions === dimensions) {
-    const type = raw(`${row.extension}.halfvec`);
-    const product = raw(`operator(${row.extension}.<#>)`);
-    const isIndexed = raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
-    const indexed = dimensions > mostIndexed ? empty : isIndexed;
-    const { id: ref, mean, spread } = row;
-    const unrelated = mean === null || spread === null ? null : { mean, spread };
-    return { ref, name, dimensions, type, product, indexed, unrelated };
-  }
-  throw new MemoryError(
-    "DIMENSION_MISMATCH",
-    `The embedding space "${name}" holds vectors of ${row?.dimensions} dimensions, but the embeddings give ` +
-      `${dimensions}. Use the model that made them, or embeddings whose model has another name, ` +
-      "and run `mnemograph reembed`.",
-  );
+  const { id: ref, extension, mean, spread } = row as Row;
+  const type = raw(`${extension}.halfvec`);
+  const product = raw(`operator(${extension}.<#>)`);
+  const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
+  const indexed = dimensions > mostIndexed ? empty : isIndexed;
+  const unrelated = mean === null || spread === null ? null : { mean, spread };
+  return { ref, name, dimensions, type, product, indexed, unrelated };
 }
 
 export async function saveUnrelatedSimilarity(

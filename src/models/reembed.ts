@@ -2,6 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
@@ -85,7 +86,7 @@ interface ReembedProgress {
 }
 
 const optionsSchema = z.strictObject({
-  /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
+  /** Texts embedded in one request and stored in one statement, 1 to 1000. @default 100 */
   batchSize: z.int().min(1).max(1_000).default(100),
   onProgress: callback<(progress: ReembedProgress) => void>().optional(),
 });
@@ -96,14 +97,14 @@ export interface Reembedded {
   readonly space: string;
   readonly dimensions: number;
   readonly embedded: number;
-  /** Rows that other processes were changing: run it again. */
+  /** Rows whose texts the model refused, or that other processes were changing: run it again. */
   readonly remaining: number;
 }
 
 /**
  * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while
  * the model works.
- * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `SETUP_REQUIRED`
+ * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `SETUP_REQUIRED`
  */
 export async function reembed(
   { db, embedder }: { db: Connection; embedder: Embedder | null },
@@ -117,12 +118,8 @@ export async function reembed(
       "Re-embedding needs embeddings: createMemory({ embeddings }).",
     );
   }
-  const { space } = await embedder.documents(["dimensions"]);
-  const count = async () => {
-    let all = 0;
-    for (const kind of kinds) all += await kind.count(db, space);
-    return all;
-  };
+  const space = await spaceNow(embedder);
+  const count = () => countLacking(db, space, kinds);
   let embedded = 0;
   let remaining = await count();
   onProgress?.({ done: 0, total: remaining });
@@ -144,6 +141,36 @@ export async function reembed(
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
 
+/** Asks the model for its dimensions. @throws MemoryError `EMBEDDING_FAILED` */
+async function spaceNow(embedder: Embedder): Promise<EmbeddingSpace> {
+  const { space } = await embedder.insist(["The user likes tea."], 1);
+  if (space) return space;
+  throw new MemoryError("EMBEDDING_FAILED", "The embeddings refuse any text: see the log.");
+}
+
+async function countLacking(
+  db: Connection,
+  space: EmbeddingSpace,
+  kinds: readonly VectorRows[],
+): Promise<number> {
+  let all = 0;
+  for (const kind of kinds) all += await kind.count(db, space);
+  return all;
+}
+
+/** Logs that `reembed` is due, as after a change of the model or its dimensions. */
+export async function reportLacking(
+  { db, embedder, logger }: Pick<Runtime, "db" | "embedder" | "logger">,
+  kinds: readonly VectorRows[],
+): Promise<void> {
+  const space = embedder && (await spaceNow(embedder).catch(() => null));
+  if (!space) return;
+  const lacking = await countLacking(db, space, kinds);
+  const model = `${space.name} (${space.dimensions} dimensions)`;
+  const found = "found by words only: run `npx mnemograph reembed` or `memory.reembed()`.";
+  if (lacking > 0) logger.warn(`${lacking} texts have no vector of ${model} and are ${found}`);
+}
+
 async function* batches(
   db: Connection,
   kind: VectorRows,
@@ -156,10 +183,13 @@ async function* batches(
     const last = rows.at(-1);
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
-    const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
-    const unassigned = [...vectors];
-    const embedded = rows.map((row) => ({ row, vectors: unassigned.splice(0, row.texts.length) }));
-    yield await kind.store(db, { space, rows: embedded });
+    const made = await embedder.insist(texts, batchSize);
+    const unassigned = [...made.vectors];
+    const embedded = rows.flatMap((row) => {
+      const vectors = unassigned.splice(0, row.texts.length);
+      return vectors.every((vector) => vector !== null) ? { row, vectors } : [];
+    });
+    yield await kind.store(db, { space: made.space ?? space, rows: embedded });
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;
   }

@@ -31,7 +31,7 @@ const compactor = "worker:compact";
 /**
  * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two
  * processes from removing a note too many.
- * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * @throws LeaseLost
  */
 export async function applyCompaction(
   deps: NotesRuntime,

@@ -3,6 +3,7 @@ import { type JobStatus, ownerWork } from "../jobs/settle-failure.js";
 import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
+import { retryAfterMs } from "../models/provider-error.js";
 import type { Charge } from "../models/token-usage.js";
 import type { Scope } from "../scope/scope.js";
 import { type Applied, applyCompaction } from "./apply-compaction.js";
@@ -77,6 +78,7 @@ async function decide(
     const why = "invalid" in decision ? decision.invalid : "the merged text reads as instructions";
     return fallBack(deps, work, `The model's decision is invalid: ${why}.`);
   } catch (error) {
+    if (retryAfterMs(error) !== null) throw error;
     return fallBack(deps, work, errorLine(error));
   }
 }

@@ -152,9 +152,10 @@ async function prepareItems(
   const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
   let from = 0;
   const written = items.map(({ texts, ...item }): WrittenItem => {
-    const vectors = embedded?.vectors.slice(from, from + (texts?.length ?? 0)) ?? [];
+    const own = embedded?.vectors.slice(from, from + (texts?.length ?? 0)) ?? [];
     from += texts?.length ?? 0;
-    return { ...item, vectors };
+    const vectors = own.filter((vector) => vector !== null);
+    return { ...item, vectors: vectors.length === own.length ? vectors : [] };
   });
   return { items: written, space: embedded?.space ?? null };
 }

@@ -165,13 +165,15 @@ describe("doctor", () => {
   });
 
   it("The doctor reports an old space of vectors that nobody uses any more", async () => {
-    await inSchema("insert into @embedding_space (name, dimensions) values ('old-model', 8)");
+    await inSchema(
+      "insert into @embedding_space (name, dimensions, used_at) values ('old-model', 8, 'epoch')",
+    );
     const checks = await checkAll(db.database, "here", flags());
     await inSchema("delete from @embedding_space where name = 'old-model'");
     expect(checks).toContainEqual(
       expect.objectContaining({
         check: "vectors",
-        says: "1 in hashing-1, 16 dimensions; unused: old-model (0, empty).",
+        says: "1 in hashing-1, 16 dimensions; unused: 0 in old-model, 8 dimensions (empty).",
       }),
     );
   });
@@ -243,7 +245,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
       ),
     ]);
     await isolated
-      .memory()
+      .memory({ embeddings })
       .memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
     const app = await diagnosed({ schema, database: isolated.connectionString("app") });
     expect(app).toContainEqual(

@@ -177,6 +177,7 @@ it("Low energy defers a consolidation run without counting an attempt, and its c
     consent: { ways: new Set(), reported: new Set() },
     model: () => model,
     onRetry() {},
+    pause: { until: () => null, answered() {}, failed() {} },
     usage: {
       charging: (of) => {
         charged.push(of);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { retryDelayMs } from "../../src/jobs/settle-failure.js";
+import { retryDelayMs } from "../../src/models/model-pause.js";
 
 describe("retryDelayMs", () => {
   it("retryDelayMs doubles with each attempt", () =>

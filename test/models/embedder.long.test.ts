@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
 
@@ -54,29 +55,23 @@ const say = (memory: Memory, threadId: string) =>
   });
 
 describe("embeddings that never answer", () => {
-  it("Embeddings that never answer fail a write after upkeep.timeoutMs, and a later failure is ignored", async () => {
+  it("Embeddings that never answer are waited for once, for the timeout of each hundred texts", async () => {
     const provider = new Provider();
-    const memory = await memoryOn(provider);
-    provider.hangs = true;
-    await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
-      code: "EMBEDDING_FAILED",
-      message: expect.stringMatching(/within 500 ms.*raise upkeep\.timeoutMs/),
-    });
-    provider.fail();
-    provider.hangs = false;
-    expect((await memory.memories.add({ text: "Likes plums." }, { scope }))[0]?.outcome).toBe(
-      "created",
-    );
-  });
-
-  it("Embeddings have the timeout again for each further hundred texts", async () => {
-    const provider = new Provider();
-    const memory = await memoryOn(provider);
+    const logger = recordingLogger();
+    const memory = await memoryOn(provider, { logger });
     provider.hangs = true;
     const drafts = Array.from({ length: 101 }, (_, n) => ({ text: `Owns stamp ${n}.` }));
-    await expect(memory.memories.add(drafts, { scope })).rejects.toThrow(
-      `within ${2 * timeoutMs} ms`,
-    );
+    const outcomes = await memory.memories.add(drafts, { scope });
+    expect(outcomes.every(({ outcome }) => outcome === "created")).toBe(true);
+    await memory.memories.add({ text: "Likes plums." }, { scope });
+    expect(provider.asked).toHaveLength(1);
+    provider.fail();
+    provider.hangs = false;
+    expect(logger.lines).toEqual([
+      expect.stringMatching(/^warn: 101 of 101 .*within 1000 ms.*raise upkeep\.timeoutMs/),
+      expect.stringMatching(/^warn: 1 of 1 .*within 1000 ms/),
+    ]);
+    expect(await memory.reembed()).toMatchObject({ embedded: 102, remaining: 0 });
   });
 
   it("Embeddings that never answer do not block other background work, idle or close", async () => {

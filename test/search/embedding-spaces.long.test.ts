@@ -127,7 +127,8 @@ describe("an embedding space", () => {
     const model = new Model(0.7);
     const { memory, schema } = await memoryWith(model);
     await memory.memories.add(unrelated(3), { scope });
-    expect(model.stated).toHaveLength(3);
+    const probe = 1;
+    expect(model.stated).toHaveLength(probe + 3);
     await Promise.all(
       ["first?", "second?", "third?"].map((query) => memory.query({ scope, query })),
     );

@@ -108,7 +108,7 @@ describe("concurrent workers", () => {
     const broken = new ScriptedChatModel({
       replies: Array<Error>(12).fill(new Error("overloaded")),
     });
-    const config = { summaries: { retryDelayMs: 1 } };
+    const config = { summaries: { retryDelayMs: 1 }, upkeep: { retryDelayMs: 0 } };
     const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
     const threads = Array.from({ length: 12 }, newAddress);
     for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });

@@ -13,7 +13,11 @@ const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "â€
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
 
 describe("a failed summary", () => {
-  const config = { summaries: { maxAttempts: 3, retryDelayMs: 1_000 } };
+  const config = {
+    summaries: { maxAttempts: 3, retryDelayMs: 1_000 },
+    // No pause of the model.
+    upkeep: { retryDelayMs: 0 },
+  };
 
   it("A failed summary is retried after a doubling delay, with the same window", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
@@ -94,7 +98,7 @@ describe("a failed summary", () => {
   it("A failed summary is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const config = { summaries: { retryDelayMs: 20 } };
+    const config = { summaries: { retryDelayMs: 20 }, upkeep: { retryDelayMs: 0 } };
     const { memory, thread } = summarisedThread(db, { model, jobs: "background", config });
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");

@@ -17,6 +17,8 @@ export interface PreparedDrafts {
   /** By owner, users before apps, so that two writers cannot deadlock. */
   readonly owners: readonly (readonly Statement[])[];
   readonly space: EmbeddingSpace | null;
+  /** Null if drafts are compared by words: without embeddings, or where one has no vector. */
+  readonly comparedIn: EmbeddingSpace | null;
 }
 
 /** Some seconds in one transaction, which blocks the owner's other writers. */
@@ -59,11 +61,12 @@ export async function prepareDrafts(
     embedder && plain.length > 0
       ? await embedder.documents(plain.map(({ memory }) => memory.text))
       : null;
-  const terms = plain.length > 1 && !embedded ? plain.map(({ memory }) => memory.terms) : [];
+  const isWhole = embedded?.vectors.every((vector) => vector !== null) ?? false;
+  const terms = plain.length > 1 && !isWhole ? plain.map(({ memory }) => memory.terms) : [];
   const stems = terms.length > 0 ? await stemMeasures(db, terms) : [];
   const compared = new Map(
     plain.map(({ draft }, at) => {
-      const measure = embedded?.units[at] ?? stems[at] ?? null;
+      const measure = stems[at] ?? embedded?.units[at] ?? null;
       return [draft, { vector: embedded?.vectors[at] ?? null, measure }];
     }),
   );
@@ -83,6 +86,7 @@ export async function prepareDrafts(
     outcomes,
     owners: owners.filter(({ length }) => length > 0),
     space: embedded?.space ?? null,
+    comparedIn: isWhole && embedded ? embedded.space : null,
   };
 }
 

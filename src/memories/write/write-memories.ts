@@ -33,7 +33,7 @@ export interface Writing {
  * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock serializes
  * writers, so equal drafts become one memory.
  * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
- * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `REDACTION_FAILED`
+ * `REDACTION_FAILED`
  */
 export async function writeMemories(
   runtime: WriteRuntime,
@@ -48,7 +48,7 @@ export async function writePrepared(
 ): Promise<WriteOutcome[]> {
   const { db, config, logger } = runtime;
   const { prepared, origin, alongside } = input;
-  const { owners, space } = prepared;
+  const { owners, space, comparedIn } = prepared;
   const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
   const { quarantined, pending } = await db.transaction(async (tx) => {
@@ -58,7 +58,7 @@ export async function writePrepared(
       const owner = await lockOwner(tx, scope);
       const context = { owner, config, origin, newId: randomUUID };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { ...context, scope, space }, batch);
+        const found = await findForBatch(tx, { ...context, scope, space: comparedIn }, batch);
         const { outcomes: decided, plan } = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ existing }) => existing));
         const search = { searched, place: commonPlace(origin, batch) };
