@@ -51,7 +51,7 @@ export function presetConstants(
   preset: Preset,
   { tailTokens }: Pick<ContextOptions, "tailTokens">,
 ) {
-  if (preset === "every-round") return { summaries: {}, memories: {} };
+  if (preset === "every-round") return { summaries: {}, memories: { factsPerMessage: 3 } };
   return {
     summaries: {
       // Without a window, no message leaves the summary: a later summary would have to read it

@@ -57,7 +57,8 @@ export function defineFacts(deps: FactsRuntime) {
       prepare: (claim, work) => prepareExtraction(deps, claim, work),
       make: ({ work }, tools) => proposeFacts(deps, work, tools),
       async validate({ work, candidates, removals }) {
-        const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
+        const { minConfidence, minImportance, factsPerMessage, writesPerTurn, writesPerDay } =
+          memories;
         const messages = work.messages.map(({ text }) => text);
         const ids = work.known.map(({ id }) => id);
         const removalRules = { messages, memories: ids, perMessage: writesPerTurn };
@@ -70,7 +71,7 @@ export function defineFacts(deps: FactsRuntime) {
           minConfidence,
           minImportance,
           removed: { facts: work.removed, messages: work.messages },
-          perMessage: writesPerTurn,
+          perMessage: factsPerMessage,
           inAll: Math.max(0, writesPerDay - work.writtenToday),
         });
         return { ...facts, removing, kept };

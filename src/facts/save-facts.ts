@@ -70,6 +70,7 @@ export async function saveFacts(
     },
   });
   logOutcomes(deps, work, outcomes);
+  logDropped(deps, work, input.rejected);
   return outcomes;
 }
 
@@ -93,6 +94,24 @@ function logOutcomes(
     outcomes: counts,
     memoryIds,
   });
+}
+
+/** What could not be read or proven is the model's fault; what a cap drops is the setting's. */
+function logDropped(
+  { logger, config }: FactsRuntime,
+  { threadId }: ExtractionWork,
+  rejected: readonly RejectedFact[],
+): void {
+  const { factsPerMessage, writesPerDay } = config.memories;
+  const caps = {
+    turn_cap: `one message teaches ${factsPerMessage}`,
+    daily_cap: `a day has ${writesPerDay} (memories.writesPerDay)`,
+  };
+  for (const [cap, reason] of Object.entries(caps)) {
+    const dropped = rejected.filter(({ problem }) => problem === cap).length;
+    if (dropped > 0)
+      logger.warn(`${dropped} facts of ${threadId} are dropped: ${reason}, the most important.`);
+  }
 }
 
 function sourceOf(removal: ChosenRemoval, work: ExtractionWork) {

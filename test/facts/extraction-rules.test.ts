@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -189,24 +190,33 @@ it("Facts of low importance are skipped", async () => {
 });
 
 describe("caps on writes", () => {
-  it("The cap per turn keeps the best facts of a message", async () => {
-    const all = [
-      candidate("The user hikes.", "hike", { importance: 1 }),
-      candidate("The user bakes.", "bake", { importance: 5, confidence: 0.5 }),
-      candidate("The user paints.", "paint", { importance: 4 }),
-      candidate("The user sings.", "sing", { importance: 3 }),
-      candidate("The user sings!", "sing", { importance: 2 }),
-    ];
-    const memory = learning({ "I hike": all }, { writesPerTurn: 3 });
-    const thread = newAddress();
-    await say(memory, thread, "I hike, bake, paint and sing.");
-    const expected = ["The user bakes.", "The user paints.", "The user sings."];
-    expect((await textsOf(memory, thread)).toSorted()).toEqual(expected);
-    expect((await eventsOf(db, thread, "extract")).slice(3)).toEqual([
-      "classify skipped duplicate",
-      "classify skipped turn_cap",
-    ]);
-  });
+  it.each([
+    ["ledger", 5],
+    ["every-round", 3],
+  ] as const)(
+    "Of one message the most important facts are kept, and the log counts the others (%s)",
+    async (preset, most) => {
+      const things = ["hike", "bake", "paint", "sing", "row", "ski"];
+      const model = taskModel({
+        fact_extraction: () =>
+          facts(
+            ...things.map((thing, place) =>
+              candidate(`The user likes to ${thing}.`, thing, { confidence: 0.5 + place / 20 }),
+            ),
+          ),
+      });
+      const logger = recordingLogger();
+      const memory = db.memory({ model, logger, config: { preset, ...configured() } });
+      const thread = newAddress();
+      await say(memory, thread, "I like to hike, bake, paint, sing, row and ski.");
+      await memory.idle();
+      const kept = things.slice(-most).map((thing) => `The user likes to ${thing}.`);
+      expect((await textsOf(memory, thread)).toSorted()).toEqual(kept.toSorted());
+      expect(logger.lines).toContainEqual(
+        expect.stringMatching(`^warn: ${things.length - most} facts of .* teaches ${most}, `),
+      );
+    },
+  );
 
   it("The cap per day defers extraction without a model call", async () => {
     let now = new Date("2030-05-01T10:00:00Z");

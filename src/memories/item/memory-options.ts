@@ -43,11 +43,13 @@ export const memoryConstants = {
   minConfidence: 0.4,
   /** Facts below this importance are dropped: none, since it is the lowest. */
   minImportance: 1,
-  /** Most facts of one message. */
+  /** Most facts that a model is asked for of one message. */
   candidatesPerTurn: 5,
+  /** Most of them that are kept; with the preset "every-round" three, as of memories below. */
+  factsPerMessage: 5,
   /**
-   * Most facts written after one user message, most memories that tools add for it, and most that
-   * they change: bounds the cost, and the effect of a poisoned message.
+   * Most memories that tools add for one user message, and most that they or the user's words
+   * change: bounds the cost, and the effect of a poisoned message.
    */
   writesPerTurn: 3,
   /** `askSimilarity` for fields that `consent` guards, halfway to 1. */
