@@ -13,7 +13,7 @@ import { type ChangeEvent, type ToldChange, toldLine } from "../memories/changes
 import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { StoreFilter } from "../search/memory-filter.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
@@ -192,7 +192,7 @@ function recallStatement(
     ),
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
-      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, scope, most.unread)} as unread,
+      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, address, most.unread)} as unread,
       ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation)) as told,
       ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
@@ -234,8 +234,11 @@ const changeOf = ({ rev, memoryId, event, insteadId, ...told }: ChangeRow): Reca
 /** Messages read for each one that is shown: questions are left out. */
 const readPerShown = 3;
 
-/** A thread's first turn does not wait for extraction, whatever delays that. */
-function unreadMessages(db: Connection, scope: Scope, most: number) {
+/**
+ * What the user said in other threads, where a prompt begins: it does not wait for extraction,
+ * whatever delays that.
+ */
+function unreadMessages(db: Connection, { scope, threadId }: ThreadAddress, most: number) {
   const { schema } = db;
   if (most === 0) return sql`'[]'::json`;
   return sql`(
@@ -246,8 +249,8 @@ function unreadMessages(db: Connection, scope: Scope, most: number) {
           from ${schema}.thread t
           join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts'
           join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'
-          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId}
-            and not exists (select from conversation where json_array_length(gap) > 0 or summary is not null)
+          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId} and t.thread_id <> ${threadId}
+            and (select epoch from conversation) is null
           order by m.created_at desc, m.thread_ref desc, m.seq desc limit ${most * readPerShown}
         ) u
       )`;

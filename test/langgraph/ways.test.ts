@@ -26,7 +26,12 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       const config = { summaries: { keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });
       const model = answering();
-      const graph = await agentIn(way, { memory, model, ...sessions[session] });
+      const graph = await agentIn(way, {
+        memory,
+        model,
+        injectAs: "system",
+        ...sessions[session],
+      });
       const thread = newThread();
       for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
       const { messages, ...others } = await say(graph, "question 4", thread);

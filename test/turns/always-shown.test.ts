@@ -3,15 +3,15 @@ import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { MemoryDraft } from "../../src/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import type { TestConfig } from "../support/test-memory.js";
+import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const presets = ["ledger", "every-round"] as const;
 
 /** A conversation of an app; `say` gives the whole prompt of a turn as one text. */
-async function conversation(config: TestConfig) {
-  const memory = db.memory({ config });
+async function conversation(config: TestConfig, options: TestOptions = {}) {
+  const memory = db.memory({ ...options, config });
   await memory.setup();
   const { scope: user, threadId } = newAddress();
   const scope = { ...user, appId: `app of ${threadId}` };
@@ -200,4 +200,23 @@ describe("What the user said in another conversation", () => {
     expect(text).toContain(`## Said by the User in Another Conversation\n- ${said}`);
     expect(text).not.toMatch(/Where do I live|Dónde/);
   });
+
+  it.each(presets)(
+    "Stands once in each prompt until then, also where it begins anew (%s)",
+    async (preset) => {
+      const { memory, scope, say, add } = await conversation(
+        { preset, memories: { extract: true } },
+        { model: unusableModel(), jobs: "background" },
+      );
+      const elsewhere = { scope, threadId: `${scope.appId} elsewhere` };
+      await memory.remember({ ...elsewhere, messages: [{ role: "user", content: said }] });
+      const id = await add(constraint("The user is allergic to celery."));
+      expect(timesIn(await say("Hello."), said)).toBe(1);
+      expect(timesIn(await say("Nice weather."), said)).toBe(1);
+      await memory.memories.remove(id, { scope });
+      const anew = await say("And now?");
+      expect(anew).not.toContain("celery");
+      expect(timesIn(anew, said)).toBe(1);
+    },
+  );
 });
