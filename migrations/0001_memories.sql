@@ -199,6 +199,9 @@ create table mnemograph.consent_request (
   memory_id uuid,
   -- The user is not asked before this time.
   ask_at timestamptz not null default now(),
+  -- The thread where the user is asked by an interrupt, and the task of LangGraph's run that asked last.
+  asked_in text,
+  asked_by text,
   expires_at timestamptz not null,
   created_at timestamptz not null default now(),
   revision bigint not null default 1,

@@ -1,5 +1,7 @@
+import type { ConsentAsk } from "./consents/consent-rows.js";
 import type { MemoryEvent } from "./events/event-log.js";
 import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
+import type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 import type { Screen } from "./text/reads-as-instruction.js";
@@ -20,6 +22,8 @@ export interface InternalApi {
    * reported.
    */
   asksConsent(way: "interrupt" | "tool"): void;
+  /** What the run's user is asked by an interrupt now, newest first. */
+  askConsents(ask: ConsentAsk): Promise<ConsentRequest[]>;
   /** How many of the last summarized messages stay in a bounded state. */
   keepRecentMessages(): number;
   /** The setting `context.toolResultTokens`. */

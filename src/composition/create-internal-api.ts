@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { askConsents } from "../consents/consent-rows.js";
 import { claimThread } from "../conversation/claim-thread.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
@@ -60,6 +61,7 @@ export function createInternalApi(
     keepRecentMessages: () => config.summaries.keepRecentMessages,
     toolResultTokens: () => config.context.toolResultTokens,
     asksConsent: (way) => void consent.ways.add(way),
+    askConsents: (ask) => askConsents(db, ask),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
     },

@@ -9,7 +9,13 @@ import { unexpired } from "../memories/item/memory-row.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isAfter, requireEnd } from "../scope/page-bookmark.js";
-import { isSharedBy, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import {
+  isSharedBy,
+  type Scope,
+  scopeField,
+  type ThreadAddress,
+  tenantField,
+} from "../scope/scope.js";
 import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 import { pageRowsField } from "../text/parse-input.js";
 
@@ -125,6 +131,43 @@ export async function listConsents(
 function visibleTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
   if (!scope || !isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
+}
+
+/** Requests to ask about by an interrupt. */
+export interface ConsentAsk extends ThreadAddress {
+  /** The same when the interrupted run resumes, another one in a new run. */
+  readonly taskId: string;
+  readonly limit: number;
+}
+
+/**
+ * What `taskId` asked and is not decided; if it never asked, what is due and arose in this thread,
+ * or in none: newest first. No other run asks about it for a day, so that a user who writes on is
+ * answered.
+ */
+export async function askConsents(db: Connection, ask: ConsentAsk): Promise<ConsentRequest[]> {
+  const { scope, threadId, taskId, limit } = ask;
+  const table = sql`${db.schema}.consent_request`;
+  const isOwn = belongsTo(db, scope, "c");
+  const isPending = sql`c.rule = 'consent' and ${consentStatus(db)} = 'pending'`;
+  const rows = await db.query<ConsentRow>(sql`
+    with again as (select c.ref from ${table} c where ${isOwn} and c.asked_by = ${taskId}),
+    due as (
+      select c.ref from ${table} c
+      where ${isOwn} and ${isPending} and c.ask_at <= ${db.now()} and not exists (select from again)
+        and coalesce(c.draft -> 'source' ->> 'threadId', c.asked_in, ${threadId}) = ${threadId}
+      order by c.ref desc limit ${limit}
+    ),
+    asked as (
+      update ${table} c
+      set asked_in = ${threadId}, asked_by = ${taskId}, ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'
+      from due where c.ref = due.ref
+      returning c.ref
+    )
+    select ${selected(db)} from ${table} c
+    where c.ref in (select ref from again union select ref from asked) and ${isPending}
+    order by c.ref desc`);
+  return rows.map((row) => visibleTo(scope, consentOf(row).request));
 }
 
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {

@@ -105,9 +105,10 @@ export async function forgetWords(
   await tx.query(sql`
     update ${tx.schema}.consent_request c
     set draft = case when draft #>> '{source,threadId}' = ${threadId} then draft - 'source' else draft end,
-      evidence = case when evidence ->> 'threadId' = ${threadId} then null else evidence end
+      evidence = case when evidence ->> 'threadId' = ${threadId} then null else evidence end,
+      asked_in = nullif(asked_in, ${threadId})
     where c.owner_ref = ${ownerRef}::bigint
-      and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
+      and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId', asked_in)`);
   await tx.query(sql`
     update ${tx.schema}.history h
     set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end

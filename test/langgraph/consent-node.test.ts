@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
@@ -13,6 +14,7 @@ import {
   newThread,
   say,
   streamed,
+  transcript,
   valuesOf,
 } from "./conversation.js";
 
@@ -228,6 +230,51 @@ describe("the consent node", () => {
     now = new Date(now.getTime() + 86_400_001);
     const { value } = questionOf(await say(graph, "and again", thread));
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);
+  });
+
+  it("A user who writes on is answered, and asked again a day later in the thread where it arose", async () => {
+    let now = new Date();
+    const { memory, graph, thread } = agentWithMemory(
+      database.memory({ config, clock: () => now }),
+    );
+    const other = { configurable: { ...thread.configurable, thread_id: randomUUID() } };
+    const source = { threadId: thread.configurable.thread_id, seqs: [0] };
+    const arose = { ...slot("city", "Porto"), source };
+    const [porto] = await propose(memory, thread, arose);
+    const asks = async (text: string, where = thread) =>
+      (await say(graph, text, where)).__interrupt__;
+    expect(await asks("hello", other)).toBeUndefined();
+    expect(await asks("hello")).toBeDefined();
+    expect(await asks("I keep bees.", other)).toBeUndefined();
+    const { messages } = await say(graph, "I am allergic to mustard.", thread);
+    expect(lines(messages)).toEqual([
+      "human: hello",
+      "human: I am allergic to mustard.",
+      "ai: answer 3",
+    ]);
+    expect(await transcript(database, thread)).toEqual([
+      "hello",
+      "I am allergic to mustard.",
+      "answer 3",
+    ]);
+    expect(await valuesOf(memory, thread)).toEqual([]);
+    now = new Date(now.getTime() + 86_400_001);
+    expect(await asks("good morning", other)).toBeUndefined();
+    const { value } = questionOf(await say(graph, "good morning", thread));
+    expect(value.proposals.map(({ id }) => id)).toEqual([porto]);
+    await graph.invoke(new Command({ resume: "approve" }), thread);
+    expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
+  });
+
+  it("An answer decides only what was asked, also when that was decided elsewhere", async () => {
+    const { memory, graph, thread, resume } = asking();
+    const [porto] = await propose(memory, thread, slot("city", "Porto"));
+    await say(graph, "hello", thread);
+    const [they] = await propose(memory, thread, slot("pronouns", "they"));
+    const { scope } = addressOf(thread);
+    await memory.consents.decide({ scope, id: porto!, decision: "refuse", actor: "cli" });
+    await resume("approve");
+    expect(await memory.consents.list({ scope })).toMatchObject([{ id: they }]);
   });
 
   it("The consent node continues when a proposal was decided elsewhere", async () => {

@@ -93,11 +93,11 @@ describe("export and import", () => {
       summary: ["id"],
       work: [
         ...["id", "lease", "lease_until", "attempts", "done_at", "progress"],
-        ...["error", "output", "given_up_at", "worker", "taken_at"],
+        ...["error", "output", "given_up_at", "worker", "taken_at", "due_since"],
       ],
       memory: ["ref", "content_hash", "accessed_on", "revision"],
       history: ["id", "memory_revision"],
-      consent: ["ref", "revision"],
+      consent: ["ref", "revision", "asked_in", "asked_by"],
       item: ["ref", "path", "path_head", "item", "place", "words", "revision"],
     };
     for (const name of recordNames) {

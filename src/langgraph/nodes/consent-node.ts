@@ -97,8 +97,10 @@ export interface ConsentQuestion {
 }
 
 /**
- * A node that asks the user about pending consents by an interrupt; after an invalid answer it asks
- * again.
+ * A node that asks the user about pending consents by an interrupt, each in the thread where it
+ * arose, or in the next one if it arose in none; after an invalid answer it asks again. A new
+ * message in place of an answer is answered: it means "later", and the user is asked again after a
+ * day.
  *
  * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with
  * "approve", "refuse", "later", true or false for all, or as LangChain's human-in-the-loop (`{
@@ -119,20 +121,23 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
     config: LangGraphRunnableConfig,
   ): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
-      const { scope } = runIdentity(config, memory);
-      // LangGraph may restart the node with another list, so answers name ids.
-      const requests = await memory.consents.list({ scope, due: true, limit });
-      if (requests.length === 0) return;
-      if (!config.configurable?.__pregel_checkpointer) {
-        throw new MemoryError(
-          "CONSENT_REQUIRED",
-          "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
-        );
-      }
-      await ask(memory, scope, requests, config);
+      const { scope, threadId } = runIdentity(config, memory);
+      const taskId = String(config.configurable?.__pregel_task_id);
+      if (!config.configurable?.__pregel_checkpointer) return requireNone(memory, scope);
+      const requests = await internalApi(memory).askConsents({ scope, threadId, taskId, limit });
+      if (requests.length > 0) await ask(memory, scope, requests, config);
     });
     return {};
   };
+}
+
+async function requireNone(memory: Memory, scope: Scope): Promise<void> {
+  const due = await memory.consents.list({ scope, due: true, limit: 1 });
+  if (due.length === 0) return;
+  throw new MemoryError(
+    "CONSENT_REQUIRED",
+    "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
+  );
 }
 
 async function ask(
