@@ -8,6 +8,7 @@ import {
   says,
   scripted,
   shown,
+  shownTalk,
   supervise,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -57,7 +58,7 @@ describe("memory of a supervisor", () => {
           : { configurable };
       await graph.invoke(says("Release it."), run as never);
 
-      const asked = shown(planner.calls[3]);
+      const asked = shownTalk(planner.calls[3]);
       expect(asked[2]).toBe(
         'tool: Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
           "instructions, app_notes, procedural, relationship_dynamic.",

@@ -10,6 +10,7 @@ import {
   says,
   scripted,
   shown,
+  shownTalk,
   supervise,
   transcript,
 } from "../support/supervisor-fixture.js";
@@ -41,7 +42,7 @@ describe("a supervisor", () => {
     expect(planner.calls.map(shown)).toEqual([
       ["system: You plan.", "human: Plan a shop for Ana."],
     ]);
-    expect(shown(executor.calls[0])).toEqual(["human: Create the table."]);
+    expect(shownTalk(executor.calls[0])).toEqual(["human: Create the table."]);
     const round = [
       "human: I am Ana. Build me a shop.",
       "ai: (planner)",
@@ -68,27 +69,37 @@ describe("a supervisor", () => {
     );
   });
 
-  test("A supervisor makes a default planner and executor from its model and tools", async () => {
-    const model = scripted(
-      ...[
-        delegates(["planner", "Plan a shop."]),
-        "1. a table",
-        delegates(["executor", "Create the table."]),
-      ],
-      ...[{ toolCalls: [{ name: "run_sql", args: {} }] }, "Table created.", "The shop is ready."],
-    );
-    const tools = [plainTool("run_sql", () => "done")];
-    const subagents = { planner: undefined, executor: undefined };
-    const graph = await supervise({ memory: db.memory(), model, tools, ...subagents });
-    const { messages } = await graph.invoke(says("Build me a shop."), newThread().config);
-    expect(messages.at(-1)?.text).toBe("The shop is ready.");
-    const instructions = expect.stringMatching(/^system: .*numbered list of steps/);
-    expect(shown(model.calls[1])).toEqual([instructions, "human: Plan a shop."]);
-    expect(shown(model.calls[4])).toEqual([
-      expect.stringMatching(/^system: .*report the result/),
-      ...["human: Create the table.", "ai: (run_sql)", "tool: done"],
-    ]);
-  });
+  test.each([
+    { planner: undefined, executor: undefined },
+    { planner: { tools: [plainTool("clock", () => "noon")] }, executor: { model: undefined } },
+  ])(
+    "A supervisor's planner and executor keep its model and tools and their own prompt: %j",
+    async (subagents) => {
+      const model = scripted(
+        ...[
+          delegates(["planner", "Plan a shop."]),
+          "1. a table",
+          delegates(["executor", "Create the table."]),
+        ],
+        ...[{ toolCalls: [{ name: "run_sql", args: {} }] }, "Table created.", "The shop is ready."],
+      );
+      const tools = [plainTool("run_sql", () => "done")];
+      const graph = await supervise({
+        memory: db.memory(),
+        model,
+        tools,
+        ...(subagents as object),
+      });
+      const { messages } = await graph.invoke(says("Build me a shop."), newThread().config);
+      expect(messages.at(-1)?.text).toBe("The shop is ready.");
+      const instructions = expect.stringMatching(/^system: .*numbered list of steps/);
+      expect(shown(model.calls[1])).toEqual([instructions, "human: Plan a shop."]);
+      expect(shown(model.calls[4])).toEqual([
+        expect.stringMatching(/^system: .*report the result/),
+        ...["human: Create the table.", "ai: (run_sql)", "tool: done"],
+      ]);
+    },
+  );
 
   test("A supervisor is shown the summary and later messages, and its subagents are not", async () => {
     const memory = db.memory({
@@ -112,7 +123,7 @@ describe("a supervisor", () => {
       ...["system: Lead.", "human: In blue.", "ai: Blue it is."],
       "human: [Previous context: Ana wants a shop.]\n\nGo on.",
     ]);
-    expect(executor.calls.map(shown)).toEqual([["human: Paint it blue."]]);
+    expect(executor.calls.map(shownTalk)).toEqual([["human: Paint it blue."]]);
   });
 
   test("A supervisor answers every tool call of a message once", async () => {
@@ -122,7 +133,9 @@ describe("a supervisor", () => {
       ["executor", "Second."],
     );
     const model = scripted({ toolCalls: [...toolCalls, { name: "clock", args: {} }] }, "All done.");
-    const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
+    const executor = new ScriptedChatModel({
+      replies: (messages) => `${messages.at(-1)?.text} Finished.`,
+    });
     const graph = await supervise({
       memory: db.memory(),
       model,
@@ -137,7 +150,7 @@ describe("a supervisor", () => {
     expect(answers.map(({ tool_call_id }) => tool_call_id).sort()).toEqual(asked?.sort());
     const texts = answers.map(({ text }) => text).sort();
     expect(texts).toEqual(["First. Finished.", "Second. Finished.", "noon", "the plan"]);
-    expect(executor.calls.map(shown).sort()).toEqual([["human: First."], ["human: Second."]]);
+    expect(executor.calls.map(shownTalk).sort()).toEqual([["human: First."], ["human: Second."]]);
     expect(shown(model.calls[1])).toHaveLength(1 + 1 + 1 + 4);
   });
 
@@ -147,7 +160,7 @@ describe("a supervisor", () => {
     const planner = scripted("the plan");
     const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
     const { messages } = await graph.invoke(says("Plan."), newThread().config);
-    expect([planner.calls.map(shown), (messages[2] as ToolMessage).status]).toEqual([
+    expect([planner.calls.map(shownTalk), (messages[2] as ToolMessage).status]).toEqual([
       [["human: Plan it."]],
       "error",
     ]);

@@ -42,6 +42,10 @@ export function newThread() {
 
 export const shown = (call: ScriptedCall | undefined) => lines(call?.messages ?? []);
 
+/** Without the instructions of the agent. */
+export const shownTalk = (call: ScriptedCall | undefined) =>
+  shown(call).filter((line) => !line.startsWith("system:"));
+
 /** The whole transcript of a thread that has no summary. */
 export async function transcript(memory: Memory, address: ReturnType<typeof newThread>["address"]) {
   return lines((await memory.recall(address)).gap);

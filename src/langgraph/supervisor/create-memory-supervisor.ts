@@ -27,7 +27,9 @@ import {
 
 /** A subagent made by `createAgent`; it gets `memory_query` unless it has a tool of that name. */
 export interface SubagentDefinition {
+  /** @default the supervisor's for the executor, else none */
   readonly tools?: readonly StructuredToolInterface[];
+  /** @default the planner's and the executor's own, else none */
   readonly prompt?: string;
   /** @default the supervisor's model */
   readonly model?: BaseChatModel;
@@ -168,12 +170,12 @@ export async function createMemorySupervisor(
     {
       name: "planner",
       description: "Turns a goal into a short list of steps.",
-      agent: planner ?? { prompt: plannerPrompt },
+      agent: withDefaults(planner, { prompt: plannerPrompt }),
     },
     {
       name: "executor",
       description: "Carries out one step and reports the result.",
-      agent: executor ?? { prompt: executorPrompt, tools },
+      agent: withDefaults(executor, { prompt: executorPrompt, tools }),
     },
     ...agents,
   ];
@@ -200,6 +202,13 @@ export async function createMemorySupervisor(
   builder.nodes.tools.subgraphs = [team];
   const agent = graph as unknown as CompiledAgent;
   return withMemory(agent, memory, { ...turn, agent: "supervisor" }) as MemorySupervisor;
+}
+
+/** What a definition leaves out; a graph brings everything. */
+function withDefaults(agent: Subagent = {}, defaults: SubagentDefinition): Subagent {
+  if ("invoke" in agent) return agent;
+  const given = Object.entries(agent).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
