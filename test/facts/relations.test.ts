@@ -141,23 +141,6 @@ describe("conversations", () => {
     const { memory, thread } = await play([first, second]);
     expect(await textsOf(memory, thread)).toEqual(left);
   });
-
-  it("Sixty updates of one statement keep the last, and the others as superseded", async () => {
-    const text = (turn: number) => `The user's score is ${turn}.`;
-    const turns = Array.from(
-      { length: 60 },
-      (_, turn): Turn => [
-        `My score is ${turn} now.`,
-        [text(turn), turn === 0 ? {} : updates(text(turn - 1))],
-      ],
-    );
-    const { memory, thread } = await play(turns);
-    expect(await textsOf(memory, thread)).toEqual([text(59)]);
-    expect(
-      await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 }),
-    ).toHaveLength(59);
-    expect((await memory.recall({ ...thread, query: "score" })).memories.relevant).toHaveLength(1);
-  });
 });
 
 describe("relations to existing memories", () => {

@@ -111,13 +111,6 @@ describe("reembed", () => {
     expect(await vectorsOf("new")).toEqual(texts);
   });
 
-  it("`reembed` embeds 100 texts at a time unless told otherwise", async () => {
-    const { schema } = await schemaWith(120);
-    const model = new NewModel();
-    await db.memory({ schema, embeddings: model }).reembed();
-    expect(model.batches).toEqual([1, 100, 20]);
-  });
-
   it("`reembed` skips hidden memories and embeds restored ones", async () => {
     const { schema, scope, vectorsOf } = await schemaWith(2);
     const memory = db.memory({ schema, embeddings: new NewModel() });

@@ -76,24 +76,6 @@ describe("rankMemories", () => {
     });
   });
 
-  it("rankMemories orders vectors by their distance from unrelated ones", () => {
-    const of = (far: number, near: number) => [
-      signals("far", { words: 0.1, similarity: far }),
-      signals("near", { words: 0, similarity: near }),
-    ];
-    expect(ids(of(0.1, 0.5), { unrelated: { mean: 0.1, spread: 0.05 } })).toEqual(["near", "far"]);
-    expect(ids(of(0.72, 0.82), { unrelated: { mean: 0.7, spread: 0.02 } })).toEqual([
-      "near",
-      "far",
-    ]);
-    expect(ids(of(0.5, 0.5))).toEqual(["far", "near"]);
-    // Vectors that are all alike say nothing, however little sets them apart.
-    expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual([
-      "far",
-      "near",
-    ]);
-  });
-
   it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {
     const similarityOf = (fields: Partial<MemorySignals>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;
