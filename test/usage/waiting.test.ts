@@ -111,5 +111,7 @@ it("Deferrable work waits while energy is low, facts continue, and all of it is 
   const notes = await notesOf(memory, talk);
   expect(notes).toHaveLength(10);
   expect(notes).toContain("The user came to plan a hike.");
+  const { energy } = await memory.stats({ tenantId });
+  expect(energy.kinds.map(({ kind }) => kind)).toContain("consolidation");
   expect(await memory.memories.list({ scope: scopes[0]!, kinds: ["insight"] })).toHaveLength(1);
 });
