@@ -10,7 +10,7 @@ import type { Runnable } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { providerNames, useProviders } from "../support/providers/clients.js";
+import { providerNames, reasoningOptions, useProviders } from "../support/providers/clients.js";
 import type { Script, Usage } from "../support/providers/provider.js";
 import { plainRequests, refusedRequests } from "./refused-requests.js";
 
@@ -22,15 +22,6 @@ const paths = {
   anthropic: "/v1/messages",
   google: "/v1beta/models/m:generateContent",
   "strict compatible": "/v1/chat/completions",
-};
-
-/** With these a provider demands its reasoning back. */
-const options = {
-  "chat completions": {},
-  responses: {},
-  anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
-  google: {},
-  "strict compatible": {},
 };
 
 const look = tool(() => "A cat.", {
@@ -91,7 +82,7 @@ describe.each(providerNames)("the stub of %s", (name) => {
   it.each([false, true])(
     "Its client gets parallel calls, an answer and all usage, streaming %s",
     async (streams) => {
-      const { model, exchanges } = await start(name, twoLooks, options[name]);
+      const { model, exchanges } = await start(name, twoLooks, reasoningOptions[name]);
       const bound = model.bindTools!([look]);
       const question = [new SystemMessage("Be kind."), new HumanMessage("Who is there?")];
       const calling = await answerOf(bound, question, streams);

@@ -37,23 +37,16 @@ describe("rankMemories", () => {
     ["a fitting source", { source: 0.3 }, {}],
     ["an identifier of the question", { hasIdentifier: true }, {}],
     ["a link to another hit", { relation: 0.8 }, {}],
+    ["the named actor", {}, { actorId: "Ben" }],
+    ["the named date", {}, { validFrom: new Date("2023-05-09") }],
     ["importance", {}, { importance: 5 }],
     ["freshness", {}, { updatedAt: new Date(now.getTime() + 1) }],
   ])("rankMemories ranks %s first", (_, fields, of) => {
     const old = { updatedAt: new Date("2024-01-01") };
     const better = signals("better", fields, { ...old, ...of });
-    expect(ids([signals("plain", {}, old), better])).toEqual(["better", "plain"]);
-  });
-
-  it("rankMemories ranks memories of the named actor and date first among equals", () => {
-    const ben = signals("ben", {}, { actorId: "Ben" });
-    expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual([
-      "ben",
-      "plain",
-    ]);
-    const may = signals("may", {}, { validFrom: new Date("2023-05-09") });
     const spans = [{ from: new Date("2023-05-01"), before: new Date("2023-06-01") }];
-    expect(ids([signals("plain"), may], { spans })).toEqual(["may", "plain"]);
+    const asked = { spans, names: (actor: string) => actor === "Ben" };
+    expect(ids([signals("plain", {}, old), better], asked)).toEqual(["better", "plain"]);
   });
 
   it("rankMemories orders memories that match only the date by named actor, then by message order", () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { round } from "../support/spoken.js";
 import { summarisedThread, summaryMemory } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -35,14 +34,5 @@ describe("summaries.everyMessages", () => {
     expect((await memory.remember({ ...thread, messages: long })).summary).toMatchObject({
       started: true,
     });
-  });
-
-  it("A failed summary with everyMessages is tried again with the next turn", async () => {
-    const made = { structured: { reasoning: "…", summary: "summary" } };
-    const model = new ScriptedChatModel({ replies: [made, new Error("overloaded"), made] });
-    const { say } = summarisedThread(db, { model, config: { summaries: { everyMessages: 4 } } });
-    const started: boolean[] = [];
-    for (let number = 1; number <= 7; number++) started.push((await say(number)).started);
-    expect(started).toEqual([false, false, true, false, true, true, false]);
   });
 });

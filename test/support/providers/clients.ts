@@ -71,6 +71,11 @@ const providers = {
 export type ProviderName = keyof typeof providers;
 export const providerNames = Object.keys(providers) as ProviderName[];
 
+/** Options of a model with which its provider demands the reasoning back. */
+export const reasoningOptions: Partial<Record<ProviderName, Record<string, unknown>>> = {
+  anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
+};
+
 /** Starts providers that end with the test. `options` are those of the LangChain model. */
 export function useProviders() {
   const running: RunningProvider[] = [];
