@@ -24,7 +24,7 @@ import { type Question, readQuestion } from "./read-question.js";
 import { type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, rangesOf, timeZoneField } from "./time-span.rule.js";
 
-export interface TranscriptCandidate {
+interface TranscriptCandidate {
   readonly threadId: string;
   readonly seq: number;
   readonly messageId: string;
@@ -39,7 +39,7 @@ export interface TranscriptCandidate {
 }
 
 /** Candidates above the threshold (see `aboveFloor`), best first. */
-export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
+function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
   candidates: readonly Candidate[],
   { spans, names }: Pick<Question, "spans" | "names">,
   threshold: number | undefined,

@@ -11,7 +11,7 @@ import {
   summaryWindow,
 } from "./summary-window.rule.js";
 
-export interface ToolCallLinks {
+interface ToolCallLinks {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
   readonly tool_calls?: readonly { readonly id?: string | undefined }[] | undefined;
@@ -19,7 +19,7 @@ export interface ToolCallLinks {
 }
 
 /** Providers refuse a result without its call, so no summary ends between them. */
-export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
+function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
   const answered = new Set<string>();
   for (const message of messages.toReversed()) {
     if (message.type === "system" || message.type === "remove") continue;

@@ -34,7 +34,7 @@ export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryO
 export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
 /** Counts exclude system messages. */
-export interface SummaryTriggerInput {
+interface SummaryTriggerInput {
   readonly lastSeq: number;
   readonly messages: number;
   readonly unsummarised: number;

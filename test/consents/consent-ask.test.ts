@@ -103,15 +103,6 @@ describe("consent where nobody can ask the user", () => {
     }
   });
 
-  it("memoryMiddleware stores the user's own statement of a sensitive field", async () => {
-    const remembers = remembering();
-    const model = new ScriptedChatModel({ replies: () => "ok" });
-    const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(remembers)] });
-    const thread = newThread();
-    await agent.invoke({ messages: [new HumanMessage(introduction)] }, thread);
-    expect(await known(remembers, thread)).toEqual(["Cleo", "Porto"]);
-  });
-
   it("A later statement of a refused value is not stored", async () => {
     const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {

@@ -1,13 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineConsolidation } from "../../src/consolidation/define-consolidation.js";
 import { keepProgress, markWork, takeWork } from "../../src/jobs/work-table.js";
-import { resolveConfig } from "../../src/options.js";
-import { createScreen } from "../../src/text/reads-as-instruction.js";
-import { createRedactor } from "../../src/text/redactor.js";
-import type { UsageOf } from "../../src/usage/usage-statements.js";
 import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
-import { silentLogger } from "../support/silent-logger.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
@@ -156,44 +150,6 @@ describe("consolidation runs", () => {
   });
 });
 
-it("Low energy defers a consolidation run without counting an attempt, and its calls are charged", async () => {
-  const scope = { userId: "tired" };
-  await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
-  const until = new Date(Date.now() + 60_000);
-  const pauses: (Date | null)[] = [until, null];
-  const charged: UsageOf[] = [];
-  const model = judgingModel(() => "same");
-  const { graph } = defineConsolidation({
-    db: db.database,
-    config: resolveConfig({}),
-    logger: silentLogger,
-    clock: () => new Date(),
-    embedder: null,
-    redactor: createRedactor(undefined),
-    screen: createScreen(undefined, () => {}),
-    describer: null,
-    hasModel: true,
-    modelHere: true,
-    consent: { ways: new Set(), reported: new Set() },
-    model: () => model,
-    onRetry() {},
-    pause: { until: () => null, answered() {}, failed() {} },
-    usage: {
-      charging: (of) => {
-        charged.push(of);
-        return async () => {};
-      },
-      pausedUntil: async () => pauses.shift() ?? null,
-    },
-  });
-  expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
-  expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
-  expect(model.calls).toEqual([]);
-  expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
-  expect(charged.length).toBeGreaterThan(0);
-  for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
-});
-
 describe("answers of a model", () => {
   const run = async (userId: string, structured: Record<string, unknown>) => {
     const model = taskModel({ memory_pairs: () => ({ structured }) });
@@ -213,12 +169,5 @@ describe("answers of a model", () => {
     const { done, memory, scope } = await run(`says ${name}`, { verdicts });
     expect(done.pairs).toMatchObject([{ verdict: "unrelated", action: "none" }]);
     expect(await memory.memories.list({ scope })).toHaveLength(2);
-  });
-
-  it("A model's answer about pairs that is never valid becomes a dead letter", async () => {
-    const { done, scope, memory } = await run("nonsense", { nothing: true });
-    expect(done.status).toBe("failed");
-    expect(await memory.memories.list({ scope })).toHaveLength(2);
-    expect((await taskOf("nonsense")).error).toMatch(/memory_pairs/);
   });
 });

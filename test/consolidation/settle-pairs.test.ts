@@ -116,14 +116,6 @@ describe("contradicting memories", () => {
     },
   );
 
-  it("Contradicting memories are never merged if their figures differ", () => {
-    const [was, is] = ["8,000", "9,500"].map((amount, at) =>
-      stored({ ref: at + 1, text: `The user earns ${amount} euros.`, validFrom: day(at) }),
-    ) as [StoredMemory, StoredMemory];
-    expect(settle(was, is, "same")).toEqual({ action: "none", why: "details" });
-    expect(settle(was, is, "contradicts")).toMatchObject({ action: "close", kept: is, gone: was });
-  });
-
   it("The user's own statement is kept over a later inferred contradiction", () => {
     const inferred = { ...later, rank: 1 };
     expect(settle(earlier, inferred, "updates")).toMatchObject({

@@ -6,7 +6,6 @@ import { type TaskReplies, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type Address,
-  deadLettersOf,
   episodesOf,
   eventsOf,
   newAddress,
@@ -176,24 +175,6 @@ describe("compression", () => {
     await play(memory, thread, 21, 22);
     await memory.upkeep();
     expect(await memory.memories.list({ scope: thread.scope })).toEqual([]);
-  });
-
-  it("An episode that is given up leaves a dead letter, and the next one is compressed", async () => {
-    const { memory, thread } = talk(
-      {
-        episode_summary: (prompt) =>
-          prompt.includes("Turn 1 ")
-            ? "no JSON"
-            : { structured: { reasoning: "", summary: "They went on." } },
-      },
-      {},
-      { maxAttempts: 1 },
-    );
-    await play(memory, thread, 1, 40);
-    expect(await deadLettersOf(db, thread)).toMatchObject([
-      { kind: "episodes", start_seq: 0, end_seq: 19, output: "no JSON" },
-    ]);
-    expect(await episodesOf(memory, thread)).toEqual(["11-30"]);
   });
 
   it("Compression continues after an episode that somebody else wrote", async () => {

@@ -97,32 +97,6 @@ describe("memories.extractAfterMessages", () => {
     await memory.close();
   });
 
-  it("Waiting messages are not lost when the process closes early", async () => {
-    const first = extracting({ extractAfterMessages: 2 }, { jobs: "background" });
-    const thread = newAddress();
-    await say(first.memory, thread, "I moved to Porto.");
-    await first.memory.close();
-    expect(first.calls()).toEqual([]);
-    const second = extracting({ extractAfterMessages: 2 });
-    await say(second.memory, thread, "I have a dog.");
-    expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
-  });
-
-  it("Further messages do not hasten the retry of a failed extraction", async () => {
-    const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
-    const { memory, calls } = extracting(
-      { extractAfterMessages: 2, extractIdleMs: minute },
-      { replies: failing },
-    );
-    const thread = newAddress();
-    for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
-    expect(calls()).toHaveLength(1);
-    const { retry_at: retryAt } = (await taskOf(db, thread, "facts"))!;
-    for (const text of ["I play chess.", "I sail."]) await say(memory, thread, text);
-    expect(calls()).toHaveLength(1);
-    expect((await taskOf(db, thread, "facts"))!.retry_at).toEqual(retryAt);
-  });
-
   it("An extraction by hand does not wait for further messages", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();

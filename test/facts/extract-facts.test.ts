@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { extractFacts } from "../../src/facts/extract-facts.js";
-import { useProviders } from "../support/providers/clients.js";
-import type { ChatBody } from "../support/providers/openai-chat.js";
-import { candidate, taskModel } from "../support/task-model.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { taskModel } from "../support/task-model.js";
 import { limitsMs } from "../support/timing.js";
-
-const start = useProviders();
 
 const input = {
   messages: [
@@ -26,7 +23,6 @@ const input = {
   categories: ["profile", "preferences"],
   candidatesPerTurn: 5,
 };
-const fact = candidate("The user lives in Porto.", "I live in Porto", { category: "profile" });
 
 describe("extraction", () => {
   it("Extraction sends messages, context and existing memories in separate blocks without ids", async () => {
@@ -47,25 +43,13 @@ describe("extraction", () => {
     ]);
   });
 
-  it("Extraction asks OpenAI by a strict schema: reasoning first, categories as enum, nothing optional", async () => {
-    const { model, exchanges } = await start("chat completions", () => ({
-      structured: { reasoning: "…", facts: [fact], forget: [] },
-    }));
-    expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([
-      expect.objectContaining({
-        text: fact.text,
-        quote: fact.quote,
-        statedByUser: true,
-        personal: null,
-      }),
-    ]);
-    // The endpoint refuses a schema that is not strict.
-    const { name, parameters, strict } = (exchanges[0]!.body as ChatBody).tools![0]!.function;
-    expect([name, strict, Object.keys(parameters?.properties ?? {})]).toEqual([
-      "fact_extraction",
-      true,
-      ["reasoning", "facts", "forget"],
-    ]);
-    expect(JSON.stringify(parameters)).toContain('"enum":["profile","preferences"]');
+  it("Extraction asks for reasoning first and the categories alone, in no more than 1,020 tokens", async () => {
+    const model = taskModel({});
+    await extractFacts(model, { ...input, messages: [], known: [] }, limitsMs.step);
+    const [{ messages, options } = {}] = model.calls;
+    const schema = JSON.stringify(options?.tools);
+    expect(schema).toMatch(/"reasoning".*"facts".*"enum":\["profile","preferences"\].*"forget"/);
+    const tokens = estimateTokens(messages![0]!.text) + estimateTokens(schema);
+    expect(tokens).toBeLessThanOrEqual(1_020);
   });
 });

@@ -1,6 +1,4 @@
-import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -88,29 +86,6 @@ describe("unusable output", () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it("Extraction output cut by the token limit is retried with one message at a time", async () => {
-    const tool_calls = [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }];
-    const cut = new AIMessage({
-      content: "",
-      tool_calls,
-      response_metadata: { stop_reason: "max_tokens" },
-    });
-    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
-    const logger = recordingLogger();
-    const { memory, thread } = openThread(db, {
-      model,
-      logger,
-      config: configured({ retryDelayMs: 0 }),
-    });
-    await say(memory, thread, "I am Ana.");
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_FAILED",
-      "classify ok created",
-    ]);
-    expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
-  });
-
   it("Unusable output about one message affects no other message", async () => {
     const thread = newAddress();
     const config = configured({ retryDelayMs: 3_600_000 });
@@ -173,24 +148,26 @@ describe("failing models", () => {
     expect(await deadLettersOf(db, thread)).toEqual([]);
   });
 
-  it("A failing model is retried with exponential backoff, then given up", async () => {
-    const model = taskModel({ fact_extraction: () => new Error("overloaded") });
-    const memory = db.memory({
-      model,
+  it("A request that its model refuses is retried with exponential backoff, then given up", async () => {
+    let now = new Date("2030-01-01T00:00:00Z");
+    // No outage, of which no work is given up.
+    const refused = Object.assign(new Error("bad request"), { status: 400 });
+    const { memory, thread } = openThread(db, {
+      model: taskModel({ fact_extraction: () => refused }),
       config: configured({ retryDelayMs: delayMs, maxFailures: 3 }),
+      clock: () => now,
     });
-    const thread = newAddress();
     const waits: number[] = [];
     await say(memory, thread, "I am Ana.");
     for (let tries = 1; tries < 3; tries++) {
       const { retry_at: retryAt, error } = (await taskOf(db, thread, "facts"))!;
-      waits.push(Math.round((retryAt!.getTime() - Date.now()) / delayMs));
+      waits.push((Number(retryAt) - Number(now)) / delayMs);
       expect(error).toContain("The model call failed: Error");
       // It is not due yet, and further messages do not change that.
       expect(await memory.upkeep()).toBe(0);
       await say(memory, thread, "I am still Ana.");
       expect((await taskOf(db, thread, "facts"))!.attempts).toBe(tries);
-      await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at > now()`);
+      now = retryAt!;
       expect(await memory.upkeep()).toBe(1);
     }
     expect(waits).toEqual([1, 2]);
@@ -201,69 +178,7 @@ describe("failing models", () => {
   });
 });
 
-describe("disappeared workers", () => {
-  it("Work whose worker disappears repeatedly is given up", async () => {
-    const thread = newAddress();
-    const logger = recordingLogger();
-    const memory = db.memory({
-      logger,
-      model: new OfflineChatModel(),
-      config: configured({ maxFailures: 4 }),
-    });
-    await say(
-      db.memory({ model: taskModel({}), config: configured() }),
-      thread,
-      "I sail. ".repeat(200_000),
-    );
-    await db.pool.query(
-      `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
-       from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1 and k.kind = 'facts'`,
-      [thread.threadId],
-    );
-    expect(await memory.upkeep()).toBe(1);
-    expect(await deadLettersOf(db, thread)).toMatchObject([
-      { output: null, error: "The worker stopped before it was done." },
-    ]);
-    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0 });
-    // Cutting what is too long may be what the workers died of: work that is given up is not
-    // prepared.
-    expect(logger.lines.join("\n")).not.toContain("is omitted");
-  });
-});
-
 describe("unexpected errors", () => {
-  /** Does `work` while the table lacks that column. */
-  async function without(
-    table: string,
-    column: string,
-    work: () => Promise<unknown>,
-  ): Promise<void> {
-    const rename = (from: string, to: string) =>
-      db.pool.query(`alter table "${db.schema}".${table} rename column ${from} to ${to}`);
-    await rename(column, "away");
-    await work().finally(() => rename("away", column));
-  }
-
-  it("An unexpected error ends one attempt, and the next one succeeds", async () => {
-    const logger = recordingLogger();
-    const model = taskModel({ fact_extraction: () => ana });
-    const { memory, thread } = openThread(db, { model, logger, config: configured() });
-    await without("history", "actor", () => say(memory, thread, "I am Ana."));
-    expect(await taskOf(db, thread, "facts")).toMatchObject({
-      lease_until: null,
-      done_until: -1,
-      attempts: 1,
-      retry_at: expect.any(Date),
-      error: expect.stringContaining("out of date"),
-    });
-    expect(logger.lines.filter((line) => line.startsWith('warn: Work "facts"'))).toHaveLength(1);
-    await db.pool.query(
-      `update "${db.schema}".work set retry_at = now() where retry_at is not null`,
-    );
-    await memory.upkeep();
-    expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-  });
-
   it.each(["[", "(?:", "a{9999}", "\\", "\u{1F469}\u200D"])(
     "A quote of 300,000 times %j leaves no task leased and no words in the log",
     async (part) => {

@@ -177,18 +177,6 @@ describe("conflicts over a slot", () => {
   });
 });
 
-it("Facts of low importance are skipped", async () => {
-  const trifles = [0, 0.9].map((importance) =>
-    candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
-  );
-  const memory = learning({ "I sneezed": trifles });
-  const thread = newAddress();
-  await say(memory, thread, "I sneezed.");
-  expect(await textsOf(memory, thread)).toEqual([]);
-  const expected = ["classify skipped low_importance", "classify skipped low_importance"];
-  expect(await eventsOf(db, thread, "extract")).toEqual(expected);
-});
-
 describe("caps on writes", () => {
   it.each([
     ["ledger", 5],

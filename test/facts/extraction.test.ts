@@ -233,6 +233,7 @@ describe("candidates", () => {
       candidate("The user bakes.", "bake", { importance: 9 }),
       candidate("The user bakes.", "bake", { confidence: -1 }),
       candidate("The user paints.", "paint", { confidence: 0.3 }),
+      candidate("The user paints.", "paint", { importance: 0.9 }),
       // Of a memory that was not shown, it is as good as new.
       candidate("The user sings.", "sing", { relation: "updates", target: 4 }),
     );
@@ -246,6 +247,7 @@ describe("candidates", () => {
       "classify skipped out_of_range",
       "classify skipped out_of_range",
       "classify skipped low_confidence",
+      "classify skipped low_importance",
     ]);
   });
 

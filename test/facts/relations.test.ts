@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { extractFacts } from "../../src/facts/extract-facts.js";
-import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress, say, textsOf } from "../support/thread-facts.js";
@@ -72,7 +70,6 @@ const slot = (key: string, value: string, fields = {}) => ({
   ...fields,
 });
 const city = (value: string) => slot("city", value, { personal: "city" });
-const language = (value: string) => slot("language", value, { personal: "language" });
 const nurse: Turn = ["I work as a nurse.", ["The user works as a nurse.", slot("job", "nurse")]];
 const drink = slot("drink", "mate", { category: "knowledge" });
 
@@ -101,24 +98,6 @@ const slots: readonly (readonly [first: Turn, second: Turn, left: readonly strin
     ["It is mate now.", ["The user drinks mate.", updates("The user drinks tea.", drink)]],
     ["The user drinks mate."],
   ],
-  [
-    ["Ich wohne in Köln.", ["Der Nutzer wohnt in Köln.", city("Köln")]],
-    ["Nein, ich wohne in Bonn.", ["Der Nutzer wohnt in Bonn.", updates("Köln", city("Bonn"))]],
-    ["Der Nutzer wohnt in Bonn."],
-  ],
-  [
-    ["Réponds en français.", ["L'utilisateur parle français.", language("français")]],
-    [
-      "Je préfère l'anglais.",
-      ["L'utilisateur préfère l'anglais.", updates("français", language("anglais"))],
-    ],
-    ["L'utilisateur préfère l'anglais."],
-  ],
-  [
-    ["大阪に住んでいます。", ["ユーザーは大阪に住んでいる。", city("大阪")]],
-    ["東京に引っ越しました。", ["ユーザーは東京に住んでいる。", updates("大阪", city("東京"))]],
-    ["ユーザーは東京に住んでいる。"],
-  ],
 ];
 
 describe("conversations", () => {
@@ -140,23 +119,6 @@ describe("conversations", () => {
   it.each(slots)("A conversation that says %j, then %j keeps %j", async (first, second, left) => {
     const { memory, thread } = await play([first, second]);
     expect(await textsOf(memory, thread)).toEqual(left);
-  });
-
-  it("Sixty updates of one statement keep the last, and the others as superseded", async () => {
-    const text = (turn: number) => `The user's score is ${turn}.`;
-    const turns = Array.from(
-      { length: 60 },
-      (_, turn): Turn => [
-        `My score is ${turn} now.`,
-        [text(turn), turn === 0 ? {} : updates(text(turn - 1))],
-      ],
-    );
-    const { memory, thread } = await play(turns);
-    expect(await textsOf(memory, thread)).toEqual([text(59)]);
-    expect(
-      await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 }),
-    ).toHaveLength(59);
-    expect((await memory.recall({ ...thread, query: "score" })).memories.relevant).toHaveLength(1);
   });
 });
 
@@ -270,16 +232,4 @@ describe("personal fields", () => {
     "A personal field is stored, or waits for consent, by its key and %j",
     async (fields, outcome) => expect(await told(fields)).toEqual(outcome),
   );
-});
-
-it("The prompt and schema of extraction take no more than 1,020 tokens", async () => {
-  const model = taskModel({});
-  const messages = [{ text: "I live in Porto.", actor: null, saidAt: new Date(), before: null }];
-  const categories = ["profile", "preferences"];
-  await extractFacts(model, { messages, known: [], categories, candidatesPerTurn: 5 }, 1_000);
-  const [call] = model.calls;
-  const tokens =
-    estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
-  console.log(`Extraction's instructions and schema: ${tokens} tokens`);
-  expect(tokens).toBeLessThanOrEqual(1_020);
 });

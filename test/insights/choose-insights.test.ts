@@ -33,33 +33,6 @@ const choose = (...candidates: InsightCandidate[]) =>
   chooseInsights(candidates, { sources, most: 3, categories: ["tone"] });
 
 describe("an insight that a model proposes", () => {
-  it("An insight is kept with the memories that it names", () => {
-    const { chosen, rejected } = choose(
-      insight("The user plans with care.", { evidence: [3, 1, 3] }),
-    );
-    expect(rejected).toEqual([]);
-    expect(chosen).toMatchObject([
-      { text: "The user plans with care.", importance: 2, tags: ["trust"] },
-    ]);
-    expect(chosen[0]?.evidence.map(({ id }) => id)).toEqual(["m3", "m1"]);
-  });
-
-  it.each<[string, Partial<InsightCandidate>]>([
-    ["none", { evidence: [] }],
-    ["a number that no memory has", { evidence: [4] }],
-    ["one such number among others", { evidence: [1, 99] }],
-    ["zero", { evidence: [0] }],
-    ["a fraction", { evidence: [1.5] }],
-    ["no number", { evidence: [Number.NaN] }],
-  ])("An insight with %s as evidence is dropped, and the others are kept", (_, fields) => {
-    const { chosen, rejected } = choose(
-      insight("The user trusts the assistant more.", fields),
-      insight("The user likes short answers.", { evidence: [2] }),
-    );
-    expect(rejected).toEqual(["no_evidence"]);
-    expect(chosen.map(({ text }) => text)).toEqual(["The user likes short answers."]);
-  });
-
   it.each([
     ["  ", "empty"],
     [`The user ${"really ".repeat(60)}hopes.`, "too_long"],

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createGate, OfflineChatModel } from "../../src/testing/index.js";
-import { recordingLogger } from "../support/recording-logger.js";
+import { createGate } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, openThread, say } from "../support/thread-facts.js";
@@ -121,62 +120,5 @@ describe("runs for insights", () => {
     gate.open();
     await memory.idle();
     expect(await insightsOf(memory, thread)).toHaveLength(1);
-  });
-
-  it("A failed run is retried for one insight, and given up with the model's output", async () => {
-    const model = taskModel({
-      ...learns,
-      user_insights: () => ({ structured: { nothing: true } }),
-    });
-    const { memory, thread } = openThread(db, { model, config, logger: recordingLogger() });
-    await say(memory, thread, "The user drinks tea.");
-    for (let time = 0; time < 4; time++) await memory.upkeep();
-    expect(model.prompts("user_insights").length).toBeGreaterThanOrEqual(3);
-    const { rows } = await db.pool.query(
-      `select d.kind, d.output from "${db.schema}".work d join "${db.schema}".owner o on o.id = d.owner_ref
-         where o.user_id = $1 and d.given_up_at is not null`,
-      [thread.scope.userId],
-    );
-    expect(rows).toMatchObject([{ kind: "insights", output: expect.stringContaining("nothing") }]);
-    expect(await insightWorkOf(db, thread)).toMatchObject({ attempts: 0, retry_at: null });
-    expect((await insightEventsOf(db, thread)).at(-1)).toBe("create error DEAD_LETTER");
-    const systems = model.calls
-      .filter(({ toolNames }) => toolNames[0] === "user_insights")
-      .map(({ messages }) => messages[0]?.text);
-    expect(systems[0]).toContain("one to 3 insights");
-    expect(systems.at(-1)).toContain("Give one insight,");
-    await say(memory, thread, "The user swims.");
-    expect((await insightWorkOf(db, thread))?.retry_at).not.toBeNull();
-  });
-
-  it("The insights graph shows its steps, keeps no checkpoints, and makes insights by hand", async () => {
-    const model = new OfflineChatModel({
-      structured: {
-        user_insights: () => ({
-          insights: [{ summary: "The user is open.", tags: [], importance: 2, evidence: [1, 2] }],
-        }),
-      },
-    });
-    const memory = db.memory({ model, config });
-    const graph = memory.graphs().insights;
-    const { nodes } = await graph.getGraphAsync();
-    expect(Object.keys(nodes)).toEqual([
-      "__start__",
-      "load",
-      "insights",
-      "validate",
-      "save",
-      "__end__",
-    ]);
-    expect([graph.name, graph.checkpointer]).toEqual(["insights", false]);
-    const thread = newAddress();
-    await say(memory, thread, "I like jazz. I prefer tea.");
-    const { status, outcomes } = await graph.invoke({ scope: thread.scope });
-    expect([status, outcomes]).toMatchObject(["completed", [{ outcome: "created" }]]);
-    await expect(
-      db.memory().graphs().insights.invoke({ scope: thread.scope }),
-    ).rejects.toMatchObject({
-      code: "MODEL_REQUIRED",
-    });
   });
 });

@@ -25,22 +25,6 @@ function runnerOf(
 }
 
 describe("jobs in the background", () => {
-  it("Background jobs run after the call, at most `concurrency` at the same time", async () => {
-    const gate = createGate();
-    let [most, done] = [0, 0];
-    const { runner, start } = runnerOf("background", async () => {
-      most = Math.max(most, gate.waiting + 1);
-      await gate.wait();
-      done++;
-    });
-    for (let ref = 1; ref <= 10; ref++) await start(ref);
-    await expect.poll(() => gate.waiting).toBe(3);
-    expect(done).toBe(0);
-    gate.open();
-    await runner.idle();
-    expect([most, done]).toEqual([3, 10]);
-  });
-
   it("Jobs of kinds without a definition are left to other processes", async () => {
     const { runner } = runnerOf("background", async () => {});
     await runner.start({ kind: "facts", ref: 1 });

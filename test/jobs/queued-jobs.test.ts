@@ -54,7 +54,6 @@ describe.runIf(!onServer())("queues without a server", () => {
 });
 
 describe.runIf(onServer())("queued jobs", () => {
-  const scope = { userId: "ana" };
   const quick: TestConfig = {
     ...dueJobsConfig,
     jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
@@ -106,26 +105,6 @@ describe.runIf(onServer())("queued jobs", () => {
     await memory.idle();
     const warnings = logger.lines.filter((line) => line.startsWith("warn"));
     expect(warnings).toEqual([expect.stringContaining(message)]);
-  });
-
-  it("Queued jobs make a summary of a turn that another process recorded", async () => {
-    const queue = queueSchemaOf("summary");
-    const config: TestConfig = {
-      summaries: { everyMessages: 2 },
-      jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 },
-      memories: { extract: false, episodes: false },
-    };
-    const web = memoryWith({ jobs: { pgBoss: { schema: queue } }, config });
-    const thread = { scope, threadId: "summarised" };
-    const messages = ["1", "2", "3", "4", "5", "6"].flatMap(round);
-    expect((await web.remember({ ...thread, messages })).summary.started).toBe(true);
-    await web.idle();
-    const worker = await memoryWith({ jobs: { pgBoss: { schema: queue } }, config }).work();
-    await expect
-      .poll(async () => (await web.summaries.list(thread))[0]?.status, wait)
-      .toBe("completed");
-    expect(await web.summaries.list(thread)).toHaveLength(1);
-    await worker.stop();
   });
 
   it("A tenant's queued job is among the first after 300 of another, queued at once or found", async () => {

@@ -2,18 +2,12 @@ import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/mes
 import { expect, it } from "vitest";
 import { answersIn, cutReason, malformedOutput } from "../../src/models/model-answer.js";
 
+// Other answers come from the stubs, in call-structured.
 const ended = (response_metadata: Record<string, unknown>, rest: object = {}) =>
   new AIMessage({ content: "secret words", ...rest, response_metadata });
 it.each<[string, Record<string, unknown>]>([
-  ["OpenAI", { finish_reason: "length" }],
   ["OpenAI, when two chunks said so", { finish_reason: "lengthlength" }],
-  [
-    "OpenAI's responses",
-    { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
-  ],
-  ["Anthropic", { stop_reason: "max_tokens" }],
   ["Anthropic, out of context", { stop_reason: "model_context_window_exceeded" }],
-  ["Gemini", { finishReason: "MAX_TOKENS" }],
   ["Bedrock", { stopReason: "max_tokens" }],
   ["Bedrock, streamed", { messageStop: { stopReason: "max_tokens" } }],
   ["Ollama", { done_reason: "length", model: "llama" }],
@@ -28,11 +22,6 @@ it.each<[string, Record<string, unknown>]>([
 );
 
 it.each<[string, BaseMessage]>([
-  ["OpenAI's filter", ended({ finish_reason: "content_filter" })],
-  [
-    "OpenAI's refusal",
-    ended({ finish_reason: "stop" }, { additional_kwargs: { refusal: "I cannot." } }),
-  ],
   [
     "a refusing part",
     ended({ status: "completed" }, { content: [{ type: "refusal", refusal: "No." }] }),
@@ -41,8 +30,6 @@ it.each<[string, BaseMessage]>([
     "OpenAI's responses",
     ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } }),
   ],
-  ["Anthropic", ended({ stop_reason: "refusal" })],
-  ["Gemini", ended({ finishReason: "SAFETY" })],
   ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
   ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
 ])("A withheld answer is invalid (%s)", (_, message) => {
@@ -61,8 +48,6 @@ it.each<[string, BaseMessage]>([
 });
 
 it.each<[string, Record<string, unknown>]>([
-  ["OpenAI", { finish_reason: "stop" }],
-  ["OpenAI's tools", { finish_reason: "tool_calls" }],
   ["OpenAI's responses", { status: "completed", incomplete_details: null }],
   ["Anthropic", { stop_reason: "tool_use", stop_sequence: null, model: "max_tokens" }],
   ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],

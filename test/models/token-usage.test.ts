@@ -10,17 +10,6 @@ const reply = (usage_metadata: unknown) =>
   Object.assign(new AIMessage("four five"), { usage_metadata });
 
 describe("usage of a call", () => {
-  it("The usage of a call is what the model reports, cached input included", () => {
-    const input_token_details = { cache_read: 1_000 };
-    const said = reply({
-      input_tokens: 1_200,
-      output_tokens: 34,
-      total_tokens: 1_234,
-      input_token_details,
-    });
-    expect(tokenUsage(said, counted)).toEqual({ inputTokens: 1_200, outputTokens: 34 });
-  });
-
   it.each([
     ["nothing", undefined],
     ["text", "many"],

@@ -36,13 +36,6 @@ it("Nearness grows with similarity, from 0 for unrelated to 1 for equal", () =>
   }));
 
 describe("measureUnrelated", () => {
-  it("measureUnrelated returns the mean and deviation of all pairs for vectors of any length", () => {
-    const at = (value: number) => [2 * value, 2 * Math.sqrt(1 - value ** 2)];
-    const measured = measureUnrelated([[3, 0]], [at(0.2), at(0.4)]);
-    expect(measured?.mean).toBeCloseTo(0.3);
-    expect(measured?.spread).toBeCloseTo(0.1);
-  });
-
   it.each<[string, number[][], number[][]]>([
     ["none", [], []],
     ["no statements", [[1, 0]], []],

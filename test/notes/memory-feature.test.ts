@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Memory, withMemory } from "../../src/index.js";
 import type { AppScope } from "../../src/scope/scope.js";
-import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
 import { chatAgent, say as sayTo } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
-import { appOf, notesOf, openTalk, say } from "./note-model.js";
 
 const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
@@ -26,30 +25,6 @@ async function contextOf(memory: Memory, { tenantId, appId }: AppScope): Promise
 }
 
 describe("memory feature", () => {
-  it("A memory is created when a conversation ends", async () => {
-    const logger = recordingLogger();
-    const { memory, talk } = openTalk(db, { model: new OfflineChatModel(), logger });
-    await say(memory, talk, "I prefer meetings after 2pm on weekdays.", "Noted: after 2pm.");
-    expect(await notesOf(memory, talk)).toEqual([]);
-    await memory.threads.end({ ...talk, reason: "done" });
-
-    const [note, ...others] = await memory.memories.list({ scope: appOf(talk), kinds: ["note"] });
-    expect(others).toEqual([]);
-    expect(note).toMatchObject({
-      text: "The user said: I prefer meetings after 2pm on weekdays.",
-      scope: appOf(talk),
-      kind: "note",
-      importance: 3,
-      state: "active",
-      origin: "worker",
-      trust: "agent",
-    });
-    const { appId } = talk.scope;
-    expect(logger.lines).toContain(
-      `info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`,
-    );
-  });
-
   it("Memories are included in the context of the same app", async () => {
     const scope = newApp();
     const logger = recordingLogger();

@@ -63,17 +63,4 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     });
     expect(await notesOf(owner, idle)).toEqual([]);
   });
-
-  it("Maintenance across isolated tenants gives up notes that fail", async () => {
-    const failing = { ...config, upkeep: { maxFailures: 1 }, notes: { idleMs: 1 } };
-    const model = noteModel({ app_note: () => Promise.reject(new Error("out of order")) });
-    const talk = newTalk("mail", "acme");
-    await say(isolated.memory({ model, config: failing }), talk, "I have a cat.");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await isolated.memory({ role: "owner", model, config: failing }).upkeep();
-    const { rows } = await db.pool.query(
-      `select isolation_tenant as tenant from "${isolated.schema}".work where given_up_at is not null and kind = 'notes'`,
-    );
-    expect(rows).toEqual([{ tenant: "acme" }]);
-  });
 });

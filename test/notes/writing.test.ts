@@ -196,21 +196,6 @@ describe("a note that cannot be made", () => {
     expect(model.prompts("app_note").at(-1)).not.toContain("2 pm");
   });
 
-  it("A note whose model times out is retried later", async () => {
-    const memory = db.memory({
-      model: noteModel({
-        app_note: () => new Promise((resolve) => setTimeout(() => resolve(noted("Late.")), 2_000)),
-      }),
-      config: { upkeep: { timeoutMs: 100, retryDelayMs: 60_000 } },
-    });
-    const talk = newTalk();
-    await talkAndEnd(memory, talk);
-    expect(await taskOf(db, talk, "notes")).toMatchObject({
-      attempts: 1,
-      error: expect.stringContaining("100 ms"),
-    });
-  });
-
   it.each([
     ["once is tried again immediately", 1, 1, 0],
     ["twice is tried again later", 2, 0, 1],

@@ -54,27 +54,6 @@ describe("a procedure", () => {
     expect(await eventsOf(db, thread, "procedure")).toEqual(["classify ok created"]);
   });
 
-  it("A procedure is found by its category only", async () => {
-    const memory = db.memory({
-      model: taskModel({ procedure_steps: () => steps("Deploy", "Build the image.") }),
-    });
-    const thread = newAddress();
-    await memory.record({ ...thread, messages: deploying });
-    const { id } = (await memory.procedures.write(thread))!;
-    await memory.memories.add({ kind: "procedure", text: "Bake:\n1. Build a fire." }, thread);
-    const ids = async (categories?: string[]) =>
-      (await memory.query({ scope: thread.scope, query: "build the image", categories })).map(
-        (hit) => hit.memory.id,
-      );
-    expect(await ids()).toEqual([]);
-    expect((await ids(["procedural"]))[0]).toBe(id);
-    const { memories } = await memory.recall({
-      ...thread,
-      query: "How do I deploy? Build the image?",
-    });
-    expect([memories.profile, memories.relevant, memories.episodes]).toEqual([[], [], []]);
-  });
-
   it("A procedure written again under the same title replaces the old one, for each agent", async () => {
     const model = taskModel({
       procedure_steps: (_, call) => steps("ignored", `Do version ${call}.`),

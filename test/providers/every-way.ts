@@ -1,6 +1,11 @@
 import { afterAll, expect, it } from "vitest";
 import { addressOf, newThread } from "../langgraph/conversation.js";
-import { type ProviderName, providerNames, useProviders } from "../support/providers/clients.js";
+import {
+  type ProviderName,
+  providerNames,
+  reasoningOptions,
+  useProviders,
+} from "../support/providers/clients.js";
 import type { RunningProvider } from "../support/providers/provider-server.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { replyTo, talkIn, turns, type WayIn, waysIn, workOf } from "./conversation.js";
@@ -34,11 +39,6 @@ const boat = {
 /** Proposed in the same turn. */
 const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
 
-/** With these a provider demands its reasoning back. */
-const options: Partial<Record<ProviderName, Record<string, unknown>>> = {
-  anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
-};
-
 /** Of the agent that talks to the user, not of subagents and background work. */
 const agentsRequests = ({ exchanges }: Pick<RunningProvider, "exchanges">, way: WayIn) =>
   exchanges
@@ -56,7 +56,7 @@ export function conversationsOf(cases: readonly Case[]): void {
 
   /** The conversation, and which of the agent's requests began each turn. */
   async function converse({ name, way, preset, session }: Case) {
-    const provider = await start(name, replyTo, options[name]);
+    const provider = await start(name, replyTo, reasoningOptions[name]);
     const { model, origin } = provider;
     const config = {
       preset,

@@ -1,8 +1,8 @@
 import type { ProviderName } from "../support/providers/clients.js";
 import { sign } from "../support/providers/provider.js";
 
-/** What is refused, the body, its smallest accepted sibling, and what the error says. */
-type Case = [rule: string, refused: object, accepted: object, error: string];
+/** What is refused, the body, what the error says, and a sibling that the rule allows. */
+type Case = [rule: string, refused: object, error: string, accepted?: object];
 
 const said = (role: string, content: unknown) => ({ role, content });
 const hello = said("user", "Hello.");
@@ -30,20 +30,17 @@ const [a, b] = ["aaaaaaaaa", "bbbbbbbbb"] as const;
 const strictSchemas: Case[] = [
   [
     "an open object in strict mode",
-    format(schema(field, { required: ["a"] })),
-    format(schema(field, { required: ["a"], ...closed })),
+    format(schema({})),
     "In context=(), 'additionalProperties' is required to be supplied and to be false.",
   ],
   [
     "an optional field in strict mode",
     format(schema({ o: schema(field, closed) }, { required: ["o"], ...closed })),
-    format(schema({ o: schema({}, closed) }, { required: ["o"], ...closed })),
     "In context=('properties', 'o'), 'required'",
   ],
   [
     "an unsupported keyword in strict mode",
     format(schema({}, { ...closed, allOf: [] })),
-    format(schema({}, closed)),
     "'allOf' is not permitted",
   ],
 ];
@@ -95,95 +92,90 @@ const reasoning = (more: object = {}) => ({
 });
 const encrypted = (text: string) => ({ encrypted_content: sign(text) });
 
+/** What each provider takes. */
+export const plainRequests: Record<ProviderName, object> = {
+  "chat completions": chat(hello),
+  responses: responses(hello),
+  anthropic: claude(hello),
+  google: gemini(asks),
+  "strict compatible": chat(hello),
+};
+
 export const refusedRequests: Record<ProviderName, Case[]> = {
   "chat completions": [
-    ["no messages", chat(), chat(hello), "Invalid 'messages': empty array"],
+    ["no messages", chat(), "Invalid 'messages': empty array"],
     [
       "one of two parallel calls without result",
       chat(hello, called(a, b), result(a)),
-      chat(hello, called(a, b), result(b), result(a)),
       `did not have response messages: ${b}`,
+      chat(hello, called(a, b), result(b), result(a)),
     ],
     [
       "a result that comes after another message",
       chat(hello, called(a), answer, result(a)),
-      chat(hello, called(a), result(a), answer),
       `did not have response messages: ${a}`,
     ],
-    [
-      "a result without call",
-      chat(hello, result(a)),
-      chat(hello, called(a), result(a)),
-      "must be a response to a preceeding message",
-    ],
+    ["a result without call", chat(hello, result(a)), "must be a response to a preceeding message"],
     [
       "an answer without content",
       chat(hello, said("assistant", null)),
-      chat(hello, said("assistant", "")),
       "expected a string, got null",
     ],
     [
       "an unknown field",
       chat({ ...hello, id: "1" }),
-      chat({ ...hello, name: "Ana" }, said("system", "A."), said("system", "B.")),
       "Unknown parameter: 'messages[0].id'",
+      chat({ ...hello, name: "Ana" }, said("system", "A."), said("system", "B.")),
     ],
     ...strictSchemas,
   ],
   responses: [
-    ["no input", responses(), responses(hello), "Missing required parameter: 'input'"],
+    ["no input", responses(), "Missing required parameter: 'input'"],
     [
       "a call without output",
       responses(hello, item("", a)),
-      responses(hello, item("", a), output),
       `No tool output found for function call ${a}.`,
     ],
     [
       "an output without call",
       responses(hello, output),
-      responses(hello, item("fc_1", a), output),
       `No tool call found for function call output with call_id ${a}.`,
     ],
     [
       "a reasoning item with nothing after it",
       responses(hello, reasoning()),
-      responses(hello, reasoning(), { ...answer, id: "msg_1r" }),
       "'rs_1r' of type 'reasoning' was provided without its required following item",
     ],
     [
       "a call without its reasoning item",
       responses(hello, item("fc_1r_0", a), output),
-      responses(hello, reasoning(), item("fc_1r_0", a), output),
       "was provided without its required 'reasoning' item: 'rs_1r'",
+      responses(hello, reasoning(), item("fc_1r_0", a), output),
     ],
     [
       "a reasoning item that was not stored",
       { ...responses(hello, reasoning(), answer), store: false },
-      { ...responses(hello, reasoning(encrypted("Hm.")), answer), store: false },
       "Items are not persisted when `store` is set to false",
+      { ...responses(hello, reasoning(encrypted("Hm.")), answer), store: false },
     ],
     [
       "reasoning that was changed",
       responses(hello, reasoning(encrypted("Ah.")), answer),
-      responses(hello, reasoning(encrypted("Hm.")), answer),
       "could not be verified",
     ],
     [
       "an id of another kind",
       responses(hello, { ...answer, id: "run-1" }),
-      responses(hello, { ...answer, id: "msg_1" }),
       "Expected an ID that begins with 'msg'",
     ],
     [
       "an answer of input texts",
       responses(hello, said("assistant", [{ type: "input_text", text: "Yes?" }])),
-      responses(hello, said("assistant", [{ type: "output_text", text: "Yes?" }])),
       "Supported values are: 'output_text' and 'refusal'.",
     ],
     [
       "an unknown field",
       responses({ ...hello, name: "Ana" }),
-      responses(hello),
       "Unknown parameter: 'input[0].name'",
     ],
     [
@@ -192,61 +184,55 @@ export const refusedRequests: Record<ProviderName, Case[]> = {
         ...responses(hello),
         tools: [{ type: "function", name: "f", strict: true, parameters: schema({}) }],
       },
-      { ...responses(hello), tools: [{ type: "function", name: "f", parameters: schema({}) }] },
       "Invalid schema for function 'f'",
     ],
   ],
   anthropic: [
-    ["no messages", claude(), claude(hello), "at least one message is required"],
-    ["no limit", chat(hello), claude(hello), "max_tokens: Field required"],
+    ["no messages", claude(), "at least one message is required"],
+    ["no limit", chat(hello), "max_tokens: Field required"],
     [
       "one of two parallel calls without result",
       claude(hello, uses("a", "b"), said("user", [toolResult("a")])),
-      claude(hello, uses("a", "b"), said("user", [toolResult("b"), toolResult("a")])),
       "without `tool_result` blocks immediately after: b.",
+      claude(hello, uses("a", "b"), said("user", [toolResult("b"), toolResult("a")])),
     ],
     [
       "a result after a text",
       claude(hello, uses("a"), said("user", [text("So?"), toolResult("a")])),
-      claude(hello, uses("a"), said("user", [toolResult("a"), text("So?")])),
       "without `tool_result` blocks immediately after: a.",
     ],
     [
       "a result without call",
       claude(said("user", [toolResult("a")])),
-      claude(hello, uses("a"), said("user", [toolResult("a")])),
       "unexpected `tool_use_id` found in `tool_result` blocks: a.",
     ],
     [
       "two results of one call",
       claude(hello, uses("a"), said("user", [toolResult("a"), toolResult("a")])),
-      claude(hello, uses("a"), said("user", [toolResult("a")])),
       "each tool_use must have a single result",
     ],
     [
       "a system message within",
       claude(said("system", "Be kind."), hello),
-      { ...claude(hello), system: "Be kind." },
       'Unexpected role "system"',
     ],
-    ["a blank text", claude(said("user", " ")), claude(hello), "non-whitespace text"],
-    ["no content", claude(said("user", [])), claude(hello), "non-empty content"],
+    ["a blank text", claude(said("user", " ")), "non-whitespace text"],
+    ["no content", claude(said("user", [])), "non-empty content"],
     [
       "an unknown field",
       claude({ ...hello, name: "Ana" }),
-      claude(hello),
       "messages.0.name: Extra inputs are not permitted",
     ],
     [
       "an answer to go on with",
       claude(hello, answer),
-      claude(hello, answer, hello),
       "The conversation must end with a user message",
     ],
-    ["five breakpoints", marked(5), marked(4), "A maximum of 4 blocks with cache_control"],
+    ["five breakpoints", marked(5), "A maximum of 4 blocks with cache_control", marked(4)],
     [
       "a call that lost its thinking",
       { ...claude(hello, said("assistant", [use]), said("user", [toolResult("a")])), ...thinking },
+      "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
       {
         ...claude(
           hello,
@@ -255,35 +241,31 @@ export const refusedRequests: Record<ProviderName, Case[]> = {
         ),
         ...thinking,
       },
-      "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     ],
     [
       "thinking that was changed",
       claude(hello, said("assistant", [thought("x"), text("Yes?")]), hello),
-      claude(hello, said("assistant", [thought(sign("Hm.")), text("Yes?")]), hello),
       "messages.1.content.0: Invalid `signature` in `thinking` block",
     ],
     [
       "a forced call with thinking",
       { ...claude(hello), ...thinking, tool_choice: { type: "any" } },
-      { ...claude(hello), ...thinking, tool_choice: { type: "auto" } },
       "Thinking may not be enabled when tool_choice forces tool use.",
+      { ...claude(hello), ...thinking, tool_choice: { type: "auto" } },
     ],
     [
       "an unsupported keyword",
       outputFormat(schema({ n: { type: "integer", minimum: 1 } }, closed)),
-      outputFormat(schema({ n: { type: "integer" } }, closed)),
       "For 'integer' type, property 'minimum' is not supported",
     ],
     [
       "an open object",
       outputFormat(schema({})),
-      outputFormat(schema({}, closed)),
       "'additionalProperties' must be explicitly set to false",
     ],
   ],
   google: [
-    ["no contents", gemini(), gemini(asks), "contents is not specified"],
+    ["no contents", gemini(), "contents is not specified"],
     [
       "one of two parallel calls without response",
       gemini(
@@ -291,106 +273,75 @@ export const refusedRequests: Record<ProviderName, Case[]> = {
         parts("model", { ...functionCall, ...signature }, { functionCall: { name: "g" } }),
         responds,
       ),
-      gemini(asks, calls, responds),
       "number of function response parts is equal",
     ],
     [
       "a response without call",
       gemini(asks, responds),
-      gemini(asks, calls, responds),
       "function response turn comes immediately after a function call turn",
     ],
     [
       "a call that nobody asked for",
       gemini(calls, responds),
-      gemini(asks, calls, responds),
       "function call turn comes immediately after a user turn",
     ],
     [
       "an empty text",
       gemini(parts("user", { text: "" })),
-      gemini(asks),
       "contents[0].parts[0].data: required oneof field 'data'",
     ],
-    ["no parts", gemini(parts("user")), gemini(asks), "contents.parts must not be empty"],
+    ["no parts", gemini(parts("user")), "contents.parts must not be empty"],
     [
       "a system message within",
       gemini(parts("system", { text: "Be kind." }), asks),
-      { ...gemini(asks), systemInstruction: { parts: [{ text: "Be kind." }] } },
       "Please use a valid role: user, model.",
     ],
     [
       "an unknown keyword",
       declared(schema({}, closed)),
-      declared(schema({})),
       "Unknown name \"additionalProperties\" at 'tools[0].function_declarations[0].parameters'",
     ],
     [
       "a call of this turn without signature",
       gemini(asks, parts("model", functionCall), responds),
-      gemini(asks, parts("model", functionCall), responds, parts("model", { text: "1." }), asks),
       "Function call is missing a thought_signature",
+      gemini(asks, parts("model", functionCall), responds, parts("model", { text: "1." }), asks),
     ],
     [
       "a signature that was changed",
       gemini(asks, parts("model", { ...functionCall, thoughtSignature: "x" }), responds),
-      gemini(asks, calls, responds),
       "Corrupted thought signature.",
+      gemini(asks, calls, responds),
     ],
   ],
   "strict compatible": [
     [
       "a name",
       chat({ ...hello, name: "Ana" }),
-      chat(hello),
       "messages[0].name\n  Extra inputs are not permitted",
+      chat(hello),
     ],
-    [
-      "two messages of the user in a row",
-      chat(hello, hello),
-      chat(hello, answer, hello),
-      "conversation roles must alternate",
-    ],
+    ["two messages of the user in a row", chat(hello, hello), "conversation roles must alternate"],
     [
       "a second system message",
       chat(said("system", "A."), said("system", "B."), hello),
-      chat(said("system", "A."), hello),
       "conversation roles must alternate",
     ],
-    [
-      "an answer to go on with",
-      chat(hello, answer),
-      chat(hello, answer, hello),
-      "Expected last role User or Tool",
-    ],
-    [
-      "an answer without content",
-      chat(hello, { role: "assistant" }, hello),
-      chat(hello, answer, hello),
-      "Assistant message must have either content or tool_calls",
-    ],
+    ["an answer to go on with", chat(hello, answer), "Expected last role User or Tool"],
     [
       "a call without result",
       chat(hello, called(a, b), result(a)),
-      chat(hello, called(a, b), result(a), result(b)),
       "Not the same number of function calls and responses",
-    ],
-    [
-      "a result without call",
-      chat(hello, result(a)),
-      chat(hello, called(a), result(a)),
-      `Unexpected tool call id ${a} in tool results`,
+      chat(hello, called(a, b), result(a), result(b)),
     ],
     [
       "an id of another form",
       chat(hello, called("call_1"), result("call_1")),
-      chat(hello, called(a), result(a)),
       "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
     ],
     [
       "an unsupported keyword",
       format(schema({ list: { type: "array", uniqueItems: true } })),
-      format(schema({ list: { type: "array" } })),
       "contains features not supported by xgrammar",
     ],
   ],

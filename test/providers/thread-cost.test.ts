@@ -1,11 +1,11 @@
 import { tool } from "@langchain/core/tools";
 import { generateText, streamText, wrapLanguageModel } from "ai";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
 import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
 import { type AnyGraph, addressOf, newThread } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
-import { aiSDKModel, providerNames, useProviders } from "../support/providers/clients.js";
+import { aiSDKModel, useProviders } from "../support/providers/clients.js";
 import type { Reply } from "../support/providers/provider.js";
 import type { Exchange } from "../support/providers/provider-server.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -76,77 +76,59 @@ const shown = (of: {
   output: of.outputTokens,
 });
 
-const cases = providerNames.flatMap((name) => [false, true].map((streams) => ({ name, streams })));
-
-describe.each(cases)("the cost of a thread on $name, streaming $streams", ({ name, streams }) => {
-  const thinking = { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 };
-
-  // The others refuse later prompts: names, or what is left of a refused answer.
-  it.runIf(["chat completions", "google"].includes(name))(
-    "What a thread cost is what the provider reported, to the token",
-    async () => {
-      const replies = turns.flat();
-      const front = await start(
-        name,
-        (_, index) => replies[index] ?? "",
-        name === "anthropic" ? thinking : {},
-      );
-      const memory = db.memory();
-      const agent: AnyGraph = await agentIn("middleware", {
-        memory,
-        model: front.model as never,
-        tools: [look],
-      });
-      const thread = newThread();
-      const made: (readonly Exchange[])[] = [];
-      for (const [turn] of turns.entries()) {
-        const before = front.exchanges.length;
-        const input = { messages: [{ role: "user", content: `Question ${turn}` }] };
-        const config = { ...thread, streamMode: "messages" };
-        try {
-          if (streams) for await (const _ of await agent.stream(input, config));
-          else await agent.invoke(input, thread);
-        } catch {
-          // Turns 4 and 5 fail.
-        }
-        made.push(front.exchanges.slice(before));
+// The others refuse later prompts: names, or what is left of a refused answer.
+const frontCases = (["chat completions", "google"] as const).flatMap((name) =>
+  [false, true].map((streams) => ({ name, streams })),
+);
+it.each(frontCases)(
+  "What a thread cost is what the provider reported, to the token: $name, streaming $streams",
+  async ({ name, streams }) => {
+    const replies = turns.flat();
+    const { model, exchanges } = await start(name, (_, index) => replies[index] ?? "");
+    const memory = db.memory();
+    const options = { memory, model: model as never, tools: [look] };
+    const agent: AnyGraph = await agentIn("middleware", options);
+    const thread = newThread();
+    const made: (readonly Exchange[])[] = [];
+    for (const [turn] of turns.entries()) {
+      const before = exchanges.length;
+      const input = { messages: [{ role: "user", content: `Question ${turn}` }] };
+      const config = { ...thread, streamMode: "messages" };
+      try {
+        if (streams) for await (const _ of await agent.stream(input, config));
+        else await agent.invoke(input, thread);
+      } catch {
+        // Turns 4 and 5 fail.
       }
-      expect(front.exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
-      const cost = await memory.threads.cost(addressOf(thread));
-      expect(cost.turns.toReversed().map(shown)).toEqual(made.map(taken));
-      expect(shown(cost.total)).toEqual(taken(front.exchanges));
-    },
-  );
+      made.push(exchanges.slice(before));
+    }
+    expect(exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
+    const cost = await memory.threads.cost(addressOf(thread));
+    expect(cost.turns.toReversed().map(shown)).toEqual(made.map(taken));
+    expect(shown(cost.total)).toEqual(taken(exchanges));
+  },
+);
 
-  // Other clients drop the usage of an answer that they cannot parse.
-  it.runIf(["anthropic", "google"].includes(name) && !streams)(
-    "What background calls cost is what the provider reported, to the token",
-    async () => {
-      const replies = tasks.flat();
-      const back = await start(name, (_, index) => replies[index] ?? "", {});
-      const memory = db.memory({ model: back.model, config: { memories: { extract: false } } });
-      const thread = newThread();
-      await memory.remember({
-        ...addressOf(thread),
-        messages: [{ role: "user", content: "How do I let cats in?" }],
-      });
-      const background: unknown[] = [];
-      for (const _ of tasks) {
-        await memory.procedures.write(addressOf(thread)).catch(() => {});
-        const [cost] = (await memory.threads.cost(addressOf(thread))).background;
-        const { calls, input, output } = taken(back.exchanges);
-        background.push([
-          cost,
-          { kind: "procedure", calls, inputTokens: input, outputTokens: output },
-        ]);
-      }
-      expect(back.exchanges.length).toBe(replies.length);
-      expect(background.map((pair) => (pair as unknown[])[0])).toEqual(
-        background.map((pair) => (pair as unknown[])[1]),
-      );
-    },
-  );
-});
+// Other clients drop the usage of an answer that they cannot parse.
+it.each(["anthropic", "google"] as const)(
+  "What background calls cost is what the provider reported, to the token: %s",
+  async (name) => {
+    const replies = tasks.flat();
+    const { model, exchanges } = await start(name, (_, index) => replies[index] ?? "");
+    const memory = db.memory({ model, config: { memories: { extract: false } } });
+    const address = addressOf(newThread());
+    const messages = [{ role: "user", content: "How do I let cats in?" }];
+    await memory.remember({ ...address, messages });
+    for (const _ of tasks) {
+      await memory.procedures.write(address).catch(() => {});
+      const { background } = await memory.threads.cost(address);
+      const { calls, input, output } = taken(exchanges);
+      const cost = { kind: "procedure", calls, inputTokens: input, outputTokens: output };
+      expect(background).toEqual([cost]);
+    }
+    expect(exchanges.length).toBe(replies.length);
+  },
+);
 
 it.each([false, true])(
   "What a thread of the AI SDK cost is what was reported, streaming %s",

@@ -3,15 +3,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
 import { fittingHits } from "../../src/search/answer-query.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { forAll } from "../support/for-all.js";
-import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const freshSchema = useFreshSchemas(db);
 /** Without a word that the index keeps. */
 const empty = [
   "",
@@ -105,21 +102,6 @@ describe("a broad question", () => {
       expect([query, await memory.query({ scope, query })]).toEqual([query, []]);
     const [hit, ...rest] = await memory.query({ scope, query: "Is there anything about nuts?" });
     expect([hit?.memory.text, rest]).toEqual(["Cleo is allergic to nuts.", []]);
-  });
-
-  it("A broad question lists the same with embeddings", async () => {
-    const fresh = await freshSchema();
-    const memory = fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 32 }) });
-    const { scope, threadId } = newAddress();
-    const drafts = [
-      { text: "Cleo sings.", importance: 1 },
-      { text: "Cleo runs.", importance: 5 },
-    ];
-    await memory.memories.add(drafts, { scope });
-    const hits = await memory.query({ scope, query: "Who am I?" });
-    expect(hits.map((hit) => hit.memory.text)).toEqual(["Cleo runs.", "Cleo sings."]);
-    const { memories } = await memory.recall({ scope, threadId, query: "Who am I?" });
-    expect(memories.rest.map(({ text }) => text)).toEqual(["Cleo runs.", "Cleo sings."]);
   });
 });
 

@@ -109,19 +109,6 @@ describe.each([0.05, 0.25, 0.7, 0.85])("a model that finds unrelated texts %d al
   });
 });
 
-it("An embedding model that hangs does not block questions", async () => {
-  const model = new Model(0.3);
-  const embed = model.embedDocuments.bind(model);
-  let hang = false;
-  model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
-  const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
-  await memory.memories.add({ text: related }, { scope });
-  hang = true;
-  expect((await memory.query({ scope, query: question })).map((hit) => hit.memory.text)).toEqual([
-    related,
-  ]);
-});
-
 describe("an embedding space", () => {
   it("An embedding space is measured once for all processes and questions", async () => {
     const model = new Model(0.7);
@@ -141,17 +128,6 @@ describe("an embedding space", () => {
     await memory.query({ scope, query: "fifth?" });
     await memory.memories.add({ text: "w9a w9b" }, { scope });
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
-  });
-
-  it("An exact rare word of a chatty question ranks first among uniform vectors", async () => {
-    const { memory } = await memoryWith(new Model(0.44, 0.46));
-    await memory.memories.add(
-      [...unrelated(30), { text: "The spare part has the number QX-7741-Z." }],
-      { scope },
-    );
-    const chatty =
-      "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
-    expect((await memory.query({ scope, query: chatty }))[0]?.memory.text).toContain("QX-7741-Z");
   });
 });
 

@@ -161,27 +161,6 @@ describe("an explanation", () => {
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
-  it("An explanation of a broad question shows which hits are pinned", async () => {
-    const memory = db.memory();
-    const scope = { userId: word() };
-    const drafts = [
-      { text: "The user likes tea.", category: "interests", importance: 2 },
-      { text: "The user plays the piano.", category: "knowledge", pinned: true },
-    ];
-    await memory.memories.add(drafts, { scope });
-    const { question, hits, omitted } = await memory.query({
-      scope,
-      query: "Who am I?",
-      explain: true,
-    });
-    expect(question.broad).toBe(true);
-    expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
-      ["The user plays the piano.", 1],
-      ["The user likes tea.", 0],
-    ]);
-    expect(omitted).toEqual([]);
-  });
-
   it("An explanation includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];

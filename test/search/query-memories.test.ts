@@ -192,28 +192,6 @@ describe("memory.query", () => {
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
   });
 
-  it("memory.query finds memories valid from a date in the question without a shared word", async () => {
-    const diary = { userId: "diary" };
-    const on = (validFrom: string, text: string) => ({ text, validFrom: new Date(validFrom) });
-    await memory.memories.add(
-      [
-        on("2022-05-25T10:00Z", "Nate won a chess tournament."),
-        on("2022-05-28T10:00Z", "Joanna adopted a cat."),
-        on("2022-06-20T10:00Z", "Nate bought a piano."),
-        on("2021-05-25T10:00Z", "Nate moved house."),
-      ],
-      { scope: diary },
-    );
-    const asked = (query: string, more: Partial<MemoryQuery> = {}) =>
-      texts(query, { scope: diary, ...more });
-    const expected = ["Nate won a chess tournament.", "Joanna adopted a cat."];
-    expect(await asked("What happened on 25 May 2022?")).toEqual(expected);
-    expect(await asked("And in June 2022?")).toEqual(["Nate bought a piano."]);
-    expect(await asked("What happened on 25 May?")).toEqual([]);
-    expect(await asked("What happened on 25 May 1999?")).toEqual([]);
-    expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
-  });
-
   it("memory.query finds words in other spellings", async () => {
     const written = { userId: "written" };
     const drafts = [

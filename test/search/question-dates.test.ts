@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { questionDates } from "../../src/search/question-dates.rule.js";
-import {
-  nearnessInTime,
-  startOfDay,
-  type TimeSpan,
-  zoneClock,
-} from "../../src/search/time-span.rule.js";
+import { startOfDay, type TimeSpan, zoneClock } from "../../src/search/time-span.rule.js";
 import { forAll } from "../support/for-all.js";
 
 /** A Wednesday. */
@@ -161,32 +156,5 @@ describe("questionDates", () => {
     expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
     expect(read(`${"so ".repeat(320)}on 5 May 2020?`)).toHaveLength(1);
     expect(read(`${"so ".repeat(340)}on 5 May 2020?`)).toEqual([]);
-  });
-});
-
-describe("nearnessInTime", () => {
-  const span = (from: string, before: string) => ({
-    from: new Date(from),
-    before: new Date(before),
-  });
-  const day = span("2023-05-05", "2023-05-06");
-
-  it.each([
-    ["2023-05-05T00:00Z", 1],
-    ["2023-05-05T23:59Z", 1],
-    ["2023-05-08T00:00Z", 0.5],
-    ["2023-05-04T12:00Z", 0.5],
-    ["2023-05-02T23:59Z", 0],
-    ["2023-05-13T00:01Z", 0],
-    ["2024-05-05T09:00Z", 0],
-  ])("The nearness of %s to 5 May 2023 is %d", (at, nearness) =>
-    expect(nearnessInTime(new Date(at), [day])).toBeCloseTo(nearness, 5),
-  );
-
-  it("Nearness in time is 0 without dates, and the best of several", () => {
-    const july = span("2026-07-01", "2026-08-01");
-    expect(nearnessInTime(now, [])).toBe(0);
-    expect(nearnessInTime(now, [day, july])).toBe(1);
-    expect(nearnessInTime(new Date("2026-08-01"), [july])).toBe(0);
   });
 });

@@ -37,23 +37,16 @@ describe("rankMemories", () => {
     ["a fitting source", { source: 0.3 }, {}],
     ["an identifier of the question", { hasIdentifier: true }, {}],
     ["a link to another hit", { relation: 0.8 }, {}],
+    ["the named actor", {}, { actorId: "Ben" }],
+    ["the named date", {}, { validFrom: new Date("2023-05-09") }],
     ["importance", {}, { importance: 5 }],
     ["freshness", {}, { updatedAt: new Date(now.getTime() + 1) }],
   ])("rankMemories ranks %s first", (_, fields, of) => {
     const old = { updatedAt: new Date("2024-01-01") };
     const better = signals("better", fields, { ...old, ...of });
-    expect(ids([signals("plain", {}, old), better])).toEqual(["better", "plain"]);
-  });
-
-  it("rankMemories ranks memories of the named actor and date first among equals", () => {
-    const ben = signals("ben", {}, { actorId: "Ben" });
-    expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual([
-      "ben",
-      "plain",
-    ]);
-    const may = signals("may", {}, { validFrom: new Date("2023-05-09") });
     const spans = [{ from: new Date("2023-05-01"), before: new Date("2023-06-01") }];
-    expect(ids([signals("plain"), may], { spans })).toEqual(["may", "plain"]);
+    const asked = { spans, names: (actor: string) => actor === "Ben" };
+    expect(ids([signals("plain", {}, old), better], asked)).toEqual(["better", "plain"]);
   });
 
   it("rankMemories orders memories that match only the date by named actor, then by message order", () => {
@@ -74,24 +67,6 @@ describe("rankMemories", () => {
       similarity: 0.3,
       reason: "said by who is asked about, of the time asked about",
     });
-  });
-
-  it("rankMemories orders vectors by their distance from unrelated ones", () => {
-    const of = (far: number, near: number) => [
-      signals("far", { words: 0.1, similarity: far }),
-      signals("near", { words: 0, similarity: near }),
-    ];
-    expect(ids(of(0.1, 0.5), { unrelated: { mean: 0.1, spread: 0.05 } })).toEqual(["near", "far"]);
-    expect(ids(of(0.72, 0.82), { unrelated: { mean: 0.7, spread: 0.02 } })).toEqual([
-      "near",
-      "far",
-    ]);
-    expect(ids(of(0.5, 0.5))).toEqual(["far", "near"]);
-    // Vectors that are all alike say nothing, however little sets them apart.
-    expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual([
-      "far",
-      "near",
-    ]);
   });
 
   it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {

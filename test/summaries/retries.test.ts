@@ -95,15 +95,6 @@ describe("a failed summary", () => {
     ]);
   });
 
-  it("A failed summary is retried in the background", async () => {
-    const broken = new Error("overloaded");
-    const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const config = { summaries: { retryDelayMs: 20 }, upkeep: { retryDelayMs: 0 } };
-    const { memory, thread } = summarisedThread(db, { model, jobs: "background", config });
-    await memory.remember({ ...thread, messages: threeRounds });
-    await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
-  });
-
   it("A failed summary is not retried by a memory without a model", async () => {
     const failing = summaryMemory(db, {
       model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),

@@ -25,14 +25,4 @@ describe("summaryWindow", () => {
         ).toEqual([]);
       }),
     ));
-
-  it("summaryWindow needs only the turn starts inside the window and the last one", () =>
-    fc.assert(
-      fc.property(roles, windowMessages, (sequence, size) => {
-        const starts = startsOf(sequence);
-        const lastSeq = sequence.length - 1;
-        const few = starts.filter((start) => start > lastSeq - size || start === starts.at(-1));
-        expect(summaryWindow(lastSeq, size, few)).toEqual(summaryWindow(lastSeq, size, starts));
-      }),
-    ));
 });

@@ -53,24 +53,6 @@ describe("system messages", () => {
 });
 
 describe("a very long message", () => {
-  const words = (count: number) =>
-    Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
-
-  it.each([
-    ["words", words(60_000)],
-    ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
-  ])("A message of very many %s is summarised in the first turn", async (_, content) => {
-    const { memory, thread } = summarisedThread(db);
-    const messages = [
-      new HumanMessage({ id: "q", content }),
-      new AIMessage({ id: "a", content: "ok" }),
-    ];
-    const first = await memory.remember({ ...thread, messages });
-    expect(first.summary).toMatchObject({ started: true, window: { startSeq: 0, endSeq: 1 } });
-    const { summary } = await memory.remember({ ...thread, messages: round("2") });
-    expect(summary).toEqual({ started: false, reason: "too_early" });
-  });
-
   it("Long messages are counted together, and start a summary from the configured number on", async () => {
     const config = { summaries: { afterTokens: 1_000 } };
     const { memory, thread } = summarisedThread(db, { config });

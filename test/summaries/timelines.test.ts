@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { createGate, type Gate, ScriptedChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -28,7 +28,9 @@ const seqsOf = (from: number, to: number) =>
 
 it("Each of ten turns sees the latest complete summary and its gap, and starts the next if none runs", async () => {
   const gate = createGate();
-  const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
+  const model = numbered(gate);
+  const logger = recordingLogger();
+  const memory = summaryMemory(db, { model, jobs: "background", logger });
   const thread = { scope, threadId: "ten rounds" };
   const caughtUpBefore = new Set([4, 6, 8, 10]);
   const timeline: unknown[] = [];
@@ -65,82 +67,34 @@ it("Each of ten turns sees the latest complete summary and its gap, and starts t
   ]);
   await complete(memory, gate);
   expect((await summaryTable(memory, thread)).at(-1)).toEqual([5, 6, 19, 4, "completed"]);
-});
 
-describe("the summaries of a thread", () => {
-  it("Each summary is given the previous one, the new and the dropped messages, and is logged", async () => {
-    const gate = createGate();
-    const model = numbered(gate);
-    const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, jobs: "background", logger });
-    const thread = { scope, threadId: "timeline" };
-    // Turns 4 and 9 begin before the summary is ready.
-    const caughtUpBefore = new Set([5, 7, 8, 10]);
-    for (let number = 1; number <= 10; number++) {
-      if (caughtUpBefore.has(number)) await complete(memory, gate);
-      await memory.remember({ ...thread, messages: round(`r${number}`) });
-    }
-    await complete(memory, gate);
-    const inputs = model.calls.map((call) => {
-      const { previous, added, dropped, dropBefore } = summaryPrompt(call);
-      return { previous, added, dropped, dropBefore };
-    });
-    const previous = (covers: string, number: number) => ({ covers, text: `summary ${number}` });
-    expect(inputs).toEqual([
-      { previous: null, added: seqsOf(0, 5), dropped: [], dropBefore: null },
-      { previous: previous("0-5", 1), added: seqsOf(6, 9), dropped: [], dropBefore: null },
-      { previous: previous("0-9", 2), added: seqsOf(10, 13), dropped: [], dropBefore: null },
-      { previous: previous("0-13", 3), added: [14, 15], dropped: [0, 1], dropBefore: 2 },
-      {
-        previous: previous("2-15", 4),
-        added: seqsOf(16, 19),
-        dropped: seqsOf(2, 5),
-        dropBefore: 6,
-      },
-    ]);
-    expect(summaryPrompt(model.calls[1]).text).toContain(
-      'seq="6" role="user">question of r4</message>',
-    );
-
-    const ids = (await memory.summaries.list(thread)).map((summary) => summary.id);
-    expect(logger.lines.map((line) => line.replace(/in \d+ms$/, "in {ms}ms"))).toEqual([
-      `debug: Memory ${ids[0]} status updated to processing`,
-      "debug: Summarization already in progress for timeline",
-      `debug: Memory ${ids[0]} status updated to completed`,
-      "info: Summarized messages 0-5 for timeline in {ms}ms",
-      `debug: Memory ${ids[1]} status updated to processing`,
-      "debug: Summarization already in progress for timeline",
-      `debug: Memory ${ids[1]} status updated to completed`,
-      "info: Summarized messages 0-9 for timeline in {ms}ms",
-      `debug: Memory ${ids[2]} status updated to processing`,
-      `debug: Memory ${ids[2]} status updated to completed`,
-      "info: Summarized messages 0-13 for timeline in {ms}ms",
-      `debug: Memory ${ids[3]} status updated to processing`,
-      "debug: Summarization already in progress for timeline",
-      `debug: Memory ${ids[3]} status updated to completed`,
-      "info: Summarized messages 2-15 for timeline in {ms}ms",
-      "info: Sliding window: dropping seq 0-1 for timeline",
-      `debug: Memory ${ids[4]} status updated to processing`,
-      `debug: Memory ${ids[4]} status updated to completed`,
-      "info: Summarized messages 6-19 for timeline in {ms}ms",
-      "info: Sliding window: dropping seq 0-5 for timeline",
-    ]);
+  const inputs = model.calls.map((call) => {
+    const { previous, added, dropped, dropBefore } = summaryPrompt(call);
+    return [previous && `${previous.covers} ${previous.text}`, added, dropped, dropBefore];
   });
+  expect(inputs).toEqual([
+    [null, seqsOf(0, 5), [], null],
+    ["0-5 summary 1", [6, 7], [], null],
+    ["0-7 summary 2", seqsOf(8, 11), [], null],
+    ["0-11 summary 3", seqsOf(12, 15), [0, 1], 2],
+    ["2-15 summary 4", seqsOf(16, 19), seqsOf(2, 5), 6],
+  ]);
+  expect(summaryPrompt(model.calls[1]).text).toContain(
+    'seq="6" role="user">question of r4</message>',
+  );
 
-  it("A turn without new messages is logged, and calls no model", async () => {
-    const model = numbered(createGate({ open: true }));
-    const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, logger });
-    const thread = { scope, threadId: "nothing new" };
-    const messages = [...round("1"), ...round("2"), ...round("3")];
-    await memory.remember({ ...thread, messages });
-    const again = await memory.remember({ ...thread, messages });
-    expect(again).toEqual({
-      recorded: 0,
-      lastSeq: 5,
-      summary: { started: false, reason: "nothing_new" },
-    });
-    expect(logger.lines.at(-1)).toBe("debug: No new messages to summarize for nothing new");
-    expect(model.calls).toHaveLength(1);
-  });
+  // A turn without new messages.
+  await memory.remember({ ...thread, messages: round("r10") });
+  expect(model.calls).toHaveLength(5);
+  const ids = (await memory.summaries.list(thread)).map(({ id }) => id);
+  expect(logger.lines.slice(-7).map((line) => line.replace(/in \d+ms$/, "in {ms}ms"))).toEqual([
+    "info: Summarized messages 2-15 for ten rounds in {ms}ms",
+    "info: Sliding window: dropping seq 0-1 for ten rounds",
+    `debug: Memory ${ids[4]} status updated to processing`,
+    `debug: Memory ${ids[4]} status updated to completed`,
+    "info: Summarized messages 6-19 for ten rounds in {ms}ms",
+    "info: Sliding window: dropping seq 0-5 for ten rounds",
+    "debug: No new messages to summarize for ten rounds",
+  ]);
+  expect(logger.lines).toContain("debug: Summarization already in progress for ten rounds");
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { recordExhausted } from "../../src/events/event-log.js";
 import type { StatsOf } from "../../src/events/stats.js";
@@ -11,10 +11,7 @@ import { createUsage } from "../../src/usage/usage.js";
 import { chargeCall, spentToday, trimRecords } from "../../src/usage/usage-statements.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
-import { summaryMemory } from "../support/summary-memory.js";
-import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const startMs = Date.parse("2031-05-05T10:30:00Z");
@@ -194,28 +191,6 @@ describe("deferrable work", () => {
     expect(await waits()).toBeNull();
     await charge(751);
     expect(await waits()).toBe(0.5);
-  });
-
-  it("Summaries do not wait while energy is low", async () => {
-    const memory = summaryMemory(db, {
-      model: taskModel({}),
-      config: { energy: { capacityUnits: 1 } },
-    });
-    const thread = newAddress();
-    const scope = { ...thread.scope, tenantId: randomUUID() };
-    for (const round of [1, 2, 3, 4]) {
-      const messages = [1, 2].flatMap((part) => [
-        new HumanMessage(`Question ${round} ${part}`),
-        new AIMessage(`Answer ${round} ${part}`),
-      ]);
-      await memory.remember({ scope, threadId: thread.threadId, messages });
-    }
-    expect(await memory.energy.level({ tenantId: scope.tenantId })).toMatchObject({
-      level: 0,
-      low: true,
-    });
-    const [{ calls = 0 } = {}] = await usedBy(memory, { scope });
-    expect(calls).toBeGreaterThan(1);
   });
 });
 

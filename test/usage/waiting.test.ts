@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { addNotes } from "../notes/note-facts.js";
-import { appOf, newTalk, noted, noteModel, notesOf, say } from "../notes/note-model.js";
+import { appOf, newTalk, noted, noteModel, notesOf } from "../notes/note-model.js";
 import { judgingModel } from "../support/pair-judge.js";
+import { round } from "../support/spoken.js";
 import { candidate, facts } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
@@ -48,7 +50,7 @@ function workshop() {
   };
 }
 
-it("Deferrable work waits while energy is low, facts continue, and all of it is done later", async () => {
+it("Deferrable work waits while energy is low, facts and summaries continue, and all of it is done later", async () => {
   const { memory, model, said, asked, passed } = workshop();
   const tenantId = randomUUID();
   const talk = newTalk(randomUUID(), tenantId);
@@ -80,7 +82,8 @@ it("Deferrable work waits while energy is low, facts continue, and all of it is 
      (gen_random_uuid(), $1, '', '', null, 'facts', 85000, 0, 850, '2031-05-05T10:30:00Z')`,
     [tenantId],
   );
-  await say(memory, talk, said);
+  const messages = [new HumanMessage(said), ...["1", "2", "3"].flatMap(round)];
+  await memory.remember({ ...talk, messages });
   await memory.threads.end(talk);
   for (let times = 0; times < 3; times++) {
     passed(0.01);
@@ -91,7 +94,8 @@ it("Deferrable work waits while energy is low, facts continue, and all of it is 
     await memory.upkeep();
   }
 
-  expect(model.prompts("fact_extraction")).toHaveLength(1);
+  for (const task of ["fact_extraction", "conversation_summary"])
+    expect(model.prompts(task)).toHaveLength(1);
   expect(asked()).toEqual([0, 0, 0, 0]);
   expect(await notesOf(memory, talk)).toHaveLength(11);
   const scopes = [{ tenantId, userId: talk.scope.userId }, appOf(talk)];
@@ -111,5 +115,7 @@ it("Deferrable work waits while energy is low, facts continue, and all of it is 
   const notes = await notesOf(memory, talk);
   expect(notes).toHaveLength(10);
   expect(notes).toContain("The user came to plan a hike.");
+  const { energy } = await memory.stats({ tenantId });
+  expect(energy.kinds.map(({ kind }) => kind)).toContain("consolidation");
   expect(await memory.memories.list({ scope: scopes[0]!, kinds: ["insight"] })).toHaveLength(1);
 });

@@ -40,15 +40,15 @@ const withoutNamesOfAnswers: typeof fetch = (url, init) => {
 /** Each provider, and the LangChain model that calls it. */
 const providers = {
   "chat completions": {
-    start: (script: Script, limit?: number) => startProvider(openAIChat, script, limit),
+    start: (script: Script) => startProvider(openAIChat, script),
     model: openAI("gpt-4.1-mini", false),
   },
   responses: {
-    start: (script: Script, limit?: number) => startProvider(openAIResponses, script, limit),
+    start: (script: Script) => startProvider(openAIResponses, script),
     model: openAI("gpt-5-mini", true),
   },
   anthropic: {
-    start: (script: Script, limit?: number) => startProvider(anthropic, script, limit),
+    start: (script: Script) => startProvider(anthropic, script),
     model: (origin: string, options: object) =>
       new ChatAnthropic({
         ...common,
@@ -58,12 +58,12 @@ const providers = {
       }),
   },
   google: {
-    start: (script: Script, limit?: number) => startProvider(google, script, limit),
+    start: (script: Script) => startProvider(google, script),
     model: (origin: string, options: object) =>
       new ChatGoogle({ ...common, model: "gemini-3-flash-preview", endpoint: origin, ...options }),
   },
   "strict compatible": {
-    start: (script: Script, limit?: number) => startProvider(strictCompatible, script, limit),
+    start: (script: Script) => startProvider(strictCompatible, script),
     model: openAI("mistral-small", false, withoutNamesOfAnswers),
   },
 };
@@ -71,18 +71,19 @@ const providers = {
 export type ProviderName = keyof typeof providers;
 export const providerNames = Object.keys(providers) as ProviderName[];
 
+/** Options of a model with which its provider demands the reasoning back. */
+export const reasoningOptions: Partial<Record<ProviderName, Record<string, unknown>>> = {
+  anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
+};
+
 /** Starts providers that end with the test. `options` are those of the LangChain model. */
 export function useProviders() {
   const running: RunningProvider[] = [];
   afterEach(async () => {
     await Promise.all(running.splice(0).map((provider) => provider.close()));
   });
-  return async (
-    name: ProviderName,
-    script: Script,
-    { contextTokens, ...options }: { contextTokens?: number; [option: string]: unknown } = {},
-  ) => {
-    const provider = await providers[name].start(script, contextTokens);
+  return async (name: ProviderName, script: Script, options: Record<string, unknown> = {}) => {
+    const provider = await providers[name].start(script);
     running.push(provider);
     const model: BaseChatModel = providers[name].model(provider.origin, options);
     return { ...provider, model };

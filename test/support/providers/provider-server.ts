@@ -30,15 +30,10 @@ export interface RunningProvider {
   close(): Promise<void>;
 }
 
-/**
- * A provider on a free port of 127.0.0.1, that answers by `script`.
- *
- * @param contextTokens a longer request is refused.
- */
+/** A provider on a free port of 127.0.0.1, that answers by `script`. */
 export async function startProvider<Body>(
   provider: Provider<Body>,
   script: Script,
-  contextTokens = 100_000,
 ): Promise<RunningProvider> {
   const exchanges: Exchange[] = [];
   const count = inputCounter();
@@ -50,9 +45,7 @@ export async function startProvider<Body>(
     const body: Body = JSON.parse(await textOf(incoming));
     const request = provider.read(body, path);
     const input = count(request);
-    const refused =
-      provider.refusalOf(request, body) ??
-      (input.input <= contextTokens ? null : provider.tooLong(input.input, contextTokens));
+    const refused = provider.refusalOf(request, body);
     const exchange: Exchange = { body, request, refused, usage: null };
     exchanges.push(exchange);
     if (refused) return send(response, refused);
@@ -120,9 +113,8 @@ function deliver(
   fault: Exclude<Fault, "silent"> | null,
 ): void {
   const whole = pieces.join("");
-  const half = whole.slice(0, whole.length / 2);
-  if (fault === "closes") response.write(half, () => response.destroy());
-  else if (fault === "garbles") response.end(half);
+  if (fault === "closes")
+    response.write(whole.slice(0, whole.length / 2), () => response.destroy());
   else if (fault === "stalls") response.flushHeaders();
   else {
     for (const piece of pieces) response.write(piece);

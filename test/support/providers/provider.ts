@@ -55,8 +55,8 @@ export interface NamedSchema {
  *   text. With `wrapped` always text, as weak models answer: JSON in a fence, in prose and so on.
  * - `{ refusal }`: the model declines.
  * - `{ status }`: the provider's own error; `retryAfterSeconds` where it is 429.
- * - `{ fault: "closes" }`: the socket ends in mid-answer; `"garbles"`: the answer is half of one;
- *   `"stalls"`: only headers come; `"silent"`: not even headers.
+ * - `{ fault: "closes" }`: the socket ends in mid-answer; `"stalls"`: only headers come; `"silent"`:
+ *   not even headers.
  *
  * `cutAt`: so many characters of the text, or of the last call's arguments, then the token limit,
  * unless `isCut` is false. `isFiltered`: OpenAI's content filter stops the model.
@@ -71,7 +71,7 @@ export type Reply =
   | { status: number; retryAfterSeconds?: number }
   | { fault: Fault };
 
-export type Fault = "closes" | "garbles" | "stalls" | "silent";
+export type Fault = "closes" | "stalls" | "silent";
 
 /** `index` counts the requests that no rule refused, from 0. */
 export type Script = (request: ModelRequest, index: number) => Reply | Promise<Reply>;
@@ -112,7 +112,6 @@ export interface Provider<Body> {
   read(body: Body, path: string): ModelRequest;
   /** The first rule that the request breaks. */
   refusalOf(request: ModelRequest, body: Body): Refusal | null;
-  tooLong(tokens: number, limit: number): Refusal;
   failure(status: number, retryAfterSeconds: number): Refusal;
   whole(answer: Answer): object;
   /** Server-sent events. */
