@@ -28,6 +28,8 @@ export const everyCase: readonly Case[] = providerNames.flatMap((name) =>
 );
 
 const learnedIn = 10;
+const contextTokens = 8_000;
+
 /** Told by code in that turn, never said in the conversation. */
 const boat = {
   category: "profile",
@@ -56,7 +58,8 @@ export function conversationsOf(cases: readonly Case[]): void {
 
   /** The conversation, and which of the agent's requests began each turn. */
   async function converse({ name, way, preset, session }: Case) {
-    const provider = await start(name, replyTo, reasoningOptions[name]);
+    // Less than the whole conversation and the tools: it has to fold.
+    const provider = await start(name, replyTo, { contextTokens, ...reasoningOptions[name] });
     const { model, origin } = provider;
     const config = {
       preset,

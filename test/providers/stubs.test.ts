@@ -79,6 +79,15 @@ describe.each(providerNames)("the stub of %s", (name) => {
     },
   );
 
+  it("Refuses a request that is longer than its window", async () => {
+    const { origin } = await start(name, () => "Yes.", { contextTokens: 5 });
+    const response = await post(origin + paths[name], plainRequests[name]);
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringMatching(/maxim|exceeds/),
+    ]);
+  });
+
   it.each([false, true])(
     "Its client gets parallel calls, an answer and all usage, streaming %s",
     async (streams) => {

@@ -233,6 +233,8 @@ export const anthropic: Provider<AnthropicBody> = {
     brokenRule(request, refusals, (message) => refused(message)) ??
     thinkingError(body) ??
     brokenSchema(request, schemaRule, ({ place }, fault) => refused(`${place}: ${fault}`)),
+  // https://docs.claude.com/en/docs/build-with-claude/context-windows
+  tooLong: (tokens, limit) => refused(`prompt is too long: ${tokens} tokens > ${limit} maximum`),
   failure(status, retryAfterSeconds) {
     if (status === 404) return refused("Not found", status, "not_found_error");
     if (status !== 429) return refused("Internal server error", status, "api_error");

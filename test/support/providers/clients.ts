@@ -40,15 +40,15 @@ const withoutNamesOfAnswers: typeof fetch = (url, init) => {
 /** Each provider, and the LangChain model that calls it. */
 const providers = {
   "chat completions": {
-    start: (script: Script) => startProvider(openAIChat, script),
+    start: (script: Script, limit?: number) => startProvider(openAIChat, script, limit),
     model: openAI("gpt-4.1-mini", false),
   },
   responses: {
-    start: (script: Script) => startProvider(openAIResponses, script),
+    start: (script: Script, limit?: number) => startProvider(openAIResponses, script, limit),
     model: openAI("gpt-5-mini", true),
   },
   anthropic: {
-    start: (script: Script) => startProvider(anthropic, script),
+    start: (script: Script, limit?: number) => startProvider(anthropic, script, limit),
     model: (origin: string, options: object) =>
       new ChatAnthropic({
         ...common,
@@ -58,12 +58,12 @@ const providers = {
       }),
   },
   google: {
-    start: (script: Script) => startProvider(google, script),
+    start: (script: Script, limit?: number) => startProvider(google, script, limit),
     model: (origin: string, options: object) =>
       new ChatGoogle({ ...common, model: "gemini-3-flash-preview", endpoint: origin, ...options }),
   },
   "strict compatible": {
-    start: (script: Script) => startProvider(strictCompatible, script),
+    start: (script: Script, limit?: number) => startProvider(strictCompatible, script, limit),
     model: openAI("mistral-small", false, withoutNamesOfAnswers),
   },
 };
@@ -82,8 +82,12 @@ export function useProviders() {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((provider) => provider.close()));
   });
-  return async (name: ProviderName, script: Script, options: Record<string, unknown> = {}) => {
-    const provider = await providers[name].start(script);
+  return async (
+    name: ProviderName,
+    script: Script,
+    { contextTokens, ...options }: { contextTokens?: number; [option: string]: unknown } = {},
+  ) => {
+    const provider = await providers[name].start(script, contextTokens);
     running.push(provider);
     const model: BaseChatModel = providers[name].model(provider.origin, options);
     return { ...provider, model };

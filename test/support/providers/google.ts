@@ -208,6 +208,10 @@ export const google: Provider<GoogleBody> = {
     brokenSchema(request, schemaRule, ({ place }, what) =>
       refused(cannotFind.replace("{what}", what).replace("{place}", place)),
     ),
+  tooLong: (tokens, limit) =>
+    refused(
+      `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${limit}).`,
+    ),
   // Google says in the body when to try again, and sends no retry-after.
   failure(status, retryAfterSeconds) {
     if (status >= 500) return refused("An internal error has occurred.", status, "INTERNAL");

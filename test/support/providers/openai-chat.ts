@@ -10,6 +10,7 @@ import {
   brokenRuleError,
   namedSchema,
   type OpenAISchema,
+  openAIError,
   openAIFailure,
   strictSchemaError,
 } from "./openai.js";
@@ -163,6 +164,13 @@ export const openAIChat: Provider<ChatBody> = {
   refusalOf: (request) =>
     brokenRule(request, refusals, brokenRuleError) ??
     brokenSchema(request, strictSchemaRule, strictSchemaError),
+  // https://platform.openai.com/docs/guides/conversation-state#managing-the-context-window
+  tooLong: (tokens, limit) =>
+    openAIError(
+      `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+      "messages",
+      "context_length_exceeded",
+    ),
   failure: openAIFailure,
   whole: wholeChat,
   events: chatEvents,

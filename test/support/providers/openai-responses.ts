@@ -231,6 +231,12 @@ export const openAIResponses: Provider<ResponsesBody> = {
       .find((error) => error) ??
     reasoningError(itemsOf(body), body.store !== false) ??
     brokenSchema(request, strictSchemaRule, strictSchemaError),
+  tooLong: () =>
+    openAIError(
+      "Your input exceeds the context window of this model. Please adjust your input and try again.",
+      "input",
+      "context_length_exceeded",
+    ),
   failure: openAIFailure,
   whole: (answer) =>
     responseOf(

@@ -30,10 +30,15 @@ export interface RunningProvider {
   close(): Promise<void>;
 }
 
-/** A provider on a free port of 127.0.0.1, that answers by `script`. */
+/**
+ * A provider on a free port of 127.0.0.1, that answers by `script`.
+ *
+ * @param contextTokens a longer request is refused.
+ */
 export async function startProvider<Body>(
   provider: Provider<Body>,
   script: Script,
+  contextTokens = 100_000,
 ): Promise<RunningProvider> {
   const exchanges: Exchange[] = [];
   const count = inputCounter();
@@ -45,7 +50,9 @@ export async function startProvider<Body>(
     const body: Body = JSON.parse(await textOf(incoming));
     const request = provider.read(body, path);
     const input = count(request);
-    const refused = provider.refusalOf(request, body);
+    const refused =
+      provider.refusalOf(request, body) ??
+      (input.input <= contextTokens ? null : provider.tooLong(input.input, contextTokens));
     const exchange: Exchange = { body, request, refused, usage: null };
     exchanges.push(exchange);
     if (refused) return send(response, refused);

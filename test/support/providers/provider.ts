@@ -112,6 +112,7 @@ export interface Provider<Body> {
   read(body: Body, path: string): ModelRequest;
   /** The first rule that the request breaks. */
   refusalOf(request: ModelRequest, body: Body): Refusal | null;
+  tooLong(tokens: number, limit: number): Refusal;
   failure(status: number, retryAfterSeconds: number): Refusal;
   whole(answer: Answer): object;
   /** Server-sent events. */

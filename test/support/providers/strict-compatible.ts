@@ -69,6 +69,10 @@ export const strictCompatible: Provider<ChatBody> = {
       (schema) => keywordsIn(schema, unsupported)[0] ?? null,
       () => refused("The provided JSON schema contains features not supported by xgrammar."),
     ),
+  tooLong: (tokens, limit) =>
+    refused(
+      `This model's maximum context length is ${limit} tokens. However, your request has ${tokens} input tokens. Please reduce the length of the input messages.`,
+    ),
   whole: (answer) => wholeChat(spoken(answer)),
   events: (answer) => chatEvents(spoken(answer)),
 };
