@@ -1,5 +1,6 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { opensTurn } from "../text/inserted-message.js";
+import { contentParts, withFields } from "../text/message-text.js";
 import { asRecalled } from "./recalled-mark.js";
 
 const noResult = "[No result: this call was not carried out, or not to its end.]";
@@ -9,21 +10,23 @@ const noAnswer = "[This turn ended without an answer.]";
  * `messages` with one result directly after each call of the turns before the last: otherwise
  * providers refuse every later prompt. The last turn's calls may still be answered, and stay. Omits
  * results without a call, second results, and messages with a call that no result can name. A turn
- * that ends without an answer gets one: some chat templates demand that roles alternate.
+ * without an answer, or with an empty one, gets one: providers refuse empty messages, and some chat
+ * templates demand that roles alternate.
  *
  * @returns `messages` itself if nothing is wrong
  */
 export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const lastTurn = messages.findLastIndex(opensTurn);
   const callers = callersOf(messages);
-  let turn: TurnState = "asked";
+  let turn: TurnState = "answered";
   const mended = messages.flatMap((message, place) => {
     const before = turn;
     turn = turnAfter(message, turn);
     if (message.getType() === "tool")
       return Number(callers.get(message)) > lastTurn ? [message] : [];
+    if (isEmptyAnswer(message)) return [asRecalled(withFields(message, { content: noAnswer }))];
     if (place > lastTurn) return [message];
-    if (turn === "asked" && before === "begun")
+    if (awaitsAnswer(message) && before !== "answered")
       return [ofMemory(new AIMessage(noAnswer), message, "before"), message];
     const results = messages.filter((result) => callers.get(result) === place);
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
@@ -45,6 +48,18 @@ function callersOf(messages: readonly BaseMessage[]): ReadonlyMap<BaseMessage, n
   }
   return callers;
 }
+
+/** As after a refusal. Thoughts and refusals are no part of a later prompt with every provider. */
+function isEmptyAnswer(message: BaseMessage): boolean {
+  if (message.getType() !== "ai" || callsOf(message).length > 0) return false;
+  const said = contentParts(message.content).filter(({ type }) => !unsaid.test(type));
+  return said.every((part) => part.type === "text" && String(part.text ?? "").trim() === "");
+}
+
+const unsaid = /^(?:reasoning|thinking|redacted_thinking|refusal)$/;
+
+/** People with names talk to one another as well. */
+const awaitsAnswer = (message: BaseMessage) => opensTurn(message) && !message.name;
 
 type TurnState = "asked" | "begun" | "answered";
 

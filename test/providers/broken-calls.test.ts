@@ -55,6 +55,12 @@ const kinds: Record<string, (calls: ReturnType<typeof callsOf>) => BaseMessage[]
     asks("Again."),
     calls(a),
   ],
+  "an answer without content": () => [says("")],
+  "an answer of blanks": () => [new AIMessage({ content: [{ type: "text", text: " " }] })],
+  "a refusal instead of text": () => [
+    new AIMessage({ content: [{ type: "refusal", refusal: "No." }] }),
+  ],
+  "no answer": () => [],
   "arguments that are no JSON": () => [
     Object.assign(says(""), {
       invalid_tool_calls: [{ id: a, name: "send", args: '{"to' }],
@@ -198,11 +204,7 @@ describe.each(providerNames)("after a broken call, on %s", (name) => {
     },
   );
 
-  // Wrapped agents keep such a call to themselves: two questions in a row, which this template
-  // refuses.
-  const wrapped = ["withMemory", "supervisor"];
-  const stopped = ways.filter((way) => name !== "strict compatible" || !wrapped.includes(way));
-  it.each(stopped)("An approval that is never answered ends no conversation: %s", async (way) => {
+  it.each(ways)("An approval that is never answered ends no conversation: %s", async (way) => {
     const logger = recordingLogger();
     const memory = db.memory({ logger });
     const { model, exchanges } = await started(name);
@@ -212,7 +214,7 @@ describe.each(providerNames)("after a broken call, on %s", (name) => {
       await say(graph, text, thread);
     expect(exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
     expect(exchanges.length).toBe(way === "supervisor" ? 7 : 5);
-    const warned = logger.lines.filter((line) => line.includes("has tool calls of earlier turns"));
+    const warned = logger.lines.filter((line) => line.includes("without an answer"));
     expect(warned.length).toBe(way === "middleware" ? 1 : 0);
   });
 });
