@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { opensTurn } from "../text/inserted-message.js";
-import { contentParts, withFields } from "../text/message-text.js";
+import { contentParts } from "../text/message-text.js";
 import { asRecalled } from "./recalled-mark.js";
 
 const noResult = "[No result: this call was not carried out, or not to its end.]";
@@ -24,10 +24,10 @@ export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMe
     turn = turnAfter(message, turn);
     if (message.getType() === "tool")
       return Number(callers.get(message)) > lastTurn ? [message] : [];
-    if (isEmptyAnswer(message)) return [asRecalled(withFields(message, { content: noAnswer }))];
+    if (isEmptyAnswer(message)) return [ofMemory(new AIMessage(noAnswer), message)];
     if (place > lastTurn) return [message];
     if (awaitsAnswer(message) && before !== "answered")
-      return [ofMemory(new AIMessage(noAnswer), message, "before"), message];
+      return [ofMemory(new AIMessage(noAnswer), message, ".before"), message];
     const results = messages.filter((result) => callers.get(result) === place);
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
   });
@@ -74,13 +74,13 @@ function missing(message: BaseMessage, results: readonly BaseMessage[]): BaseMes
   const calls = callsOf(message).filter(({ id }) => !answered.includes(id));
   return calls.map(({ id = "", name }) => {
     const fields = { tool_call_id: id, name, content: noResult, status: "error" as const };
-    return ofMemory(new ToolMessage(fields), message, id);
+    return ofMemory(new ToolMessage(fields), message, `.${id}`);
   });
 }
 
 /** The same id in each prompt. */
-function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix: string): BaseMessage {
-  if (id !== undefined) message.id = `${id}.${suffix}`;
+function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix = ""): BaseMessage {
+  if (id !== undefined) message.id = `${id}${suffix}`;
   return asRecalled(message);
 }
 

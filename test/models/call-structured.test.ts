@@ -152,12 +152,17 @@ describe("clients", () => {
 });
 
 describe("failures of a provider", () => {
-  it.each([500, 429, 401])("A call that fails with %i is one request, reported and not charged", async (status) => {
-    const failure = { status, retryAfterSeconds: 1 };
-    const { model, exchanges } = await answering("chat completions", [failure], { maxRetries: 1 });
-    await expect(ask(model)).rejects.toThrow(code("MODEL_FAILED"));
-    expect([exchanges.length, charges.length]).toEqual([1, 0]);
-  });
+  it.each([500, 429, 401])(
+    "A call that fails with %i is one request, reported and not charged",
+    async (status) => {
+      const failure = { status, retryAfterSeconds: 1 };
+      const { model, exchanges } = await answering("chat completions", [failure], {
+        maxRetries: 1,
+      });
+      await expect(ask(model)).rejects.toThrow(code("MODEL_FAILED"));
+      expect([exchanges.length, charges.length]).toEqual([1, 0]);
+    },
+  );
 
   it.each<Fault | Reply>(["stalls", "silent", { status: 429, retryAfterSeconds: 60 }])(
     "An answer that never comes (%j) is given up at the deadline, and not charged",

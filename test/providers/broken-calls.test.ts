@@ -37,6 +37,8 @@ const result = (id: string) =>
   new ToolMessage({ id: randomUUID(), tool_call_id: id, name: "send", content: "sent" });
 const [a, b] = ["aaaaaaaaa", "bbbbbbbbb"] as const;
 
+const refusal = { type: "refusal", refusal: "No." };
+
 /** What may follow the question of an earlier turn. */
 const kinds: Record<string, (calls: ReturnType<typeof callsOf>) => BaseMessage[]> = {
   "a call without result": (calls) => [calls(a)],
@@ -56,9 +58,16 @@ const kinds: Record<string, (calls: ReturnType<typeof callsOf>) => BaseMessage[]
     calls(a),
   ],
   "an answer without content": () => [says("")],
-  "an answer of blanks": () => [new AIMessage({ content: [{ type: "text", text: " " }] })],
+  "an answer of thoughts alone": () => [
+    new AIMessage({ content: [{ type: "thinking", thinking: "Hm." }] }),
+  ],
   "a refusal instead of text": () => [
-    new AIMessage({ content: [{ type: "refusal", refusal: "No." }] }),
+    new AIMessage({
+      id: randomUUID(),
+      content: [refusal],
+      // ChatOpenAI sends this again, whatever the content is.
+      response_metadata: { output: [{ type: "message", role: "assistant", content: [refusal] }] },
+    }),
   ],
   "no answer": () => [],
   "arguments that are no JSON": () => [
