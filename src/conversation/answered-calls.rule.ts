@@ -18,15 +18,14 @@ const noAnswer = "[This turn ended without an answer.]";
 export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const lastTurn = messages.findLastIndex(opensTurn);
   const callers = callersOf(messages);
-  let turn: TurnState = "answered";
+  const said = messages.filter((message) => awaitsAnswer(message) || isAnswer(message));
+  const second = said.filter((message, at) => at > 0 && !isAnswer(said[at - 1] ?? message));
   const mended = messages.flatMap((message, place) => {
-    const before = turn;
-    turn = turnAfter(message, turn);
     if (message.getType() === "tool")
       return Number(callers.get(message)) > lastTurn ? [message] : [];
     if (isEmptyAnswer(message)) return [ofMemory(new AIMessage(noAnswer), message)];
     if (place > lastTurn) return [message];
-    if (awaitsAnswer(message) && before !== "answered")
+    if (awaitsAnswer(message) && second.includes(message))
       return [ofMemory(new AIMessage(noAnswer), message, ".before"), message];
     const results = messages.filter((result) => callers.get(result) === place);
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
@@ -51,7 +50,7 @@ function callersOf(messages: readonly BaseMessage[]): ReadonlyMap<BaseMessage, n
 
 /** As after a refusal. Thoughts and refusals are no part of a later prompt with every provider. */
 function isEmptyAnswer(message: BaseMessage): boolean {
-  if (message.getType() !== "ai" || callsOf(message).length > 0) return false;
+  if (!isAnswer(message)) return false;
   const said = contentParts(message.content).filter(({ type }) => !unsaid.test(type));
   return said.every((part) => part.type === "text" && String(part.text ?? "").trim() === "");
 }
@@ -61,13 +60,8 @@ const unsaid = /^(?:reasoning|thinking|redacted_thinking|refusal)$/;
 /** People with names talk to one another as well. */
 const awaitsAnswer = (message: BaseMessage) => opensTurn(message) && !message.name;
 
-type TurnState = "asked" | "begun" | "answered";
-
-function turnAfter(message: BaseMessage, turn: TurnState): TurnState {
-  if (opensTurn(message)) return "asked";
-  if (message.getType() === "ai" && callsOf(message).length === 0) return "answered";
-  return turn === "asked" && message.getType() !== "system" ? "begun" : turn;
-}
+const isAnswer = (message: BaseMessage) =>
+  message.getType() === "ai" && callsOf(message).length === 0;
 
 function missing(message: BaseMessage, results: readonly BaseMessage[]): BaseMessage[] {
   const answered = results.map(answeredCall);

@@ -1,6 +1,6 @@
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { answersIn, cutReason, malformedOutput } from "../../src/models/model-answer.js";
+import { answersIn, cutReason, UnusableOutput } from "../../src/models/model-answer.js";
 
 const ended = (response_metadata: Record<string, unknown>, rest: object = {}) =>
   new AIMessage({ content: "secret words", ...rest, response_metadata });
@@ -56,7 +56,7 @@ it.each<[string, BaseMessage]>([
     code: "MODEL_OUTPUT_INVALID",
     message: expect.stringMatching(/refused/),
   });
-  expect(malformedOutput(error)).not.toBeNull();
+  expect((error as Error).cause).toBeInstanceOf(UnusableOutput);
   expect(String(error)).not.toContain("secret");
 });
 
