@@ -2,9 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
-import { errorKind } from "../logger.js";
+import { errorKind, type Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Runtime } from "../runtime.js";
 import {
   type EmbeddingSpace,
   ensureEmbeddingSpace,
@@ -126,7 +125,7 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
 
 /** @param timeoutMs for each hundred documents */
 export function createEmbedder(
-  { db, logger }: Pick<Runtime, "db" | "logger">,
+  { db, logger }: { readonly db: Connection; readonly logger: Logger },
   embeddings: EmbeddingsInterface,
   timeoutMs: number,
 ): Embedder {

@@ -2,7 +2,7 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { answeredCalls } from "../../conversation/answered-calls.rule.js";
+import { answeredCalls } from "../../conversation/answered-calls.js";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";

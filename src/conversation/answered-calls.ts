@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messag
 import { opensTurn } from "../text/inserted-message.js";
 import { contentParts } from "../text/message-text.js";
 import { asRecalled } from "./recalled-mark.js";
+import { answeredCall, callsOf } from "./tool-calls.rule.js";
 
 const noResult = "[No result: this call was not carried out, or not to its end.]";
 const noAnswer = "[This turn ended without an answer.]";
@@ -78,25 +79,9 @@ function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix = ""): BaseM
   return asRecalled(message);
 }
 
-interface Call {
-  readonly id?: string;
-  readonly name: string;
-}
-
-/** Also those whose arguments are no JSON: clients send them again. */
-export function callsOf(message: BaseMessage): readonly Call[] {
-  const { tool_calls = [], invalid_tool_calls = [] } = message as Partial<AIMessage>;
-  return [...tool_calls, ...invalid_tool_calls] as Call[];
-}
-
 /** Providers pair by id, and take no arguments that are no JSON. */
 function isAnswerable(message: BaseMessage): boolean {
   const ids = callsOf(message).map(({ id }) => id);
   const { invalid_tool_calls: invalid = [] } = message as Partial<AIMessage>;
   return invalid.length === 0 && ids.every(Boolean) && new Set(ids).size === ids.length;
-}
-
-export function answeredCall(message: BaseMessage): string | undefined {
-  if (message.getType() !== "tool") return undefined;
-  return (message as Partial<ToolMessage>).tool_call_id ?? "";
 }
