@@ -154,7 +154,7 @@ const mayImport = {
   cli: [
     ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
     ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
-    ...["transfer", "usage", "langgraph/checkpointer"],
+    ...["models", "store", "transfer", "usage", "langgraph/checkpointer"],
   ],
   testing: ["testing/offline"],
   "testing/offline": [],

@@ -27,7 +27,7 @@ import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
 import { type MemoryOptions, memoryOptionsSchema } from "./memory-options.js";
-import { memoryVectors, reembed, reportLacking } from "./models/reembed.js";
+import { reembed, reportLacking } from "./models/reembed.js";
 import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
 import type { ChangedConstants, ResolvedConfig } from "./options.js";
@@ -42,7 +42,7 @@ import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
-import { itemVectors } from "./store/item-vectors.js";
+import { vectorRows } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
@@ -82,8 +82,6 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
   parseInput(memoryOptionsSchema, options, "options of createMemory");
   return closeAfterCalls(openMemory(options, constants));
 }
-
-const vectorRows = [memoryVectors, itemVectors];
 
 function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
   const defaultScope = parseDefaultScope(options);

@@ -123,36 +123,7 @@ export function memoryModelMiddleware(
     },
     async wrapStream({ doStream, params }) {
       const { stream, ...rest } = await doStream();
-      const parts: Step[number][] = [];
-      let usage: Usage | undefined;
-      const texts = new Map<string, { type: "text"; text: string }>();
-      const watched = new TransformStream<StreamPart, StreamPart>({
-        transform(part, controller) {
-          switch (part.type) {
-            case "tool-call":
-            case "file":
-              parts.push(part);
-              break;
-            case "text-start":
-              texts.set(part.id, { type: "text", text: "" });
-              parts.push(texts.get(part.id) as Step[number]);
-              break;
-            case "text-delta": {
-              const text = texts.get(part.id);
-              if (text) text.text += part.delta;
-              break;
-            }
-            case "finish":
-              usage = part.usage;
-              break;
-            // As a failed call, it is not recorded.
-            case "error":
-              calls.delete(params);
-          }
-          controller.enqueue(part);
-        },
-        flush: () => remember(params, parts, usage),
-      });
+      const watched = watchedStream((step, usage) => remember(params, step, usage));
       return { ...rest, stream: stream.pipeThrough(watched) };
     },
   };
@@ -165,6 +136,32 @@ function refuseOlderSdk(specificationVersion: string): void {
     "Mnemograph works with models of the AI SDK 6 and 7, but this one is of version 5: " +
       'run `npm install "ai@^6.0.0 || ^7.0.0"`, and install the model\'s provider anew.',
   );
+}
+
+/** Passes all on. A stream with an error is not recorded, like a failed call. */
+function watchedStream(onEnd: (step: Step, usage: Usage | undefined) => Promise<void>) {
+  const step: Step[number][] = [];
+  const texts = new Map<string, { type: "text"; text: string }>();
+  let usage: Usage | undefined;
+  let isFailed = false;
+  return new TransformStream<StreamPart, StreamPart>({
+    transform(part, controller) {
+      controller.enqueue(part);
+      if (part.type === "tool-call" || part.type === "file") step.push(part);
+      if (part.type === "finish") usage = part.usage;
+      if (part.type === "error") isFailed = true;
+      if (part.type === "text-start") {
+        const text = { type: "text" as const, text: "" };
+        texts.set(part.id, text);
+        step.push(text);
+      }
+      const text = part.type === "text-delta" && texts.get(part.id);
+      if (text) text.text += part.delta;
+    },
+    flush: async () => {
+      if (!isFailed) await onEnd(step, usage);
+    },
+  });
 }
 
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware["wrapStream"]>>>["stream"];

@@ -1,8 +1,9 @@
 import sql from "sql-template-tag";
-import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
+import { countLacking } from "../models/reembed.js";
 import type { Connection } from "../postgres/connection.js";
 import { nobody } from "../scope/scope.js";
+import { vectorRows } from "../store/item-vectors.js";
 import { type Check, ok, warn } from "./check.js";
 import { counted } from "./output.js";
 
@@ -26,7 +27,7 @@ export async function checkStored(db: Connection): Promise<Check> {
   return ok("stored", `${row?.counts ?? "Nothing"}; ${row?.size} with indexes.`);
 }
 
-type Space = { name: string; dimensions: number; lacking: number; vectors: number; size: string };
+type Space = { ref: number; name: string; dimensions: number; vectors: number; size: string };
 
 const spaceLine = ({ vectors, name, dimensions }: Space) =>
   `${vectors} in ${name}, ${dimensions} dimensions`;
@@ -35,18 +36,7 @@ const spaceLine = ({ vectors, name, dimensions }: Space) =>
 export async function checkVectors(db: Connection): Promise<Check> {
   const { schema } = db;
   const [current, ...others] = await db.query<Space>(sql`
-    select s.name, s.dimensions, v.vectors, v.size, (
-        select count(*)::int from ${schema}.store_item i
-        where i.index_fields is not null and (i.expires_at is null or i.expires_at > ${db.now()}) and not exists (
-          select from ${schema}.store_embedding e
-          where e.space_ref = s.id and e.item_ref = i.ref and e.revision = i.revision
-        )
-      ) + (
-        select count(*)::int from ${schema}.memory m
-        where m.state = 'active' and ${unexpired(db)} and not exists (
-          select from ${schema}.memory_embedding e where e.space_ref = s.id and e.memory_ref = m.ref and e.active
-        )
-      ) as lacking
+    select s.id as ref, s.name, s.dimensions, v.vectors, v.size
     from ${schema}.embedding_space s cross join lateral (
       select count(*)::int as vectors, pg_size_pretty(sum(pg_column_size(e.embedding))) as size
       from ${schema}.memory_embedding e where e.space_ref = s.id
@@ -57,9 +47,10 @@ export async function checkVectors(db: Connection): Promise<Check> {
     .map((space) => `; unused: ${spaceLine(space)} (${space.size ?? "empty"})`)
     .join("");
   const says = `${spaceLine(current)}${unused}.`;
-  if (current.lacking === 0) return ok("vectors", says);
+  const lacking = await countLacking(db, current, vectorRows);
+  if (lacking === 0) return ok("vectors", says);
   const todo = "Run `npx mnemograph reembed --embeddings MODULE`.";
-  return warn("vectors", `${says} ${counted(current.lacking, "text")} without one.`, todo);
+  return warn("vectors", `${says} ${counted(lacking, "text")} without one.`, todo);
 }
 
 const worker =

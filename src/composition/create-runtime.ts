@@ -57,7 +57,7 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder({ db, embeddings, logger, timeoutMs }) : null,
+    embedder: embeddings ? createEmbedder({ db, logger }, embeddings, timeoutMs) : null,
     redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),
     describer: createDescriber(options.describe, timeoutMs, logger),

@@ -3,7 +3,7 @@ import { otherTokens, withReferences } from "../text/attachments.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
-import { answeredCall, callsOf } from "./answered-calls.rule.js";
+import { answeredCall, callsOf } from "./tool-calls.rule.js";
 
 export type RecentMessages = {
   readonly messages: readonly BaseMessage[];

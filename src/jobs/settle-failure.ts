@@ -1,7 +1,7 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine } from "../logger.js";
-import { isRefusal, malformedOutput } from "../models/model-answer.js";
+import { UnusableOutput } from "../models/model-answer.js";
 import { retryDelayMs } from "../models/model-pause.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
@@ -29,7 +29,8 @@ export interface Failure {
 const mostOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
-  const output = malformedOutput(error);
+  const { cause } = Object(error) as { readonly cause?: unknown };
+  const unusable = cause instanceof UnusableOutput ? cause : null;
   return {
     code: MemoryError.is(error)
       ? error.code
@@ -37,8 +38,8 @@ export function toFailure(error: unknown): Failure {
         ? "LEASE_LOST"
         : "UNEXPECTED",
     message: errorLine(error),
-    output: output === null ? null : storable(output.slice(0, mostOutputCharacters)),
-    isFinal: isRefusal(error),
+    output: unusable && storable(unusable.output.slice(0, mostOutputCharacters)),
+    isFinal: unusable?.isRefusal === true,
   };
 }
 

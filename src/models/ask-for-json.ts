@@ -5,6 +5,7 @@ import type { Runnable } from "@langchain/core/runnables";
 import { jsonReader, propertyOf } from "../text/plain-json.js";
 import { modelWith } from "./limited-model.js";
 import { textOf } from "./model-answer.js";
+import { isInability } from "./provider-error.js";
 
 export interface JsonQuestion {
   readonly model: BaseChatModel;
@@ -36,13 +37,10 @@ export async function askForJson(question: JsonQuestion): Promise<BaseMessage> {
       wayOf.set(client, at);
       return message;
     } catch (error) {
-      if (way === "words" || !inability.test(String(error))) throw error;
+      if (way === "words" || !isInability(error)) throw error;
     }
   }
 }
-
-/** Of clients without structured output or with a parser, of servers whose models lack tools. */
-const inability = /tool|function|schema|structured|response_?format|syntax|pars/i;
 
 async function askBy(way: Way, question: JsonQuestion): Promise<BaseMessage> {
   const { model, messages, name, signal } = question;

@@ -5,7 +5,14 @@ import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import { askForJson } from "./ask-for-json.js";
 import { type FittedAnswer, fitAnswer } from "./fit-answer.js";
-import { answersIn, cutOff, cutReason, malformed, rawText, withDeadline } from "./model-answer.js";
+import {
+  answersIn,
+  cutOff,
+  cutReason,
+  rawText,
+  UnusableOutput,
+  withDeadline,
+} from "./model-answer.js";
 import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {
@@ -43,25 +50,25 @@ export async function callStructured<Output extends Record<string, unknown>>(
     if (dropped > 0) call.onDropped?.(dropped);
     return value;
   };
-  const first = await askChecked(call, question);
-  if (first.valid) return accepted(first.answer);
+  const first = await ask(call, question);
+  if (first.valid) return accepted(first);
   const schema = JSON.stringify(wireSchema(call.schema));
   const again = `Answer again as ${call.name}, with JSON alone, by this schema: ${schema}`;
   const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
-  const second = await askChecked(call, [...question, new AIMessage(first.raw), objection]);
-  if (second.valid) return accepted(second.answer);
+  const second = await ask(call, [...question, new AIMessage(first.raw), objection]);
+  if (second.valid) return accepted(second);
   const problem = `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`;
-  throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause: malformed(second.output) });
+  throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause: new UnusableOutput(second.raw) });
 }
 
 type Answer<Output> =
-  | { valid: true; answer: FittedAnswer<Output> }
-  /** `raw` and `problem` go to the model, `output` into the table, `fault` into logs. */
-  | { valid: false; raw: string; output: string; problem: string; fault: string };
+  | ({ valid: true } & FittedAnswer<Output>)
+  /** `raw` and `problem` go to the model, `raw` into the table, `fault` into logs. */
+  | { valid: false; raw: string; problem: string; fault: string };
 
-const rejected = (given: { raw: string; output: string }, problem: string, fault = problem) => ({
+const rejected = (raw: string, problem: string, fault = problem) => ({
   valid: false as const,
-  ...given,
+  raw,
   problem,
   fault,
 });
@@ -73,16 +80,6 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, inner]) =>
     name === "reasoning" ? [] : textsIn(inner),
   );
-}
-
-async function askChecked<Output extends Record<string, unknown>>(
-  call: StructuredCall<Output>,
-  messages: BaseMessage[],
-): Promise<Answer<Output>> {
-  const answer = await ask(call, messages);
-  if (!answer.valid || !(await call.omissions?.repeats(textsIn(answer.answer.value))))
-    return answer;
-  return rejected({ raw: "(left out)", output: "" }, "it repeats what <forgotten> says");
 }
 
 async function ask<Output extends Record<string, unknown>>(
@@ -100,14 +97,17 @@ async function ask<Output extends Record<string, unknown>>(
     if (MemoryError.is(cause)) throw cause;
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
-  const asked = () => [...messages.map(({ text }) => text), JSON.stringify(schema)].join("\n");
-  await call.charge?.(tokenUsage(reply, { asked, answered: () => rawText(reply) }));
+  const asked = [...messages.map(({ text }) => text), JSON.stringify(schema)].join("\n");
+  await call.charge?.(tokenUsage(reply, asked));
   const cut = cutReason(reply);
   const answer = readAnswers(call, reply, cut !== undefined);
-  if (cut === undefined) return answer;
-  if (!answer.valid) throw cutOff(cut);
-  const { value, dropped } = answer.answer;
-  return { valid: true, answer: { value, dropped: dropped + 1 } };
+  if (!answer.valid) {
+    if (cut !== undefined) throw cutOff(cut);
+    return answer;
+  }
+  if (await call.omissions?.repeats(textsIn(answer.value)))
+    return rejected("(left out)", "it repeats what <forgotten> says");
+  return cut === undefined ? answer : { ...answer, dropped: answer.dropped + 1 };
 }
 
 function readAnswers<Output extends Record<string, unknown>>(
@@ -116,36 +116,31 @@ function readAnswers<Output extends Record<string, unknown>>(
   isCut: boolean,
 ): Answer<Output> {
   const answers = answersIn(reply, name, isCut);
-  const answer = merged<Output>(
-    schema,
-    answers.map((one) => fitAnswer<Output>(schema, one)),
-  );
-  if (answer) return { valid: true, answer };
+  const [first = null, ...others] = answers.map((one) => fitAnswer<Output>(schema, one));
+  const answer = others.reduce(joining<Output>(schema), first);
+  if (answer) return { valid: true, ...answer };
   const raw = rawText(reply);
-  const given = { raw, output: raw };
-  if (answers.length === 0) return rejected(given, "it is not the whole JSON that was asked for");
-  if (answers.length > 1) return rejected(given, "it is several answers");
+  if (answers.length === 0) return rejected(raw, "it is not the whole JSON that was asked for");
+  if (answers.length > 1) return rejected(raw, "it is several answers");
   const { error = new z.ZodError([]) } = schema.safeParse(answers[0]);
-  return rejected(given, z.prettifyError(error), faultOf(error));
+  return rejected(raw, z.prettifyError(error), faultOf(error));
 }
 
-function merged<Output extends Record<string, unknown>>(
-  schema: z.ZodObject,
-  answers: readonly (FittedAnswer<Output> | null)[],
-): FittedAnswer<Output> | null {
-  const [first, ...others] = answers;
-  if (!first) return null;
-  return others.reduce<FittedAnswer<Output> | null>((all, other) => {
+type Fitted<Output> = FittedAnswer<Output> | null;
+
+/** Joins lists; null where other values differ. */
+const joining =
+  <Output extends Record<string, unknown>>({ shape }: z.ZodObject) =>
+  (all: Fitted<Output>, other: Fitted<Output>): Fitted<Output> => {
     if (!all || !other) return null;
     const value: Record<string, unknown> = { ...all.value };
-    for (const [name, field] of Object.entries(schema.shape)) {
+    for (const [name, field] of Object.entries(shape)) {
       const [mine, its] = [value[name], other.value[name]];
       if (Array.isArray(mine) && Array.isArray(its)) value[name] = [...mine, ...its];
       else if (mine !== its && !(field instanceof z.ZodDefault)) return null;
     }
     return { value: value as Output, dropped: all.dropped + other.dropped };
-  }, first);
-}
+  };
 
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {

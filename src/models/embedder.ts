@@ -92,7 +92,7 @@ const measureAgainAfterMs = 60_000;
 function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
   const cached = new Map<number, Promise<EmbeddingSpace>>();
-  let measuring: Promise<void> | undefined;
+  let measuring = Promise.resolve();
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
   const spaceFor = (dimensions: number): Promise<EmbeddingSpace> => {
@@ -101,41 +101,34 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     space.catch(() => cached.delete(dimensions));
     return space;
   };
-  /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
-    try {
-      const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
-      if (unrelated === null) return;
-      cached.set(space.dimensions, Promise.resolve({ ...space, unrelated }));
-      await saveUnrelatedSimilarity(db, space, unrelated);
-    } catch {
-      measuring = undefined;
-    }
+    const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
+    if (unrelated === null) return;
+    cached.set(space.dimensions, Promise.resolve({ ...space, unrelated }));
+    await saveUnrelatedSimilarity(db, space, unrelated);
   };
   return {
     of: spaceFor,
     async measured(dimensions: number, timeoutMs: number): Promise<EmbeddingSpace> {
       const space = await spaceFor(dimensions);
       if (space.unrelated !== null) return space;
-      if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
+      if (performance.now() - measuredAtMs > measureAgainAfterMs) {
         measuredAtMs = performance.now();
         measuring = measure(space);
       }
-      await answerInTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
+      // Without it, searches use the assumed similarity.
+      await answerInTime(timeoutMs, measuring).catch(() => {});
       return spaceFor(dimensions);
     },
   };
 }
 
-interface EmbedderDeps {
-  readonly db: Connection;
-  readonly embeddings: EmbeddingsInterface;
-  readonly logger: Logger;
-  /** For each hundred documents. */
-  readonly timeoutMs: number;
-}
-
-export function createEmbedder({ db, embeddings, logger, timeoutMs }: EmbedderDeps): Embedder {
+/** @param timeoutMs for each hundred documents */
+export function createEmbedder(
+  { db, logger }: { readonly db: Connection; readonly logger: Logger },
+  embeddings: EmbeddingsInterface,
+  timeoutMs: number,
+): Embedder {
   const spaces = spaceCache(db, embeddings, timeoutMs);
   let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
   const requireUp = () => {

@@ -52,11 +52,8 @@ export async function ensureEmbeddingSpace(
       on conflict (name, dimensions) do update set used_at = excluded.used_at
       returning id, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread
     )
-    select space.*, (
-      select quote_ident(n.nspname) from pg_catalog.pg_extension e
-      join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
-    ) as extension
-    from space`);
+    select space.*, e.extnamespace::regnamespace::text as extension
+    from space join pg_catalog.pg_extension e on e.extname = 'vector'`);
   const { id: ref, extension, mean, spread } = row as Row;
   const type = raw(`${extension}.halfvec`);
   const product = raw(`operator(${extension}.<#>)`);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { propertyOf } from "../text/plain-json.js";
 import { jsonIn } from "./read-json.js";
 
 export interface FittedAnswer<Output> {
@@ -142,8 +143,5 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
-
-const propertyOf = (object: object, name: string): unknown =>
-  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
 const whole = (value: unknown): Fit => ({ value, dropped: 0 });

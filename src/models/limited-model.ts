@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { MemoryError } from "../errors.js";
+import { isInability } from "./provider-error.js";
 
 export interface ModelLimits {
   readonly temperature: number;
@@ -19,7 +20,7 @@ export async function askLimited<Result>(
   try {
     return await ask(limited);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!MemoryError.is(error, "MODEL_FAILED") || !isInability(error)) throw error;
     return ask(model);
   }
 }
@@ -46,10 +47,4 @@ export function modelWith(model: BaseChatModel, settings: object): BaseChatModel
 function isOfPackage(model: BaseChatModel): boolean {
   const made = model.constructor as { readonly name: string; lc_name?(): string };
   return made.lc_name?.() === made.name;
-}
-
-function isRefusal(error: unknown): boolean {
-  if (!MemoryError.is(error, "MODEL_FAILED") || !(error.cause instanceof Error)) return false;
-  const { message, status } = error.cause as Error & { status?: unknown };
-  return status === 400 || /temperature|max_?(?:completion_)?tokens/i.test(message);
 }

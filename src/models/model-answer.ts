@@ -3,23 +3,18 @@ import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./read-json.js";
 
-export function malformed(output: string): Error {
-  // Not in the message: logs must not contain texts of users and models.
-  return Object.assign(new Error("The model's output cannot be used."), { output });
+/** The output is not in the message: logs must not contain texts of users and models. */
+export class UnusableOutput extends Error {
+  readonly output: string;
+  /** Whether the model refused, or a filter stopped it. Asked again, it would again. */
+  readonly isRefusal: boolean;
+
+  constructor(output: string, isRefusal = false) {
+    super("The model's output cannot be used.");
+    this.output = output;
+    this.isRefusal = isRefusal;
+  }
 }
-
-const causeOf = (error: unknown) =>
-  error instanceof Error
-    ? (error.cause as { output?: unknown; isRefusal?: boolean } | undefined)
-    : undefined;
-
-export function malformedOutput(error: unknown): string | null {
-  const output = causeOf(error)?.output;
-  return typeof output === "string" ? output : null;
-}
-
-/** Whether the model refused, or a filter stopped it. Asked again, it would again. */
-export const isRefusal = (error: unknown): boolean => causeOf(error)?.isRefusal === true;
 
 /** Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
 export async function withDeadline<Result>(
@@ -56,7 +51,7 @@ export function cutReason(message: BaseMessage): string | undefined {
   const filtered = reasons.find((reason) => withheld.test(reason)) ?? refused;
   if (filtered === undefined) return reasons.find((reason) => cutShort.test(reason));
   const problem = `The model refused to answer, or a filter stopped it (${filtered}).`;
-  const cause = Object.assign(malformed(rawText(message)), { isRefusal: true });
+  const cause = new UnusableOutput(rawText(message), true);
   throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause });
 }
 

@@ -13,22 +13,18 @@ export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
 const failuresOfOutage = 2;
 
 /** When the model of background work is not called: one for all of its work in a process. */
-export interface ModelPause {
-  /** Null if it may be called. */
-  until(): Date | null;
-  answered(): void;
-  failed(error: unknown): void;
-}
+export type ModelPause = ReturnType<typeof createModelPause>;
 
 /** Lasts as long as the provider asks for, or after failures in a row as `retryDelayMs`. */
-export function createModelPause(clock: Clock, firstDelayMs: number): ModelPause {
+export function createModelPause(clock: Clock, firstDelayMs: number) {
   let [failures, untilMs] = [0, 0];
   return {
+    /** Null if it may be called. */
     until: () => (untilMs > clock().getTime() ? new Date(untilMs) : null),
     answered() {
       failures = 0;
     },
-    failed(error) {
+    failed(error: unknown) {
       const status = statusOf(error) ?? 500;
       if (!MemoryError.is(error, "MODEL_FAILED") || (status < 500 && status !== 429)) return;
       const nowMs = clock().getTime();

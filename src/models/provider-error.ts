@@ -22,6 +22,17 @@ export function statusOf(error: unknown): number | undefined {
   return status ?? statusCode ?? cause?.status;
 }
 
+/** Of clients without structured output or with a parser, of servers whose models lack tools. */
+const inability =
+  /tool|function|schema|structured|response_?format|syntax|pars|temperature|max_?(?:completion_)?tokens/i;
+
+/** Whether a question in another form may be answered: by the status, else by the words. */
+export function isInability(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== undefined) return [400, 404, 422, 501].includes(status);
+  return inability.test(String(MemoryError.is(error) ? error.cause : error));
+}
+
 /**
  * How long the provider asks to wait; null if it does not say. OpenAI and Anthropic send a header,
  * Google `RetryInfo` in the body.

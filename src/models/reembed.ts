@@ -15,8 +15,10 @@ interface LackingRow {
 
 type EmbeddedRow = { readonly row: LackingRow; readonly vectors: readonly string[] };
 
+type SpaceRef = Pick<EmbeddingSpace, "ref">;
+
 export interface VectorRows {
-  readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
+  readonly count: (db: Connection, space: SpaceRef) => Promise<number>;
   readonly find: (
     db: Connection,
     page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
@@ -72,7 +74,7 @@ export const memoryVectors: VectorRows = {
 };
 
 /** A vector is inactive if its memory was hidden and restored without embeddings. */
-function lacking(db: Connection, space: EmbeddingSpace): Sql {
+function lacking(db: Connection, space: SpaceRef): Sql {
   return sql`
     left join ${db.schema}.memory_embedding e
       on e.space_ref = ${space.ref} and e.memory_ref = m.ref and e.active
@@ -86,7 +88,7 @@ interface ReembedProgress {
 }
 
 const optionsSchema = z.strictObject({
-  /** Texts embedded in one request and stored in one statement, 1 to 1000. @default 100 */
+  /** Texts embedded in one request, and rows stored in one statement, 1 to 1000. @default 100 */
   batchSize: z.int().min(1).max(1_000).default(100),
   onProgress: callback<(progress: ReembedProgress) => void>().optional(),
 });
@@ -124,13 +126,26 @@ export async function reembed(
   let remaining = await count();
   onProgress?.({ done: 0, total: remaining });
 
+  const embed = async (rows: readonly LackingRow[]): Promise<EmbeddedRow[]> => {
+    const { vectors } = await embedder.insist(
+      rows.flatMap((row) => row.texts),
+      batchSize,
+    );
+    const unassigned = [...vectors];
+    return rows.flatMap((row) => {
+      const own = unassigned.splice(0, row.texts.length);
+      return own.every((vector) => vector !== null) ? { row, vectors: own } : [];
+    });
+  };
   const pass = async () => {
     const before = embedded;
     const total = embedded + remaining;
     for (const kind of kinds) {
-      for await (const stored of batches(db, kind, { embedder, space, batchSize })) {
-        embedded += stored;
+      let rows = await kind.find(db, { space, after: "0", limit: batchSize });
+      for (let last = rows.at(-1); last; last = rows.at(-1)) {
+        embedded += await kind.store(db, { space, rows: await embed(rows) });
         onProgress?.({ done: embedded, total: Math.max(total, embedded) });
+        rows = await kind.find(db, { space, after: last.ref, limit: batchSize });
       }
     }
     remaining = await count();
@@ -148,9 +163,9 @@ async function spaceNow(embedder: Embedder): Promise<EmbeddingSpace> {
   throw new MemoryError("EMBEDDING_FAILED", "The embeddings refuse any text: see the log.");
 }
 
-async function countLacking(
+export async function countLacking(
   db: Connection,
-  space: EmbeddingSpace,
+  space: SpaceRef,
   kinds: readonly VectorRows[],
 ): Promise<number> {
   let all = 0;
@@ -169,37 +184,4 @@ export async function reportLacking(
   const model = `${space.name} (${space.dimensions} dimensions)`;
   const found = "found by words only: run `npx mnemograph reembed` or `memory.reembed()`.";
   if (lacking > 0) logger.warn(`${lacking} texts have no vector of ${model} and are ${found}`);
-}
-
-async function* batches(
-  db: Connection,
-  kind: VectorRows,
-  { embedder, space, batchSize }: { embedder: Embedder; space: EmbeddingSpace; batchSize: number },
-): AsyncGenerator<number> {
-  let after = "0";
-  for (;;) {
-    const page = await kind.find(db, { space, after, limit: batchSize });
-    const rows = firstTexts(page, batchSize);
-    const last = rows.at(-1);
-    if (!last) return;
-    const texts = rows.flatMap((row) => row.texts);
-    const made = await embedder.insist(texts, batchSize);
-    const unassigned = [...made.vectors];
-    const embedded = rows.flatMap((row) => {
-      const vectors = unassigned.splice(0, row.texts.length);
-      return vectors.every((vector) => vector !== null) ? { row, vectors } : [];
-    });
-    yield await kind.store(db, { space: made.space ?? space, rows: embedded });
-    if (page.length < batchSize && rows.length === page.length) return;
-    after = last.ref;
-  }
-}
-
-function firstTexts(rows: readonly LackingRow[], most: number): readonly LackingRow[] {
-  let texts = 0;
-  const end = rows.findIndex((row, n) => {
-    texts += row.texts.length;
-    return n > 0 && texts > most;
-  });
-  return end === -1 ? rows : rows.slice(0, end);
 }

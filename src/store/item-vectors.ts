@@ -1,12 +1,12 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
-import type { VectorRows } from "../models/reembed.js";
+import { memoryVectors, type VectorRows } from "../models/reembed.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
 import { isKept } from "./written-items.js";
 
-export const itemVectors: VectorRows = {
+const itemVectors: VectorRows = {
   async count(db, space) {
     const [row] = await db.query<{ count: number }>(sql`
       select count(*)::int as count from ${db.schema}.store_item i where ${lacksVectors(db, space)}`);
@@ -55,7 +55,9 @@ export const itemVectors: VectorRows = {
   },
 };
 
-function lacksVectors(db: Connection, space: EmbeddingSpace): Sql {
+export const vectorRows = [memoryVectors, itemVectors];
+
+function lacksVectors(db: Connection, space: Pick<EmbeddingSpace, "ref">): Sql {
   return sql`i.index_fields is not null and ${isKept(db)} and not exists (
     select from ${db.schema}.store_embedding e
     where e.space_ref = ${space.ref} and e.item_ref = i.ref and e.revision = i.revision

@@ -1,5 +1,5 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
-import { answeredCalls } from "../conversation/answered-calls.rule.js";
+import { answeredCalls } from "../conversation/answered-calls.js";
 import { conversationContext } from "../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { answeredCalls } from "../../src/conversation/answered-calls.rule.js";
+import { answeredCalls } from "../../src/conversation/answered-calls.js";
 import { isRecalled } from "../../src/conversation/recalled-mark.js";
 import { forAll } from "../support/for-all.js";
 import { brokenRule, runsOf } from "../support/providers/conversation-rules.js";

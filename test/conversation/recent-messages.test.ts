@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answeredCalls } from "../../src/conversation/answered-calls.rule.js";
+import { answeredCalls } from "../../src/conversation/answered-calls.js";
 import { recentMessages } from "../../src/conversation/recent-messages.rule.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { spokenText } from "../../src/text/message-text.js";

@@ -1,6 +1,6 @@
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { answersIn, cutReason, malformedOutput } from "../../src/models/model-answer.js";
+import { answersIn, cutReason, UnusableOutput } from "../../src/models/model-answer.js";
 
 // Other answers come from the stubs, in call-structured.
 const ended = (response_metadata: Record<string, unknown>, rest: object = {}) =>
@@ -43,7 +43,7 @@ it.each<[string, BaseMessage]>([
     code: "MODEL_OUTPUT_INVALID",
     message: expect.stringMatching(/refused/),
   });
-  expect(malformedOutput(error)).not.toBeNull();
+  expect((error as Error).cause).toBeInstanceOf(UnusableOutput);
   expect(String(error)).not.toContain("secret");
 });
 

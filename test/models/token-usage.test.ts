@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { tokenUsage } from "../../src/models/token-usage.js";
 import { forAll } from "../support/for-all.js";
 
-const counted = { asked: () => "one two three", answered: () => "four five" };
+const counted = "one two three";
 const byCount = { inputTokens: 4, outputTokens: 3 };
 const reply = (usage_metadata: unknown) =>
   Object.assign(new AIMessage("four five"), { usage_metadata });

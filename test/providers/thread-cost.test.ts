@@ -5,7 +5,12 @@ import { z } from "zod";
 import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
 import { type AnyGraph, addressOf, newThread } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
-import { aiSDKModel, useProviders } from "../support/providers/clients.js";
+import {
+  aiSDKModel,
+  providerNames,
+  reasoningOptions,
+  useProviders,
+} from "../support/providers/clients.js";
 import type { Reply } from "../support/providers/provider.js";
 import type { Exchange } from "../support/providers/provider-server.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -76,15 +81,18 @@ const shown = (of: {
   output: of.outputTokens,
 });
 
-// The others refuse later prompts: names, or what is left of a refused answer.
-const frontCases = (["chat completions", "google"] as const).flatMap((name) =>
+const frontCases = providerNames.flatMap((name) =>
   [false, true].map((streams) => ({ name, streams })),
 );
 it.each(frontCases)(
   "What a thread cost is what the provider reported, to the token: $name, streaming $streams",
   async ({ name, streams }) => {
     const replies = turns.flat();
-    const { model, exchanges } = await start(name, (_, index) => replies[index] ?? "");
+    const { model, exchanges } = await start(
+      name,
+      (_, index) => replies[index] ?? "",
+      reasoningOptions[name],
+    );
     const memory = db.memory();
     const options = { memory, model: model as never, tools: [look] };
     const agent: AnyGraph = await agentIn("middleware", options);
@@ -109,24 +117,26 @@ it.each(frontCases)(
   },
 );
 
-// Other clients drop the usage of an answer that they cannot parse.
-it.each(["anthropic", "google"] as const)(
-  "What background calls cost is what the provider reported, to the token: %s",
+it.each(providerNames)(
+  "What background calls cost is what the provider reported, to the token, on %s",
   async (name) => {
-    const replies = tasks.flat();
-    const { model, exchanges } = await start(name, (_, index) => replies[index] ?? "");
-    const memory = db.memory({ model, config: { memories: { extract: false } } });
+    let replies: Reply[] = [];
+    const back = await start(name, () => replies.shift() ?? "Nothing.");
+    const memory = db.memory({ model: back.model, config: { memories: { extract: false } } });
     const address = addressOf(newThread());
-    const messages = [{ role: "user", content: "How do I let cats in?" }];
-    await memory.remember({ ...address, messages });
-    for (const _ of tasks) {
+    await memory.remember({
+      ...address,
+      messages: [{ role: "user", content: "How do I let cats in?" }],
+    });
+    for (const task of tasks) {
+      replies = [...task];
       await memory.procedures.write(address).catch(() => {});
-      const { background } = await memory.threads.cost(address);
-      const { calls, input, output } = taken(exchanges);
-      const cost = { kind: "procedure", calls, inputTokens: input, outputTokens: output };
-      expect(background).toEqual([cost]);
+      const { calls, input, output } = taken(back.exchanges);
+      expect((await memory.threads.cost(address)).background).toEqual([
+        { kind: "procedure", calls, inputTokens: input, outputTokens: output },
+      ]);
     }
-    expect(exchanges.length).toBe(replies.length);
+    expect(back.exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
   },
 );
 

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { answeredCalls } from "../../conversation/answered-calls.rule.js";
+import { answeredCalls } from "../../conversation/answered-calls.js";
 import { parseInput } from "../../text/parse-input.js";
 import type { Recalled } from "../../turns/recalled.js";
 import { type InjectAs, turnMessages } from "../../turns/turn-messages.js";

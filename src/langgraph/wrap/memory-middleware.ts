@@ -2,7 +2,7 @@ import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { answeredCalls } from "../../conversation/answered-calls.rule.js";
+import { answeredCalls } from "../../conversation/answered-calls.js";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
@@ -269,8 +269,8 @@ function brokenCallReport(memory: Memory) {
     if (isTold || answeredCalls(messages) === messages) return;
     isTold = true;
     internalApi(memory).warn(
-      `Thread ${configurable?.thread_id} has tool calls of earlier turns without a result: an approval was never ` +
-        "answered, or a run was stopped. Prompts have a result for each; the state stays as it is.",
+      `Thread ${configurable?.thread_id} has earlier tool calls without a result, or turns without an answer: an ` +
+        "approval was never answered, a run failed, or the model refused. Prompts say so; the state stays as it is.",
     );
   };
 }

@@ -1,6 +1,8 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { opensTurn } from "../text/inserted-message.js";
+import { contentParts } from "../text/message-text.js";
 import { asRecalled } from "./recalled-mark.js";
+import { answeredCall, callsOf } from "./tool-calls.rule.js";
 
 const noResult = "[No result: this call was not carried out, or not to its end.]";
 const noAnswer = "[This turn ended without an answer.]";
@@ -9,22 +11,23 @@ const noAnswer = "[This turn ended without an answer.]";
  * `messages` with one result directly after each call of the turns before the last: otherwise
  * providers refuse every later prompt. The last turn's calls may still be answered, and stay. Omits
  * results without a call, second results, and messages with a call that no result can name. A turn
- * that ends without an answer gets one: some chat templates demand that roles alternate.
+ * without an answer, or with an empty one, gets one: providers refuse empty messages, and some chat
+ * templates demand that roles alternate.
  *
  * @returns `messages` itself if nothing is wrong
  */
 export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const lastTurn = messages.findLastIndex(opensTurn);
   const callers = callersOf(messages);
-  let turn: TurnState = "asked";
+  const said = messages.filter((message) => awaitsAnswer(message) || isAnswer(message));
+  const second = said.filter((message, at) => at > 0 && !isAnswer(said[at - 1] ?? message));
   const mended = messages.flatMap((message, place) => {
-    const before = turn;
-    turn = turnAfter(message, turn);
     if (message.getType() === "tool")
       return Number(callers.get(message)) > lastTurn ? [message] : [];
+    if (isEmptyAnswer(message)) return [ofMemory(new AIMessage(noAnswer), message)];
     if (place > lastTurn) return [message];
-    if (turn === "asked" && before === "begun")
-      return [ofMemory(new AIMessage(noAnswer), message, "before"), message];
+    if (awaitsAnswer(message) && second.includes(message))
+      return [ofMemory(new AIMessage(noAnswer), message, ".before"), message];
     const results = messages.filter((result) => callers.get(result) === place);
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
   });
@@ -46,38 +49,34 @@ function callersOf(messages: readonly BaseMessage[]): ReadonlyMap<BaseMessage, n
   return callers;
 }
 
-type TurnState = "asked" | "begun" | "answered";
-
-function turnAfter(message: BaseMessage, turn: TurnState): TurnState {
-  if (opensTurn(message)) return "asked";
-  if (message.getType() === "ai" && callsOf(message).length === 0) return "answered";
-  return turn === "asked" && message.getType() !== "system" ? "begun" : turn;
+/** As after a refusal. Thoughts and refusals are no part of a later prompt with every provider. */
+function isEmptyAnswer(message: BaseMessage): boolean {
+  if (!isAnswer(message)) return false;
+  const said = contentParts(message.content).filter(({ type }) => !unsaid.test(type));
+  return said.every((part) => part.type === "text" && String(part.text ?? "").trim() === "");
 }
+
+const unsaid = /^(?:reasoning|thinking|redacted_thinking|refusal)$/;
+
+/** People with names talk to one another as well. */
+const awaitsAnswer = (message: BaseMessage) => opensTurn(message) && !message.name;
+
+const isAnswer = (message: BaseMessage) =>
+  message.getType() === "ai" && callsOf(message).length === 0;
 
 function missing(message: BaseMessage, results: readonly BaseMessage[]): BaseMessage[] {
   const answered = results.map(answeredCall);
   const calls = callsOf(message).filter(({ id }) => !answered.includes(id));
   return calls.map(({ id = "", name }) => {
     const fields = { tool_call_id: id, name, content: noResult, status: "error" as const };
-    return ofMemory(new ToolMessage(fields), message, id);
+    return ofMemory(new ToolMessage(fields), message, `.${id}`);
   });
 }
 
 /** The same id in each prompt. */
-function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix: string): BaseMessage {
-  if (id !== undefined) message.id = `${id}.${suffix}`;
+function ofMemory(message: BaseMessage, { id }: BaseMessage, suffix = ""): BaseMessage {
+  if (id !== undefined) message.id = `${id}${suffix}`;
   return asRecalled(message);
-}
-
-interface Call {
-  readonly id?: string;
-  readonly name: string;
-}
-
-/** Also those whose arguments are no JSON: clients send them again. */
-export function callsOf(message: BaseMessage): readonly Call[] {
-  const { tool_calls = [], invalid_tool_calls = [] } = message as Partial<AIMessage>;
-  return [...tool_calls, ...invalid_tool_calls] as Call[];
 }
 
 /** Providers pair by id, and take no arguments that are no JSON. */
@@ -85,9 +84,4 @@ function isAnswerable(message: BaseMessage): boolean {
   const ids = callsOf(message).map(({ id }) => id);
   const { invalid_tool_calls: invalid = [] } = message as Partial<AIMessage>;
   return invalid.length === 0 && ids.every(Boolean) && new Set(ids).size === ids.length;
-}
-
-export function answeredCall(message: BaseMessage): string | undefined {
-  if (message.getType() !== "tool") return undefined;
-  return (message as Partial<ToolMessage>).tool_call_id ?? "";
 }
