@@ -183,7 +183,6 @@ const expectations: Readonly<Record<string, Expectation>> = {
 };
 
 describe("the store of a memory", () => {
-  it.each(Object.entries(expectations))("%s", (_, expectation) =>
-    expectation(db.memory({ embeddings }).store(user())),
-  );
+  for (const [what, expectation] of Object.entries(expectations))
+    it(what, () => expectation(db.memory({ embeddings }).store(user())));
 });
