@@ -18,7 +18,7 @@ export interface Surface {
  *
  * @see https://no-color.org and https://force-color.org: set means set to anything but nothing.
  */
-export function hasColours({ isTTY, env }: Surface): boolean {
+function hasColours({ isTTY, env }: Surface): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return !["0", "false"].includes(env.FORCE_COLOR);
   return isTTY && env.TERM !== "dumb";

@@ -231,19 +231,10 @@ describe("checkpoints.prune", () => {
     expect(values.trail.filter((line: string) => line === "ended")).toHaveLength(5);
   });
 
-  it("A prune refuses an invalid keepLast or olderThan", async () => {
-    const { checkpoints } = db.memory();
-    for (const wrong of [
-      { keepLast: 0 },
-      { keepLast: 1.5 },
-      {},
-      { keepLast: 1, olderThan: -1 },
-      { keepLast: 1, olderThan: "30d" },
-    ]) {
-      await expect(checkpoints.prune(wrong as never)).rejects.toMatchObject({
-        code: "INVALID_INPUT",
-      });
-    }
+  it("A prune keeps the parent of a checkpoint of the old format, which has its pending sends", () => {
+    const old = { ns: "", forked: false, recent: false, format: 3, replays: false };
+    const rows = [0, 1, 2, 3, 4].map((at) => ({ ...old, id: `${at}`, parentId: `${at - 1}` }));
+    expect(supersededCheckpoints(rows, 2).map(({ id }) => id)).toEqual(["1", "0"]);
   });
 
   it("A prune finishes one that was interrupted", async () => {

@@ -156,38 +156,6 @@ describe("the API", () => {
     );
   });
 
-  it("The API answers with a sentence that says why a memory is rejected", async () => {
-    const memories = [{ text: "…" }, { text: "The user climbs." }];
-    expect((await api.zoe("POST", "/memories", { memories })).body.outcomes).toMatchObject([
-      { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
-      { outcome: "created", problems: [] },
-    ]);
-    await api.zoe("POST", "/forget");
-  });
-
-  it("The API exports a scope, forgets it, and imports it for an operator", async () => {
-    await api.zoe("POST", "/memories", {
-      memories: [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }],
-    });
-    const exported = await api.zoe("GET", "/export");
-    expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
-    const lines = exported.body.trimEnd().split("\n");
-    expect(JSON.parse(lines.at(-1))).toEqual({ type: "end", lines: lines.length - 1 });
-    const cut = await api.operator("POST", "/import?userId=zoe", lines.slice(0, -1).join("\n"));
-    expect(cut).toMatchObject({
-      status: 400,
-      body: { detail: expect.stringContaining("cut off") },
-    });
-    const taken = await api.operator("POST", "/import?userId=zoe", exported.body);
-    expect(taken).toMatchObject({ status: 409, body: { code: "WRONG_STATE" } });
-    expect((await api.zoe("POST", "/forget")).body).toMatchObject({ complete: true });
-    expect((await api.zoe("GET", "/memories")).body.memories).toEqual([]);
-    expect(
-      (await api.operator("POST", "/import?userId=zoe", exported.body)).body.total,
-    ).toBeGreaterThan(2);
-    expect((await api.zoe("GET", "/memories")).body.memories).toHaveLength(2);
-  });
-
   it.each([{}, { return: "bullets" }, { return: "full" }])(
     "The API counts what a query shows as used: %j",
     async (form) => {

@@ -90,22 +90,4 @@ describe("an app's memories", () => {
     expect(await api.mail("DELETE", `/apps/mail/memories/${id}`)).toMatchObject({ status: 404 });
     expect(await memory.notes.count({ scope: { appId: "calendar" } })).toBe(1);
   });
-
-  it("An app's memories are searched, counted, written as a part of a prompt, and exported", async () => {
-    await addNote("shop", "Refunds take five days, which buyers ask about.");
-    const asked = { query: "How long do refunds take?", kinds: ["note"] };
-    const found = await api.operator("POST", "/query?appId=shop", asked);
-    expect(found.body.hits[0].memory.text).toContain("five days");
-    expect((await api.operator("GET", "/apps/shop/memories/count")).body).toEqual({ count: 1 });
-    expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain(
-      "Refunds take",
-    );
-    const exported = await api.operator("GET", "/export?appId=shop");
-    const lines = JSON.parse(`[${exported.body.trimEnd().replaceAll("\n", ",")}]`);
-    expect(lines[0]).toMatchObject({ scope: { appId: "shop" } });
-    const line = { type: "memory", kind: "note", category: expect.any(String) };
-    expect(lines).toContainEqual(expect.objectContaining(line));
-    const gone = { endedThreads: 0, deletedCount: 1, hiddenCount: 0, deletedItems: 0 };
-    expect((await api.operator("DELETE", "/apps/shop?purgeMemories=true")).body).toEqual(gone);
-  });
 });

@@ -232,15 +232,6 @@ describe("an unused memory", () => {
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
-  it("An unused memory is soft-deleted by upkeep without a model", async () => {
-    const { memory, passed } = ageing();
-    const user = newAddress();
-    await add(memory, user, minor("The user saw a play."));
-    passed(61);
-    expect(await memory.upkeep()).toBeGreaterThan(0);
-    expect(await statesOf(memory, user)).toEqual({ "The user saw a play.": "soft_deleted" });
-  });
-
   it.skipIf(!onServer())("An unused memory is found by an index (server only)", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const { memory, passed } = ageing({ database: pool });

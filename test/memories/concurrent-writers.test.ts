@@ -1,11 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
-import { useChildScripts } from "../support/child-scripts.js";
-import { onServer, useTestDatabase } from "../support/test-database.js";
+import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const start = useChildScripts();
 const scope = { userId: "ana" };
 
 /** Every message's seq and id. */
@@ -79,14 +77,5 @@ describe("concurrent writers", () => {
     const threads = await memory.threads.list({ scope: newcomer });
     expect(threads).toHaveLength(20);
     expect(threads.every((thread) => thread.messages === 6)).toBe(true);
-  });
-
-  it.skipIf(!onServer())("Writers in four processes leave no gap (server only)", async () => {
-    const url = inject("databaseUrl") ?? "";
-    const writers = [0, 1, 2, 3].map((writer) =>
-      start("record-batches", [url, db.schema, "processes", `${writer}`, "10"]),
-    );
-    expect(await Promise.all(writers.map((writer) => writer.exitCode))).toEqual([0, 0, 0, 0]);
-    expectWhole(await transcript("processes"), 4 * 10 * 3);
   });
 });

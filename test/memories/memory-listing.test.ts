@@ -62,24 +62,4 @@ describe("memories.list", () => {
     expect(await count("100%of")).toBe(0);
     expect(await count("%")).toBe(1);
   });
-
-  it("memories.list lists a slot's current and superseded values by its key", async () => {
-    const draft = {
-      text: "Lives in Faro.",
-      category: "projects",
-      key: "city",
-      value: "Faro",
-      correction: true,
-    };
-    await memory.memories.add(draft, { scope });
-    const values = await memory.memories.list({
-      scope,
-      keys: ["city"],
-      states: ["active", "superseded"],
-    });
-    expect(values.map(({ value, state }) => [value, state])).toEqual([
-      ["Faro", "active"],
-      ["Porto", "superseded"],
-    ]);
-  });
 });

@@ -7,7 +7,6 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
-import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
@@ -76,16 +75,6 @@ describe.each(ways)("statements of one batch, compared %s", (_, open) => {
       expect(await textsOf(memory, oneByOne)).toEqual([long(first), long(second)]);
     },
   );
-});
-
-it("A batch of 150 texts that differ in a number is written in a few SQL statements", async () => {
-  const { pool, inTransactions } = watchedPool(db.pool);
-  const memory = db.memory({ database: pool });
-  const drafts = Array.from({ length: 150 }, (_, n) => ({ text: long(`in room ${n}`) }));
-  expect(new Set((await memory.memories.add(drafts, newUser())).map(({ id }) => id)).size).toBe(
-    150,
-  );
-  expect(inTransactions.length).toBeLessThan(12);
 });
 
 describe("sequences of drafts", () => {

@@ -177,12 +177,6 @@ describe("text that reads as instructions", () => {
       value: attack,
     });
   });
-
-  it("A text that reads as instructions is accepted from an operator", async () => {
-    const { memory, scope } = openThread(db);
-    const [byOperator] = await memory.memories.add({ text: attack, origin: "operator" }, { scope });
-    expect(byOperator?.outcome).toBe("created");
-  });
 });
 
 describe("a custom classifier", () => {

@@ -43,10 +43,10 @@ describe("revisions of memories", () => {
     expect(revisions).toEqual([...new Set(revisions)].sort((one, other) => one - other));
     const [hit] = await memory.query({ scope: user.scope, query: "tea" });
     expect(hit?.memory.revision).toBe(revisions.at(-1));
-    const trail = (await memory.memories.history(item.id, user)).map(
-      ({ memoryRevision }) => memoryRevision,
-    );
-    expect(trail.toReversed()).toEqual(revisions);
+    const trail = (await memory.memories.history(item.id, user)).toReversed();
+    expect(trail.map(({ memoryRevision }) => memoryRevision)).toEqual(revisions);
+    const events = ["ADD", "UPDATE", "DELETE", "RESTORE", "MERGE"];
+    expect(trail.map(({ event }) => event)).toEqual(events);
   });
 
   const changes: Record<

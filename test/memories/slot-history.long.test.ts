@@ -125,12 +125,6 @@ describe("values of a slot, added in any order", () => {
     expect(await historyOf(memory, user)).toBe("cook 2–5, clerk 5–6, smith 6–");
   });
 
-  it("A slot's values keep their order when an older one is a correction", async () => {
-    const { memory, user } = open();
-    await tell(memory, user, job("cook", 5), job("baker", 2, { correction: true }));
-    expect(await historyOf(memory, user)).toBe("baker 2–5, cook 5–");
-  });
-
   it("A slot's values without a time begin now, or when the active value begins", async () => {
     const { memory, user } = open({ clock: () => day(4) });
     await tell(memory, user, job("cook", 2), job("baker"), job("smith", 9), job("clerk"));
@@ -203,18 +197,6 @@ describe("origins of a slot's values", () => {
     const [entry] = await memory.memories.history(old!.id, user);
     expect(entry?.new).toMatchObject({ supersededBy: active?.id, reason: "source" });
   });
-
-  it.each([{ confidence: 1 }, { confidence: 1, correction: true }])(
-    "An operator's value is not replaced by the user's: %o",
-    async (fields) => {
-      const operator = told("cook", { origin: "operator", confidence: 0.1 });
-      const { outcome, active } = await outcomeOf(
-        operator,
-        told("baker", { origin: "user", ...fields }),
-      );
-      expect([outcome, active?.value]).toEqual(["kept", "cook"]);
-    },
-  );
 
   it("A slot's value becomes the user's once the user repeats it, with the user's words", async () => {
     const { outcome, active, memory, user } = await outcomeOf(

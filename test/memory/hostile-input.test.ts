@@ -247,22 +247,6 @@ describe("names of properties of every object", () => {
     );
     expect(rows).toEqual([{ role: "other" }]);
   });
-
-  it("An event with an unknown step or an invalid scope is logged and not stored", async () => {
-    const error = vi.fn();
-    const memory = db.memory({ logger: { ...silentLogger, error } });
-    const event = { ...user(), op: "search", status: "ok" } as const;
-    await internalApi(memory).emit({ ...event, step: "constructor" as never });
-    await internalApi(memory).emit({
-      ...event,
-      scope: { userId: undefined, appId: "x" } as never,
-      step: "tool",
-    });
-    expect(error.mock.calls.map(([line]) => line)).toEqual([
-      expect.stringContaining('no step "constructor"'),
-      expect.stringContaining("userId is given without a value"),
-    ]);
-  });
 });
 
 describe("shown memories", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseScope, parseScopeIn, parseThreadId, threadForbidden } from "../../src/scope/scope.js";
+import { parseScope } from "../../src/scope/scope.js";
 import { forAll } from "../support/for-all.js";
 
 const storable = fc
@@ -34,16 +34,6 @@ describe("parseScope", () => {
     });
   });
 
-  it("parseScopeIn refuses a scope without a value, which would mean all scopes", () => {
-    expect(parseScopeIn({})).toBeUndefined();
-    expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
-    for (const scope of [undefined, null, {}, { userId: undefined }]) {
-      expect(() => parseScopeIn({ scope })).toThrow(
-        expect.objectContaining({ code: "SCOPE_REQUIRED" }),
-      );
-    }
-  });
-
   it.each<[unknown, RegExp]>([
     [undefined, /needs a userId or an appId/],
     [null, /needs a userId or an appId/],
@@ -63,22 +53,4 @@ describe("parseScope", () => {
     expect(() => parseScope(input)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
     expect(() => parseScope(input)).toThrow(message);
   });
-});
-
-describe("parseThreadId", () => {
-  it("parseThreadId returns any text that is not blank unchanged", () =>
-    forAll(storable, (id) => {
-      expect(parseThreadId(id)).toBe(id);
-    }));
-
-  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])(
-    "parseThreadId refuses %j",
-    (input) =>
-      expect(() => parseThreadId(input)).toThrow(
-        expect.objectContaining({ code: "INVALID_INPUT" }),
-      ),
-  );
-
-  it("The error of a foreign thread does not reveal its owner", () =>
-    expect(threadForbidden("t1").message).toContain('Thread "t1" belongs to another scope'));
 });

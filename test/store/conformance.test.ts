@@ -1,10 +1,8 @@
-import type { BaseStore, Operation } from "@langchain/langgraph-checkpoint";
-import { afterAll, describe, expect, it } from "vitest";
-import { useTestDatabase } from "../support/test-database.js";
-import { comparedStores } from "./stores.js";
+import type { BaseStore } from "@langchain/langgraph-checkpoint";
+import { describe, expect, it } from "vitest";
+import { embeddings, user, useStoreDatabase } from "./store-samples.js";
 
-const db = useTestDatabase();
-const stores = comparedStores(db);
+const db = useStoreDatabase();
 
 /** Expected behaviour of a store; throws if the store differs. */
 type Expectation = (store: BaseStore) => Promise<void>;
@@ -31,12 +29,6 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(second?.value).toEqual({ version: 2 });
     expect(second?.createdAt.getTime()).toBe(createdAt);
     expect(second?.updatedAt.getTime()).toBeGreaterThan(createdAt ?? 0);
-  },
-  async "A store gives copies, so changing one changes nothing that is stored"(store) {
-    const value = { tags: ["one"] };
-    await store.put(["a"], "k", value);
-    value.tags.push("two");
-    expect((await store.get(["a"], "k"))?.value).toEqual({ tags: ["one"] });
   },
   async "An item is deleted by delete or by putting null, and deleting a missing one changes nothing"(
     store,
@@ -180,22 +172,6 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.listNamespaces({ prefix: ["a"], maxDepth: 1 })).toEqual([["a"]]);
     expect(await store.listNamespaces({ maxDepth: 2, limit: 1, offset: 1 })).toEqual([["a", "x"]]);
   },
-  async "A batch is answered in its order, each operation with its own kind of answer"(store) {
-    await store.put(["b"], "known", { n: 1 });
-    const operations: Operation[] = [
-      { namespace: ["b"], key: "known" },
-      { namespace: ["b", "new"], key: "k", value: { n: 2 } },
-      { namespacePrefix: ["b"], filter: { n: 1 }, limit: 10, offset: 0 },
-      { matchConditions: [{ matchType: "prefix", path: ["b"] }], limit: 10, offset: 0 },
-      { namespace: ["b"], key: "unknown" },
-    ];
-    const [got, put, found, listed, none] = (await store.batch(operations)) as unknown[];
-    expect(got).toMatchObject({ value: { n: 1 } });
-    expect(put ?? null).toBeNull();
-    expect(keys(found as never)).toEqual(["known"]);
-    expect(listed).toContainEqual(["b"]);
-    expect(none).toBeNull();
-  },
   async "The last of several writes in a batch is kept"(store) {
     await store.batch([
       { namespace: ["b"], key: "k", value: { n: 1 } },
@@ -206,29 +182,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
 };
 
-/** The expectations that other stores fail, by store. */
-const differences = new Map<string, string[]>();
-
-afterAll(() => {
-  for (const [name, found] of differences) {
-    console.log(`${name} differs:\n${found.map((what) => `  - ${what}`).join("\n")}`);
-  }
-});
-
-describe("the compared stores", () => {
-  for (const [what, expectation] of Object.entries(expectations)) {
-    it(what, async () => {
-      for (const [name, open] of Object.entries(stores)) {
-        const { store, end } = await open();
-        try {
-          await expectation(store);
-        } catch (error) {
-          if (name === "ours") throw error;
-          differences.set(name, [...(differences.get(name) ?? []), what]);
-        } finally {
-          await end();
-        }
-      }
-    });
-  }
+describe("the store of a memory", () => {
+  for (const [what, expectation] of Object.entries(expectations))
+    it(what, () => expectation(db.memory({ embeddings }).store(user())));
 });

@@ -80,22 +80,6 @@ test.each([
   expect(await similarity(a, b)).toBeGreaterThan(0.99);
 });
 
-test("A misspelt word is still near, and a different one is not", async () => {
-  expect(await similarity("restaurant", "restaraunt")).toBeGreaterThan(0.15);
-  expect(Math.abs(await similarity("restaurant", "bicycle"))).toBeLessThan(0.15);
-});
-
-test("Stop words alone do not make sentences alike", async () => {
-  const near = await similarity("What is the name of the dog?", "What is the colour of the car?");
-  expect(Math.abs(near)).toBeLessThan(0.3);
-});
-
-test("The order of words counts a little", async () => {
-  const same = await similarity("dog bites man", "man bites dog");
-  expect(same).toBeGreaterThan(0.5);
-  expect(same).toBeLessThan(0.999);
-});
-
 test("Texts in other scripts and texts of symbols differ", async () => {
   expect(await similarity("彼は東京に住んでいます", "彼女は東京に住んでいます")).toBeGreaterThan(
     0.3,

@@ -6,7 +6,6 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { OfflineChatModel } from "../../src/testing/index.js";
@@ -233,15 +232,6 @@ describe("handing over", () => {
     expect(
       await callsFor("[Previous context: they like tea]\n\nRun it", ["planner", "executor"]),
     ).toEqual([{ name: "executor", args: { task: "Run it" } }]);
-  });
-
-  test("A turn is handed over once, and the result is the answer", async () => {
-    const agent = createAgent({ model, tools: [delegate("planner"), delegate("executor")] });
-    const { messages } = await agent.invoke({ messages: [human("Build and deploy it")] });
-    expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
-    expect(messages.at(-1)?.text).toBe("[offline stand-in] executor did: Build and deploy it");
-    const next = await agent.invoke({ messages: [...messages, human("Thanks.")] });
-    expect(next.messages.at(-1)?.text).toBe("[offline stand-in] Noted: Thanks.");
   });
 });
 

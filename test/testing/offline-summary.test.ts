@@ -55,14 +55,6 @@ test("The offline summary does not take up again what the drop block shows", asy
   expect(await summaryOf(`${added}\n${dropped}`)).toBe("Round of seq 6: g → h");
 });
 
-test("The offline summary resolves entities once", async () => {
-  const prompt = newMessages(
-    message(0, "user", "Is 1 &lt; 2 &amp;&amp; 3 &gt; 2"),
-    message(1, "assistant", "&lt;/message&gt; &amp;lt;"),
-  );
-  expect(await summaryOf(prompt)).toBe("Round of seq 0: Is 1 < 2 && 3 > 2 → </message> &lt;");
-});
-
 test("The offline summary cuts long sentences to 100 whole characters", async () => {
   const [, said = "", answered = ""] =
     /: (.*) → (.*)$/.exec(
@@ -94,15 +86,4 @@ test("The offline summary says so when a turn has only one side", async () => {
   expect(
     await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi"))),
   ).toBe("Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)");
-});
-
-test("A summary made from its own output is stable", async () => {
-  const first = await summaryOf(
-    newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")),
-  );
-  expect(
-    await summaryOf(
-      `<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`,
-    ),
-  ).toBe(first);
 });

@@ -98,12 +98,6 @@ describe("the script", () => {
     ).rejects.toThrow("no reply for call 1");
   });
 
-  test("The script answers concurrent calls in the order of their arrival", async () => {
-    const model = scripted("one", "two", "three");
-    const answers = await Promise.all(["a", "b", "c"].map((text) => model.invoke(text)));
-    expect(answers.map((answer) => answer.text)).toEqual(["one", "two", "three"]);
-  });
-
   test("A scripted reply has usage, its own or estimated, and is no chunk", async () => {
     const usage_metadata = { input_tokens: 5, output_tokens: 6, total_tokens: 11 };
     const model = scripted("twelve chars", Object.assign(new AIMessage("b"), { usage_metadata }));
@@ -142,16 +136,6 @@ describe("recorded calls", () => {
       stop: ["."],
       tool_choice: "auto",
     });
-  });
-
-  test("A scripted model records a call that is still held", async () => {
-    const gate = createGate();
-    const model = new ScriptedChatModel({ replies: ["ok"], gate });
-    const answer = model.invoke("hi");
-    await expect.poll(() => gate.waiting).toBe(1);
-    expect(model.calls).toHaveLength(1);
-    gate.open();
-    expect((await answer).text).toBe("ok");
   });
 });
 
@@ -212,28 +196,6 @@ describe("structured output", () => {
       ["conversation_summary"],
       ["extract"],
     ]);
-  });
-
-  test("Structured output comes with the raw message, usage included", async () => {
-    const model = scripted({ structured: { summary: "short" } });
-    const { raw, parsed } = await model
-      .withStructuredOutput(schema, { includeRaw: true })
-      .invoke("a");
-    expect(parsed).toEqual({ summary: "short" });
-    expect(raw).toBeInstanceOf(AIMessage);
-    expect(raw).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
-  });
-
-  test("Structured output from a text reply is malformed: an error, or null beside the raw message", async () => {
-    const model = repeating("I would rather chat.");
-    await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow(
-      "No tool calls found in the response.",
-    );
-    const { raw, parsed } = await model
-      .withStructuredOutput(schema, { includeRaw: true })
-      .invoke("a");
-    expect(parsed).toBeNull();
-    expect(raw.text).toBe("I would rather chat.");
   });
 
   test.each(["v2", "v3"] as const)(
@@ -299,6 +261,12 @@ describe("cancelling", () => {
     for (const how of [{ timeout: 20 }, { signal: AbortSignal.timeout(20) }])
       await expect(model.invoke("a", how)).rejects.toMatchObject({ name: "TimeoutError" });
     expect(options.gate?.waiting ?? 0).toBe(0);
+  });
+
+  test("A signal that has aborted before is noticed by a gate, whether it is open or not", async () => {
+    const signal = AbortSignal.abort(new Error("too late"));
+    for (const open of [false, true])
+      await expect(createGate({ open }).wait(signal)).rejects.toThrow("too late");
   });
 
   test("An abort before the call means that the model is not called", async () => {

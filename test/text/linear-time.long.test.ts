@@ -3,6 +3,7 @@ import { withoutContext } from "../../src/conversation/recalled-mark.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
+import { figuresOf } from "../../src/text/figures.js";
 import { findQuote, findSaid } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
 import { isDeeper } from "../../src/text/plain-json.js";
@@ -71,6 +72,11 @@ const repeats = [
     "a=b ",
     "_key=",
     "4111 ",
+    "1 000",
+    "1,",
+    "1:",
+    "1-٣",
+    "1'000 ",
     "aB1",
   ],
 ].flat();
@@ -88,6 +94,7 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
   ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
   ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
+  ["figuresOf", figuresOf],
   ["isDeeper", (text) => isDeeper(`["${text}`, 500)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],
 ];

@@ -134,36 +134,6 @@ describe("a secret", () => {
     expect(prompts.replaceAll(`no JSON but ${secret}`, "")).not.toContain(secret);
   });
 
-  it("Redaction leaves messages that can be read again, with their ids, calls and types", async () => {
-    const { memory } = redacting({ model: undefined as never });
-    const thread = newAddress();
-    await memory.record({ ...thread, messages });
-    const { gap } = await memory.recall(thread);
-    expect(gap.map((message) => [message.id, message.getType()])).toEqual([
-      ["1", "human"],
-      ["2", "ai"],
-      ["3", "tool"],
-      ["4", "ai"],
-    ]);
-    expect(gap[1]).toMatchObject({
-      content: [{ type: "text", text: "I pay with [number]." }, { type: "reasoning" }],
-      tool_calls: [
-        {
-          id: "a",
-          name: "pay",
-          args: { card: { number: "[number]", "to [number]": ["[number]"] } },
-        },
-      ],
-    });
-    expect(gap[2]).toMatchObject({
-      name: "pay",
-      tool_call_id: "a",
-      artifact: { receipt: "[number]" },
-    });
-    // The caller's own messages are left alone.
-    expect(messages[0]?.text).toContain(secret);
-  });
-
   it("A secret does not reach a table by an import either", async () => {
     const plain = db.memory({ embeddings: new HashingEmbeddings() });
     await plain.setup();

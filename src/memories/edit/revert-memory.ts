@@ -27,7 +27,7 @@ const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<
 const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
 
 /** @param entries the whole audit trail, in any order. @returns null without an entry `id` */
-export function versionAt(
+function versionAt(
   entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
   id: number,
 ): Partial<MemoryVersion> | null {
