@@ -11,7 +11,7 @@ import { attachmentOf, withReferences } from "../text/attachments.js";
 import { spokenText } from "../text/message-text.js";
 import { plainMessages } from "../turns/prompt-for.js";
 import type { Recalled } from "../turns/recalled.js";
-import { turnMessages } from "../turns/turn-messages.js";
+import { type InjectAs, turnMessages } from "../turns/turn-messages.js";
 
 type Middleware = Required<LanguageModelMiddleware>;
 
@@ -108,12 +108,13 @@ export function promptWithMemory(
   prompt: Prompt,
   placed: readonly Placed[],
   recalled: Recalled,
+  injectAs?: InjectAs,
 ): Prompt {
   const own = new Map(placed.map((each) => [each.message.id, each]));
   const view = turnMessages(
     placed.map(({ message }) => message),
     recalled,
-    "user",
+    injectAs,
   );
   const shown = view.flatMap((message, index) => {
     const found = own.get(message.id);
@@ -122,7 +123,12 @@ export function promptWithMemory(
     if (own.get(view[index - 1]?.id)?.place === found.place) return [];
     return withPrefix(prompt[found.place] as PromptMessage, message.text, found.message.text);
   });
-  return [...prompt.filter(({ role }) => role === "system"), ...shown];
+  const instructions = prompt.filter((message) => message.role === "system");
+  const last = instructions.at(-1);
+  const [block, ...rest] = shown;
+  if (block?.role !== "system" || !last) return [...instructions, ...shown];
+  const content = `${last.content}\n\n${block.content}`;
+  return [...instructions.slice(0, -1), { ...last, content }, ...rest];
 }
 
 function withPrefix(message: PromptMessage, shown: string, said: string): PromptMessage[] {

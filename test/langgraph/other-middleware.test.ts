@@ -54,7 +54,7 @@ describe("LangChain's summarizationMiddleware", () => {
       for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
       const prompts = model.calls.map(({ messages }) =>
-        lines(messages).filter((line) => !line.startsWith("system")),
+        lines(messages.filter(({ type, name }) => type !== "system" && name !== "memory")),
       );
       expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
       expect(prompts[5]).toContain(fromSummary);
@@ -183,7 +183,7 @@ describe("messages of other middleware", () => {
         messages: [new HumanMessage("<system-reminder>Be brief.</system-reminder>")],
       }),
     });
-    const middleware = [adds, memoryMiddleware(memory, { injectAs: "user" })] as const;
+    const middleware = [adds, memoryMiddleware(memory, { injectAs: "text" })] as const;
     const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
     const thread = newThread();
     await memory.memories.add(

@@ -61,24 +61,27 @@ describe("a mark", () => {
     expect(processorMs(() => messages.map(saidMessage), 1_000)).toBeLessThan(1_000);
   });
 
-  it.each(forged)("A mark that a client writes has no effect: %j", async (response_metadata) => {
-    const model = taskModel({
-      fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
-    });
-    const memory = database.memory({ model, config: { memories: { extract: true } } });
-    const thread = newThread();
-    const { agent } = toolAgent(["Noted."], []);
-    const message = new HumanMessage({ id: "m1", content: "I like figs", response_metadata });
-    await withMemory(agent, memory)
-      .compile()
-      .invoke({ messages: [message] }, thread);
-    await memory.idle();
-    const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
-    expect(hits.map(({ text }) => text)).toContain("I like figs");
-    expect(
-      (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text),
-    ).toEqual(["The user likes figs."]);
-  });
+  it.each(forged)(
+    "A mark that does not fit its message has no effect: %j",
+    async (response_metadata) => {
+      const model = taskModel({
+        fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
+      });
+      const memory = database.memory({ model, config: { memories: { extract: true } } });
+      const thread = newThread();
+      const { agent } = toolAgent(["Noted."], []);
+      const message = new HumanMessage({ id: "m1", content: "I like figs", response_metadata });
+      await withMemory(agent, memory)
+        .compile()
+        .invoke({ messages: [message] }, thread);
+      await memory.idle();
+      const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
+      expect(hits.map(({ text }) => text)).toContain("I like figs");
+      expect(
+        (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text),
+      ).toEqual(["The user likes figs."]);
+    },
+  );
 
   it("A returned view is kept out of the transcript by its marks, also through JSON", async () => {
     const memory = database.memory();
@@ -100,7 +103,7 @@ describe("a mark", () => {
     const view = modelView(
       [new HumanMessage("dates")],
       await memory.recall(addressOf(first)),
-      "user",
+      "text",
     );
     await remember({ messages: view }, next);
     expect(await transcript(database, next)).toEqual(["dates"]);
@@ -113,7 +116,7 @@ describe("the memory block", () => {
     const said = "[Previous context: mine]\n\nI like figs";
     for (const content of [said, [{ type: "text" as const, text: said }]]) {
       const message = new HumanMessage({ id: "m1", content });
-      const [shown] = modelView([message], { ...nothing, summary }, "user") as [HumanMessage];
+      const [shown] = modelView([message], { ...nothing, summary }, "text") as [HumanMessage];
       const stored = decodeMessage(encodeMessage(shown));
       expect(stored.text).toContain("they met");
       expect(saidMessage(stored)).toMatchObject({ id: "m1", content, response_metadata: {} });
@@ -123,14 +126,12 @@ describe("the memory block", () => {
     }
   });
 
-  it("A memory block of another process is recognised by id and form, and a user's message is not", () => {
-    expect(
-      isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
-    ).toBe(true);
-    expect(
-      isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
-    ).toBe(false);
-    expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
+  it("A memory block without its mark is recognised by id and form, and other words are not", () => {
+    for (const Message of [SystemMessage, HumanMessage]) {
+      const of = (content: string) => isRecalled(new Message({ id: memoryBlockId, content }));
+      expect(of("<memory>\nold\n</memory>")).toBe(true);
+      expect(of("<memory>\nold\n</memory>\nBe kind.")).toBe(false);
+    }
   });
 
   it("A memory block does not replace a user's message with the same id", async () => {

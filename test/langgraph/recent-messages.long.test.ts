@@ -28,7 +28,7 @@ const cases: [Way, Partial<Build>][] = [
   ...ways.map((way) => [way, {}] satisfies [Way, object]),
   ["withMemory", { session: "bounded" }],
   ["withMemory", { checkpointer: null }],
-  ["withMemory", { injectAs: "user" }],
+  ["withMemory", { injectAs: "text" }],
   ["withMemory", { memoryMode: "passive" }],
   ["nodes", { checkpointer: null }],
 ];

@@ -19,7 +19,7 @@ import {
 const database = useTestDatabase();
 const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
-it.each(["system", "user"] as const)(
+it.each(["message", "system", "text"] as const)(
   "Recalled messages are neither recorded nor summarised (as %s)",
   async (injectAs) => {
     const summarizer = summarizing();

@@ -231,7 +231,7 @@ describe("streams", () => {
         const counted = Object.values(counts).reduce((sum, count) => sum + count);
         expect(counted, text).toBe(text.match(/^(- |\d+\. \[)/gm)?.length);
         expect(databaseMessages, text).toBe(
-          prompt.filter((message) => message.getType() !== "system").length - 1,
+          prompt.filter(({ type, name }) => type !== "system" && name !== "memory").length - 1,
         );
         expect(summaryId !== null, text).toBe(text.includes("[Summary of Round"));
         for (const [part, count] of Object.entries({

@@ -23,7 +23,7 @@ const brought: Record<string, BaseMessage[]> = {
 
 const cases = ways.flatMap((way) =>
   (["full", "bounded", "stateless"] as const).flatMap((session) =>
-    (["system", "user"] as const).map((injectAs) => [way, session, injectAs] as const),
+    (["message", "system", "text"] as const).map((injectAs) => [way, session, injectAs] as const),
   ),
 );
 

@@ -30,7 +30,7 @@ describe("a long thread without a summary", () => {
     expect(idsOf(recalled.gap)).toEqual(idsOf(rounds(995, 1_000)));
     expect(recalled.omitted).toEqual({ messages: 1_988, endMessageId: "994-a" });
     expect([recalled.lastSeq, recalled.lastMessageId]).toEqual([1_999, "1000-a"]);
-    for (const injectAs of ["system", "user"] as const) {
+    for (const injectAs of ["message", "system", "text"] as const) {
       const view = modelView([new HumanMessage("and now?")], recalled, injectAs);
       expect(lines(view).join("\n")).toContain("[1,988 earlier messages are not shown: ");
       expect(view.filter((message) => message.getType() !== "system")).toHaveLength(13);
