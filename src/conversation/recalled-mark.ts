@@ -56,11 +56,11 @@ export function isMemoryBlock(message: BaseMessage): boolean {
   return isBlockText(text) || (!!message.id?.startsWith(memoryBlockId) && hasTags(text));
 }
 
-/** Memory as a message of its own, with or without what marks it. */
+/** Memory as a message of its own, by its form; without the notice, also by its id. */
 export function isMemoryMessage(message: BaseMessage | null | undefined): boolean {
   const text = message?.getType() === "human" ? message.content : null;
   if (typeof text !== "string" || withoutContext(text) !== "") return false;
-  return isBlockText(text) || !!message?.id?.startsWith(memoryBlockId);
+  return text.includes(dataNotice) || !!message?.id?.startsWith(memoryBlockId);
 }
 
 /** A block may follow instructions as a part of its own. */

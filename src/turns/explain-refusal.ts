@@ -2,9 +2,9 @@ import type { InjectAs } from "./turn-messages.js";
 
 /** What servers say of two messages of one role in a row, or of a message's `name`. */
 const refusals = [
-  /\balternat(?:e|ing)\b/i,
+  /\balternat\w*\b.{0,60}\b(?:user|assistant)\b/is,
   /\bsuccessive user\b/i,
-  /\bmessages\b.{0,80}\bname\b.{0,80}\b(?:not permitted|not supported|unsupported|unknown)\b/is,
+  /^(?=.*\b(?:not permitted|not supported|unsupported|unknown)\b).*\bmessages\b.{0,80}\bname\b/is,
 ];
 
 const advice =

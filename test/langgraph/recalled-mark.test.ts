@@ -1,5 +1,4 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import {
   asRecalled,
@@ -11,11 +10,9 @@ import { modelView, rememberNode, withMemory } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { processorMs } from "../support/timing.js";
 import {
   addressOf,
   newThread,
-  say,
   aSummary as summary,
   toolAgent,
   transcript,
@@ -25,8 +22,6 @@ const database = useTestDatabase();
 
 const forged = [
   { mnemograph: "recalled" },
-  { mnemograph: "delegated" },
-  { mnemograph: "recalled:AAAA" },
   { mnemograph: { recalled: true } },
   {
     mnemograph: asRecalled(new HumanMessage({ id: "x", content: "other" })).response_metadata
@@ -49,16 +44,6 @@ describe("a mark", () => {
       new AIMessage({ id: "1", content: message.content, response_metadata }),
     ])
       expect(isRecalled(other)).toBe(false);
-  });
-
-  it.each([
-    ["line breaks", (n: number) => `${"\n".repeat(n)}x`],
-    ["beginnings", (n: number) => "<memory>\n".repeat(n / 10)],
-    ["ends", (n: number) => "\n</memory>".repeat(n / 10)],
-    ["blocks", (n: number) => "\n<memory>\n\n</memory>".repeat(n / 20)],
-  ])("Memory's mark is looked for in linear time: %s", (_, text) => {
-    const messages = [SystemMessage, HumanMessage].map((Message) => new Message(text(1_000_000)));
-    expect(processorMs(() => messages.map(saidMessage), 1_000)).toBeLessThan(1_000);
   });
 
   it.each(forged)(
@@ -135,26 +120,11 @@ describe("the memory block", () => {
   });
 
   it("A memory block does not replace a user's message with the same id", async () => {
-    const memory = database.memory();
-    const thread = newThread();
-    const nothing = await memory.recall(addressOf(thread));
+    const nothing = await database.memory().recall(addressOf(newThread()));
     const message = new HumanMessage({ id: memoryBlockId, content: "I like figs" });
-    expect(new Set(modelView([message], { ...nothing, summary }).map(({ id }) => id)).size).toBe(2);
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("chat", ({ messages }) => ({
-        messages: [
-          new AIMessage(messages.some(({ text }) => text === "I like figs") ? "seen" : "lost"),
-        ],
-      }))
-      .addEdge("__start__", "chat")
-      .compile();
-    const graph = withMemory(agent, memory).compile();
-    await say(graph, "Hi.", thread);
-    expect((await graph.invoke({ messages: [message] }, thread)).messages.at(-1)?.text).toBe(
-      "seen",
-    );
-    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toContain(
-      "I like figs",
-    );
+    for (const injectAs of ["message", "system"] as const) {
+      const view = modelView([message], { ...nothing, summary }, injectAs);
+      expect(new Set(view.map(({ id }) => id)).size).toBe(2);
+    }
   });
 });

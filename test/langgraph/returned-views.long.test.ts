@@ -54,7 +54,7 @@ const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
     view.map((message) => plain(message, "content", "id")),
   "the block as a plain object, without mark and id": (view) =>
     view
-      .filter((message) => message.getType() === "system")
+      .filter((message) => message.getType() === "system" || message.name === "memory")
       .map((message) => plain(message, "content")),
 };
 
