@@ -69,18 +69,6 @@ describe("modelView", () => {
     expect(answer!.text).toBe("3");
   });
 
-  it("modelView puts memory before content of several parts as a part of its own", () => {
-    const content = [
-      { type: "text", text: "what is this?" },
-      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
-    ];
-    const [shown] = modelView([new HumanMessage({ content })], { ...nothing, summary }, "text");
-    expect(shown!.content).toEqual([
-      { type: "text", text: "[Previous context: they met]\n\n" },
-      ...content,
-    ]);
-  });
-
   it("modelView falls back to a system message without a user message", () => {
     const shown = lines(modelView([ai("3")], { ...nothing, summary }, "text"));
     expect(shown).toEqual([expect.stringContaining("they met"), "ai: 3"]);

@@ -6,28 +6,12 @@ import {
   memoryBlockId,
   saidMessage,
 } from "../../src/conversation/recalled-mark.js";
-import { modelView, rememberNode, withMemory } from "../../src/index.js";
+import { modelView, rememberNode } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
-import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  newThread,
-  aSummary as summary,
-  toolAgent,
-  transcript,
-} from "./conversation.js";
+import { addressOf, newThread, aSummary as summary, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
-
-const forged = [
-  { mnemograph: "recalled" },
-  { mnemograph: { recalled: true } },
-  {
-    mnemograph: asRecalled(new HumanMessage({ id: "x", content: "other" })).response_metadata
-      .mnemograph,
-  },
-];
 
 describe("a mark", () => {
   it("A recalled message is recognised after serialisation and under another id, and no other is", async () => {
@@ -36,47 +20,18 @@ describe("a mark", () => {
     );
     const stored = decodeMessage(encodeMessage(message));
     const { response_metadata } = stored;
+    // No process has a secret.
+    const mnemograph = "recalled:Qv3bIL6dogRMqV8RPBlFCFUBl6_9Fjs9Gx-yYTq98a0";
+    expect(response_metadata).toMatchObject({ mnemograph });
     // Graphs give a message whose id was lost another one.
     const renamed = new HumanMessage({ id: "2", content: message.content, response_metadata });
     expect([message, stored, renamed].map(isRecalled)).toEqual([true, true, true]);
     for (const other of [
       new HumanMessage({ id: "1", content: "dates", response_metadata }),
+      new HumanMessage({ content: "figs", response_metadata: { mnemograph: "recalled" } }),
       new AIMessage({ id: "1", content: message.content, response_metadata }),
     ])
       expect(isRecalled(other)).toBe(false);
-  });
-
-  it.each(forged)(
-    "A mark that does not fit its message has no effect: %j",
-    async (response_metadata) => {
-      const model = taskModel({
-        fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
-      });
-      const memory = database.memory({ model, config: { memories: { extract: true } } });
-      const thread = newThread();
-      const { agent } = toolAgent(["Noted."], []);
-      const message = new HumanMessage({ id: "m1", content: "I like figs", response_metadata });
-      await withMemory(agent, memory)
-        .compile()
-        .invoke({ messages: [message] }, thread);
-      await memory.idle();
-      const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
-      expect(hits.map(({ text }) => text)).toContain("I like figs");
-      expect(
-        (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text),
-      ).toEqual(["The user likes figs."]);
-    },
-  );
-
-  it("A returned view is kept out of the transcript by its marks, also through JSON", async () => {
-    const memory = database.memory();
-    const thread = newThread();
-    const view = [
-      asRecalled(new HumanMessage({ id: "old", content: "figs" })),
-      new HumanMessage({ id: "n", content: "dates" }),
-    ].map((message) => decodeMessage(encodeMessage(message)));
-    await rememberNode(memory, { onError: "throw" })({ messages: view }, thread);
-    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toEqual(["dates"]);
   });
 
   it("Earlier instructions, which a view shows, are kept out of the next thread", async () => {
