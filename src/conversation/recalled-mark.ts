@@ -126,7 +126,7 @@ const injected =
   /^(?:\[Previous context: [\s\S]*?\](?:\n\n|$)|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** Removes leading blocks only: users may write about blocks. */
-export function withoutContext(text: string): string {
+function withoutContext(text: string): string {
   let rest = text;
   for (let found = injected.exec(rest); found; found = injected.exec(rest))
     rest = rest.slice(found[0].length);
