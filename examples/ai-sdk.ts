@@ -4,8 +4,8 @@ import { createMemory } from "mnemograph";
 import { memoryModelMiddleware } from "mnemograph/ai-sdk";
 import { OfflineChatModel } from "mnemograph/testing";
 
-// Memory for a model of the AI SDK. The middleware recalls in front of the last user message, and
-// remembers the answer.
+// Memory for a model of the AI SDK. The middleware puts what it recalls before the last user message,
+// and remembers the answer.
 //
 // npm install ai
 // npx tsx examples/ai-sdk.ts
@@ -14,7 +14,7 @@ import { OfflineChatModel } from "mnemograph/testing";
 // that names peanuts.
 const standIn = new MockLanguageModelV3({
   doGenerate: async ({ prompt }) => {
-    const line = JSON.stringify(prompt.at(-1)).match(/The user is [^\\"]*peanuts\./)?.[0];
+    const line = JSON.stringify(prompt).match(/The user is [^\\"]*peanuts\./)?.[0];
     const content = [{ type: "text" as const, text: line ?? "Noted." }];
     const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 };
     const finishReason = { unified: "stop" as const, raw: "stop" };

@@ -53,8 +53,8 @@ const tools = [open, memoryQueryTool(memory, { agent: "writer" })];
 const bound = model.bindTools(tools);
 
 /**
- * What the model sees: system messages, the memory block, then the messages with what each turn
- * added.
+ * What the model sees: system messages, then the conversation, with memory as messages before the
+ * user's.
  */
 async function answer({ messages, mnemograph }: State): Promise<{ messages: BaseMessage[] }> {
   return { messages: [await bound.invoke(modelView(messages, mnemograph))] };

@@ -210,8 +210,7 @@ function createTurns(
       return { recorded, lastSeq };
     },
     recall: observedRecall,
-    promptFor: async (input) =>
-      promptOf(await observedRecall(parsePromptInput(input)), input.query),
+    promptFor: async (input) => promptOf(await observedRecall(parsePromptInput(input)), input),
     async remember(input) {
       const { remembered, due, isNewThread, threadRef } = await observedRemember(input);
       await asTenant(input.scope.tenantId, async () => {

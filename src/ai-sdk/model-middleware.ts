@@ -15,6 +15,7 @@ import {
   type ThreadAddress,
   threadField,
 } from "../scope/scope.js";
+import { withAdvice } from "../turns/explain-refusal.js";
 import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
 import {
@@ -28,12 +29,12 @@ import {
 } from "./prompt-messages.js";
 
 const optionsSchema = turnOptionsSchema
-  .pick({ onError: true, agent: true, minTrust: true, memoryMode: true })
+  .pick({ onError: true, agent: true, minTrust: true, memoryMode: true, injectAs: true })
   .extend({ scope: scopeField, threadId: threadField });
 
 export interface MemoryModelOptions
   extends ThreadAddress,
-    Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode"> {}
+    Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> {}
 
 /** A question and what was recalled for it, shared by the steps of its turn. */
 interface Turn {
@@ -64,6 +65,7 @@ export function memoryModelMiddleware(
     minTrust,
     memoryMode: mode,
     onError,
+    injectAs,
     ...address
   } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
@@ -111,18 +113,20 @@ export function memoryModelMiddleware(
         latest?.question === question ? latest : await recall(question, userText(prompt[at]));
       latest = turn;
       const placed = placedMessages(prompt, turn.recalled);
-      const shown = turn.recalled ? promptWithMemory(prompt, placed, turn.recalled) : prompt;
-      const asked = { ...params, prompt: shown };
-      calls.set(asked, { placed, turn });
-      return asked;
+      const shown = turn.recalled
+        ? promptWithMemory(prompt, placed, turn.recalled, injectAs)
+        : prompt;
+      const call = { ...params, prompt: shown };
+      calls.set(call, { placed, turn });
+      return call;
     },
     async wrapGenerate({ doGenerate, params }) {
-      const result = await doGenerate();
+      const result = await withAdvice(doGenerate(), injectAs);
       await remember(params, result.content, result.usage);
       return result;
     },
     async wrapStream({ doStream, params }) {
-      const { stream, ...rest } = await doStream();
+      const { stream, ...rest } = await withAdvice(doStream(), injectAs);
       const watched = watchedStream((step, usage) => remember(params, step, usage));
       return { ...rest, stream: stream.pipeThrough(watched) };
     },

@@ -12,7 +12,7 @@ import { attachmentOf, withReferences } from "../text/attachments.js";
 import { spokenText } from "../text/message-text.js";
 import { plainMessages } from "../turns/prompt-for.js";
 import type { Recalled } from "../turns/recalled.js";
-import { turnMessages } from "../turns/turn-messages.js";
+import { type InjectAs, turnMessages } from "../turns/turn-messages.js";
 
 type Middleware = Required<LanguageModelMiddleware>;
 
@@ -129,12 +129,13 @@ export function promptWithMemory(
   prompt: Prompt,
   placed: readonly Placed[],
   recalled: Recalled,
+  injectAs?: InjectAs,
 ): Prompt {
   const own = new Map(placed.map((each) => [each.message.id, each]));
   const view = turnMessages(
     placed.map(({ message }) => message),
     recalled,
-    "user",
+    injectAs,
   );
   const shownIds = new Set(view.map(({ id }) => id));
   let isCalled = false;
@@ -154,7 +155,12 @@ export function promptWithMemory(
       content: given.content.filter(({ type }) => type !== "tool-result" || isShown()),
     };
   });
-  return [...prompt.filter(({ role }) => role === "system"), ...shown];
+  const instructions = prompt.filter((message) => message.role === "system");
+  const last = instructions.at(-1);
+  const [block, ...rest] = shown;
+  if (block?.role !== "system" || !last) return [...instructions, ...shown];
+  const content = `${last.content}\n\n${block.content}`;
+  return [...instructions.slice(0, -1), { ...last, content }, ...rest];
 }
 
 function withPrefix(message: PromptMessage, shown: string, said: string): PromptMessage[] {

@@ -1,14 +1,13 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import { type BaseMessage, type MessageContent, SystemMessage } from "@langchain/core/messages";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type BaseMessage,
+  HumanMessage,
+  type MessageContent,
+  SystemMessage,
+} from "@langchain/core/messages";
 import { withFields } from "../text/message-text.js";
 
 const markKey = "mnemograph";
-
-/**
- * Random per process, so that clients cannot forge marks. Messages that other processes marked are
- * known by their form.
- */
-const secret = randomBytes(32);
 
 /** Holds memory: all of it, or what stands before a user's own words. */
 export function isRecalled(message: BaseMessage): boolean {
@@ -21,8 +20,8 @@ export function hasMark(message: BaseMessage): boolean {
 }
 
 /**
- * The mark survives another id, not another content or type. @param own where own words begin after
- * memory
+ * The mark has a digest: it survives another id, not another content or type. It is no proof of who
+ * set it. @param own where own words begin after memory
  */
 export function asRecalled<Message extends BaseMessage>(
   message: Message,
@@ -34,18 +33,34 @@ export function asRecalled<Message extends BaseMessage>(
     ...message.response_metadata,
     ...(mark !== null && { [markKey]: mark }),
   };
-  noteVerified(copy, mark);
   return copy;
 }
 
 /** Constant, so that a graph that keeps what it was shown keeps one block. */
 export const memoryBlockId = "mnemograph.memory";
 
-/** By its form, from any process; without the notice, also by its id. */
+/** What LangChain's middleware calls the source of a message that nobody said. */
+const memorySource = "memory";
+
+/** A message of its own, before the user's message that `before` names. */
+export function memoryMessage(content: string, before: string | undefined, part = ""): BaseMessage {
+  const id = [memoryBlockId, before ?? "now"].join(".") + part;
+  const additional_kwargs = { lc_source: memorySource };
+  return asRecalled(new HumanMessage({ content, name: memorySource, id, additional_kwargs }));
+}
+
+/** By its form; without the notice, also by its id. */
 export function isMemoryBlock(message: BaseMessage): boolean {
-  if (message.getType() !== "system") return false;
+  if (message.getType() !== "system") return isMemoryMessage(message);
   const text = lastText(message.content);
   return isBlockText(text) || (!!message.id?.startsWith(memoryBlockId) && hasTags(text));
+}
+
+/** Memory as a message of its own, by its form; without the notice, also by its id. */
+export function isMemoryMessage(message: BaseMessage | null | undefined): boolean {
+  const text = message?.getType() === "human" ? message.content : null;
+  if (typeof text !== "string" || withoutContext(text) !== "") return false;
+  return text.includes(dataNotice) || !!message?.id?.startsWith(memoryBlockId);
 }
 
 /** A block may follow instructions as a part of its own. */
@@ -87,55 +102,31 @@ export function isPlaceholder(message: BaseMessage): boolean {
   return isMarked && message.getType() === "system" && message.content === placeholderText;
 }
 
-/**
- * Verified texts and marks, since each checkpoint asks again. Text alone: arrays of parts can be
- * changed in place.
- */
-const verified = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
-
-function noteVerified(message: BaseMessage, mark: string | null): void {
-  if (mark !== null && typeof message.content === "string")
-    verified.set(message, [message.content, mark]);
-}
-
-/**
- * Where own words begin after memory; null if all is recalled, undefined without a mark of this
- * process.
- */
+/** Where own words begin after memory; null if all is recalled, undefined without a mark. */
 function markedFrom(message: BaseMessage): number | null | undefined {
   const mark: unknown = message.response_metadata?.[markKey];
   if (typeof mark !== "string") return undefined;
   const from = /^recalled@(\d{1,9}):/.exec(mark)?.[1];
   const ownFrom = from === undefined ? null : Number(from);
-  const [knownText, knownMark] = verified.get(message) ?? [];
-  if (mark === knownMark && message.content === knownText) return ownFrom;
-  const expected = markOf(message, ownFrom);
-  if (expected === null || !equalInConstantTime(mark, expected)) return undefined;
-  noteVerified(message, mark);
-  return ownFrom;
+  return mark === markOf(message, ownFrom) ? ownFrom : undefined;
 }
 
 function markOf(message: BaseMessage, ownFrom: number | null): string | null {
   try {
     const what = JSON.stringify([message.getType(), message.content, ownFrom]);
-    const signature = createHmac("sha256", secret).update(what).digest("base64url");
-    return `recalled${ownFrom === null ? "" : `@${ownFrom}`}:${signature}`;
+    const digest = createHash("sha256").update(what).digest("base64url");
+    return `recalled${ownFrom === null ? "" : `@${ownFrom}`}:${digest}`;
   } catch {
     return null;
   }
 }
 
-function equalInConstantTime(first: string, second: string): boolean {
-  const [one, other] = [Buffer.from(first), Buffer.from(second)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
 /** A context or block before a user's words, for text without a valid mark. */
 const injected =
-  /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
+  /^(?:\[Previous context: [\s\S]*?\](?:\n\n|$)|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** Removes leading blocks only: users may write about blocks. */
-export function withoutContext(text: string): string {
+function withoutContext(text: string): string {
   let rest = text;
   for (let found = injected.exec(rest); found; found = injected.exec(rest))
     rest = rest.slice(found[0].length);

@@ -1,6 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { consentLines } from "../consents/consent-lines.rule.js";
-import { hasMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
+import {
+  hasMark,
+  isMemoryBlock,
+  memoryPreface,
+  saidMessage,
+} from "../conversation/recalled-mark.js";
 import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
 import { type ChangeEvent, deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
@@ -362,6 +367,7 @@ export function saidInState(
   recalled: Recalled | null | undefined,
 ): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
+  if (isMemoryBlock(message)) return saidMessage(message);
   const isUsers = message.getType() === "human" && !hasMark(message);
   if (isUsers && !(recalled && beginsWithContext(messageText(message), recalled))) return message;
   return saidMessage(message);

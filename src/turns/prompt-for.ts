@@ -5,11 +5,13 @@ import { nonBlank, parseInput } from "../text/parse-input.js";
 import { memoryBlock, shownBy } from "./memory-block.js";
 import type { RecallInput } from "./recall.js";
 import type { Recalled } from "./recalled.js";
-import { turnMessages } from "./turn-messages.js";
+import { type InjectAs, injectAsSchema, turnMessages } from "./turn-messages.js";
 
 export interface PromptInput extends Omit<RecallInput, "query" | "state"> {
   /** The user's current words: the last message of the prompt. */
   readonly query: string;
+  /** Where memory goes, as for `withMemory`. @default "message" */
+  readonly injectAs?: InjectAs | undefined;
 }
 
 /** A message as chat models of any library take it; LangChain's types take no interface. */
@@ -23,15 +25,14 @@ export interface MemoryPrompt {
    */
   readonly text: string | null;
   /**
-   * The whole prompt: memory as the system message, the conversation so far, `query`. Tools' calls
-   * are omitted.
+   * The whole prompt: memory, the conversation so far, `query`. Tools' calls are omitted.
    */
   readonly messages: PromptMessage[];
   /** For `remember`: then the prompts of a conversation only grow, and providers cache them. */
   readonly shown: ShownContext;
 }
 
-const inputSchema = z.looseObject({ query: nonBlank });
+const inputSchema = z.looseObject({ query: nonBlank, injectAs: injectAsSchema.optional() });
 
 /**
  * Refuses a prompt without a question, before anything is read.
@@ -39,11 +40,12 @@ const inputSchema = z.looseObject({ query: nonBlank });
  */
 export function parsePromptInput(input: PromptInput): RecallInput {
   parseInput(inputSchema, input, "promptFor");
-  return input;
+  const { injectAs: _, ...recalled } = input;
+  return recalled;
 }
 
-export function promptOf(recalled: Recalled, query: string): MemoryPrompt {
-  const messages = turnMessages([new HumanMessage(query)], recalled, "system");
+export function promptOf(recalled: Recalled, { query, injectAs }: PromptInput): MemoryPrompt {
+  const messages = turnMessages([new HumanMessage(query)], recalled, injectAs);
   return {
     text: memoryBlock(recalled),
     messages: plainMessages(messages),

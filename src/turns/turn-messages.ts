@@ -1,7 +1,8 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
+import { z } from "zod";
 import { answeredCalls } from "../conversation/answered-calls.js";
 import { conversationContext } from "../conversation/conversation-context.rule.js";
-import { asRecalled, memoryBlockId } from "../conversation/recalled-mark.js";
+import { asRecalled, memoryBlockId, memoryMessage } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
 import {
@@ -13,31 +14,42 @@ import {
 } from "./memory-block.js";
 import { memoryParts, partOf, type Recalled, withoutTold } from "./recalled.js";
 
-/** The system message, or the user's message that opened the epoch. */
-export type InjectAs = "system" | "user";
+/**
+ * Where memory goes. "message": messages of their own before the user's. "system": the block ends
+ * the system message, and only what a turn adds is a message of its own. "text": both begin the
+ * user's text.
+ */
+export type InjectAs = "message" | "system" | "text";
+
+export const injectAsSchema: z.ZodType<InjectAs> = z.enum(["message", "system", "text"]);
 
 /**
- * The whole prompt of a turn: one system message with the block, the conversation, in which each
- * call has its result, and what each turn added.
+ * The whole prompt of a turn: at most one system message, the conversation, in which each call has
+ * its result, the epoch's block before the message that opened it, and what each turn added before
+ * its own.
  */
 export function turnMessages(
   state: readonly BaseMessage[],
-  found: Recalled,
-  injectAs: InjectAs,
+  recalled: Recalled,
+  injectAs: InjectAs = "message",
 ): BaseMessage[] {
-  const known = withoutCovered(state, found);
-  const { instructions, talk, isSaid } = shownMessages(state, known);
+  const known = withoutCovered(state, recalled);
+  const { instructions, talk: found, isSaid } = shownMessages(state, known);
+  const talk = answeredCalls(found);
   const current = talk.findLastIndex(opensTurn);
   // Without a user's message, the additions go into the block.
   const block = current < 0 ? memoryBlock(known) : standingBlock(known);
   const inSystem = injectAs === "system" || current < 0;
-  const prefixes = prefixesOf(talk, known, { current, block, inSystem });
-  const shown = answeredCalls(
-    talk.map((message, place) => {
-      const prefix = prefixes.get(place);
-      return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
-    }),
-  );
+  const inserted = insertedTexts(talk, known, { current, block, inSystem });
+  const shown = talk.flatMap((message, place) => {
+    const texts = inserted.get(place) ?? [];
+    if (texts.length === 0) return message;
+    if (injectAs === "text") return withPrefix(message, texts.join(""), isSaid(message));
+    const messages = texts.map((text, at) =>
+      memoryMessage(text.trimEnd(), message.id, at === 0 ? "" : `.${at}`),
+    );
+    return [...messages, message];
+  });
   if (block === null || !inSystem) return [...instructions, ...shown];
   return [systemMessage(instructions, block, blockId(talk)), ...shown];
 }
@@ -95,23 +107,24 @@ function systemMessage(
   return asRecalled(new SystemMessage({ content, id }));
 }
 
-function prefixesOf(
+/** What goes before each place of `talk`: the block, and what the turn adds. */
+function insertedTexts(
   talk: readonly BaseMessage[],
   recalled: Recalled,
   { current, block, inSystem }: { current: number; block: string | null; inSystem: boolean },
-): ReadonlyMap<number, string> {
-  if (current < 0) return new Map();
+): ReadonlyMap<number, readonly string[]> {
+  const texts = new Map<number, readonly string[]>();
+  if (current < 0) return texts;
   const additions = additionsOf(recalled, block);
-  const prefixes = new Map<number, string>();
   for (const [place, message] of talk.entries()) {
     const added = additions.get(place === current ? undefined : message.id);
-    if (added !== undefined && opensTurn(message)) prefixes.set(place, added);
+    if (added !== undefined && opensTurn(message)) texts.set(place, [added]);
   }
-  if (inSystem || block === null) return prefixes;
+  if (inSystem || block === null) return texts;
   const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
   const place =
     opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
-  return prefixes.set(place, contextPrefix(recalled) + (prefixes.get(place) ?? ""));
+  return texts.set(place, [contextPrefix(recalled), ...(texts.get(place) ?? [])]);
 }
 
 /** Agents merge messages by id, so the block must not replace a client's message. */

@@ -98,8 +98,9 @@ describe.each(sdks)("$name: the middleware", (version) => {
       [{ text: "Hi" }],
       [{ text: "Hello!" }],
     ]);
-    expect(second!.at(-1)!.content).toMatchObject([
-      { text: expect.stringMatching(/Zerberus[\s\S]*What is my cat called\?$/) },
+    expect(second!.slice(-2).map(({ content }) => content)).toMatchObject([
+      [{ text: expect.stringContaining("Zerberus") }],
+      [{ text: "What is my cat called?" }],
     ]);
     expect(await transcript(memory, of)).toEqual([
       ...["user: Hi", "assistant: Hello!"],
@@ -268,7 +269,7 @@ describe.each(sdks)("$name: the middleware", (version) => {
       }
       expect(JSON.stringify(plain[0])).toContain("Zerberus");
       expect(plain.at(-1)!.map(({ role }) => role)).toEqual([
-        "system",
+        ...["system", "user"],
         ...Array(3).fill(["user", "assistant"]).flat(),
         "user",
       ]);

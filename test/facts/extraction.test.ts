@@ -163,7 +163,7 @@ function echoingAgent() {
     .compile();
 }
 
-it.each(["system", "user"] as const)(
+it.each(["message", "system", "text"] as const)(
   "Recalled memories that are injected as %s are never extracted again",
   async (injectAs) => {
     const model = taskModel({

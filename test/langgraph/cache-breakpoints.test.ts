@@ -33,7 +33,10 @@ const instructions = (count: number) => ({
 });
 const markedIn = (body: Body | undefined) =>
   JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
-const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));
+const blockIn = ({ system = [], messages }: Body) =>
+  [...system, ...messages.flatMap(({ content }) => content)].find(({ text }) =>
+    text?.includes("zanzibar"),
+  );
 
 /** The requests of a turn with a tool call; no breakpoint may be stored. */
 async function sentBy(
@@ -116,10 +119,10 @@ describe("cache breakpoints", () => {
     },
   );
 
-  it("A block in the user's message has its own breakpoint, and the API sets the one of a last part without text", async () => {
+  it("A block that begins the user's text has its own breakpoint, and the API sets the one of a last part without text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
     const said = [{ type: "text", text: "Look!" }, picture];
-    const [first] = await sentBy(() => ({ said }), "after", [], { injectAs: "user" });
+    const [first] = await sentBy(() => ({ said }), "after", [], { injectAs: "text" });
     const [block, words] = first!.messages[0]!.content;
     expect(block).toMatchObject({ text: expect.stringContaining("zanzibar"), ...cached });
     expect(words).toEqual({ type: "text", text: "Look!" });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { consentTool, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { delegates, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent, toolAnswer, valuesOf } from "./conversation.js";
@@ -42,7 +43,7 @@ const turn = (
   thread: Thread,
   text: string,
   args: Record<string, string>,
-  injectAs: "system" | "user" = "system",
+  injectAs: InjectAs = "system",
 ) => toolAnswer(memory, consentTool(memory), { thread, text, args, injectAs });
 
 describe("the consent tool", () => {
@@ -65,7 +66,7 @@ describe("the consent tool", () => {
     });
     const { agent, model } = toolAgent([call, "ok"], [consentTool(memory)]);
     await say(withMemory(agent, memory).compile(), "It rains. Oh yes,  remember Porto!", thread);
-    const block = model.calls[0]!.messages.at(-1)!.text;
+    const block = model.calls[0]!.messages.at(-2)!.text;
     expect(block).toContain("## Waiting for the User's Consent");
     expect(block).toContain(`- ${id.slice(0, 8)}: city: Porto`);
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
@@ -85,7 +86,7 @@ describe("the consent tool", () => {
     });
   });
 
-  it.each(["system", "user"] as const)(
+  it.each(["message", "system", "text"] as const)(
     "The consent tool refuses a proposal or puts it off (memory as %s message)",
     async (injectAs) => {
       const { memory, thread } = start();
@@ -157,7 +158,7 @@ describe("the consent tool", () => {
     expect(await valuesOf(memory, thread)).toEqual([]);
   });
 
-  it.each(["system", "user"] as const)(
+  it.each(["message", "system", "text"] as const)(
     "The consent tool refuses words of assistants, tools and memory (memory as %s message)",
     async (injectAs) => {
       const { memory, thread } = start();

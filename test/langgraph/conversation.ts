@@ -73,6 +73,10 @@ export function lines(messages: readonly BaseMessage[]): string[] {
   });
 }
 
+/** What was said in a prompt: neither instructions nor memory. */
+export const saidIn = (prompt: readonly BaseMessage[]) =>
+  prompt.filter(({ type, name }) => type !== "system" && name !== "memory");
+
 /** The recorded texts of a thread, in order. */
 export async function transcript(
   { pool, schema }: TestDatabase,

@@ -121,7 +121,7 @@ describe("a supervisor", () => {
       await graph.invoke(says(text), config);
     expect(shown(model.calls[3])).toEqual([
       ...["system: Lead.", "human: In blue.", "ai: Blue it is."],
-      "human: [Previous context: Ana wants a shop.]\n\nGo on.",
+      ...["human: [Previous context: Ana wants a shop.]", "human: Go on."],
     ]);
     expect(executor.calls.map(shownTalk)).toEqual([["human: Paint it blue."]]);
   });

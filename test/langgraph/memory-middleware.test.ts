@@ -3,7 +3,7 @@ import type { StateSchema } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { memoryMiddleware } from "../../src/index.js";
+import { type MemoryMiddlewareOptions, memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -18,21 +18,24 @@ import {
 
 const database = useTestDatabase();
 
-function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
+function agentWith(
+  options: Partial<Parameters<typeof createAgent>[0]> = {},
+  turn: MemoryMiddlewareOptions = {},
+) {
   const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
   const memory = database.memory({ model: summarizing(), config });
   const model = answering();
   const agent = createAgent({
     model,
     tools: [],
-    middleware: [memoryMiddleware(memory)],
+    middleware: [memoryMiddleware(memory, turn)],
     ...options,
   } as never);
   return { memory, model, agent };
 }
 
 describe("memoryMiddleware", () => {
-  it("memoryMiddleware puts its block after the agent's system message and keeps its parts", async () => {
+  it("A block that is injected as system ends the system message, whose parts memoryMiddleware keeps", async () => {
     const block = expect.stringContaining("# Recent Conversation");
     const cached = {
       type: "text" as const,
@@ -43,7 +46,7 @@ describe("memoryMiddleware", () => {
       [undefined, block],
       [new SystemMessage({ content: [cached] }), [cached, { type: "text", text: block }]],
     ] as const) {
-      const { agent, model } = agentWith(systemPrompt === undefined ? {} : { systemPrompt });
+      const { agent, model } = agentWith(systemPrompt && { systemPrompt }, { injectAs: "system" });
       const thread = newThread();
       for (const round of [1, 2]) await say(agent, `question ${round}`, thread);
       expect(model.calls[1]!.messages[0]!.content).toEqual(shown);

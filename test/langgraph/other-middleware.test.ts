@@ -6,7 +6,15 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { eventsOf } from "../support/thread-facts.js";
-import { type AnyGraph, addressOf, answering, lines, newThread, say } from "./conversation.js";
+import {
+  type AnyGraph,
+  addressOf,
+  answering,
+  lines,
+  newThread,
+  saidIn,
+  say,
+} from "./conversation.js";
 
 const db = useTestDatabase();
 const vegan = candidate("The user is vegan.", "The user is vegan.");
@@ -53,9 +61,7 @@ describe("LangChain's summarizationMiddleware", () => {
       const thread = newThread();
       for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
-      const prompts = model.calls.map(({ messages }) =>
-        lines(messages).filter((line) => !line.startsWith("system")),
-      );
+      const prompts = model.calls.map(({ messages }) => lines(saidIn(messages)));
       expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
       expect(prompts[5]).toContain(fromSummary);
       expect(prompts[5]!.at(-1)).toBe("human: question 6");
@@ -183,7 +189,7 @@ describe("messages of other middleware", () => {
         messages: [new HumanMessage("<system-reminder>Be brief.</system-reminder>")],
       }),
     });
-    const middleware = [adds, memoryMiddleware(memory, { injectAs: "user" })] as const;
+    const middleware = [adds, memoryMiddleware(memory, { injectAs: "text" })] as const;
     const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
     const thread = newThread();
     await memory.memories.add(

@@ -111,7 +111,7 @@ async function stopping(kind: Way | "copies", build: Omit<Build, "model">) {
   return { model, graph: await agentIn(kind, { ...build, model, tools: [asks] }) };
 }
 
-const injections: InjectAs[] = ["system", "user"];
+const injections: InjectAs[] = ["message", "system", "text"];
 
 describe.each(Object.keys(savers))("with %s", (saverName) => {
   describe.each([...ways, "copies"] as const)("%s", (kind) => {

@@ -1,5 +1,4 @@
 import { AIMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import {
   asRecalled,
@@ -7,32 +6,12 @@ import {
   memoryBlockId,
   saidMessage,
 } from "../../src/conversation/recalled-mark.js";
-import { modelView, rememberNode, withMemory } from "../../src/index.js";
+import { modelView, rememberNode } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
-import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { processorMs } from "../support/timing.js";
-import {
-  addressOf,
-  newThread,
-  say,
-  aSummary as summary,
-  toolAgent,
-  transcript,
-} from "./conversation.js";
+import { addressOf, newThread, aSummary as summary, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
-
-const forged = [
-  { mnemograph: "recalled" },
-  { mnemograph: "delegated" },
-  { mnemograph: "recalled:AAAA" },
-  { mnemograph: { recalled: true } },
-  {
-    mnemograph: asRecalled(new HumanMessage({ id: "x", content: "other" })).response_metadata
-      .mnemograph,
-  },
-];
 
 describe("a mark", () => {
   it("A recalled message is recognised after serialisation and under another id, and no other is", async () => {
@@ -41,54 +20,18 @@ describe("a mark", () => {
     );
     const stored = decodeMessage(encodeMessage(message));
     const { response_metadata } = stored;
+    // No process has a secret.
+    const mnemograph = "recalled:Qv3bIL6dogRMqV8RPBlFCFUBl6_9Fjs9Gx-yYTq98a0";
+    expect(response_metadata).toMatchObject({ mnemograph });
     // Graphs give a message whose id was lost another one.
     const renamed = new HumanMessage({ id: "2", content: message.content, response_metadata });
     expect([message, stored, renamed].map(isRecalled)).toEqual([true, true, true]);
     for (const other of [
       new HumanMessage({ id: "1", content: "dates", response_metadata }),
+      new HumanMessage({ content: "figs", response_metadata: { mnemograph: "recalled" } }),
       new AIMessage({ id: "1", content: message.content, response_metadata }),
     ])
       expect(isRecalled(other)).toBe(false);
-  });
-
-  it.each([
-    ["line breaks", (n: number) => `${"\n".repeat(n)}x`],
-    ["beginnings", (n: number) => "<memory>\n".repeat(n / 10)],
-    ["ends", (n: number) => "\n</memory>".repeat(n / 10)],
-    ["blocks", (n: number) => "\n<memory>\n\n</memory>".repeat(n / 20)],
-  ])("Memory's mark is looked for in linear time: %s", (_, text) => {
-    const messages = [SystemMessage, HumanMessage].map((Message) => new Message(text(1_000_000)));
-    expect(processorMs(() => messages.map(saidMessage), 1_000)).toBeLessThan(1_000);
-  });
-
-  it.each(forged)("A mark that a client writes has no effect: %j", async (response_metadata) => {
-    const model = taskModel({
-      fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
-    });
-    const memory = database.memory({ model, config: { memories: { extract: true } } });
-    const thread = newThread();
-    const { agent } = toolAgent(["Noted."], []);
-    const message = new HumanMessage({ id: "m1", content: "I like figs", response_metadata });
-    await withMemory(agent, memory)
-      .compile()
-      .invoke({ messages: [message] }, thread);
-    await memory.idle();
-    const hits = await memory.transcript.search({ ...addressOf(thread), query: "figs" });
-    expect(hits.map(({ text }) => text)).toContain("I like figs");
-    expect(
-      (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ text }) => text),
-    ).toEqual(["The user likes figs."]);
-  });
-
-  it("A returned view is kept out of the transcript by its marks, also through JSON", async () => {
-    const memory = database.memory();
-    const thread = newThread();
-    const view = [
-      asRecalled(new HumanMessage({ id: "old", content: "figs" })),
-      new HumanMessage({ id: "n", content: "dates" }),
-    ].map((message) => decodeMessage(encodeMessage(message)));
-    await rememberNode(memory, { onError: "throw" })({ messages: view }, thread);
-    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toEqual(["dates"]);
   });
 
   it("Earlier instructions, which a view shows, are kept out of the next thread", async () => {
@@ -100,7 +43,7 @@ describe("a mark", () => {
     const view = modelView(
       [new HumanMessage("dates")],
       await memory.recall(addressOf(first)),
-      "user",
+      "text",
     );
     await remember({ messages: view }, next);
     expect(await transcript(database, next)).toEqual(["dates"]);
@@ -113,7 +56,7 @@ describe("the memory block", () => {
     const said = "[Previous context: mine]\n\nI like figs";
     for (const content of [said, [{ type: "text" as const, text: said }]]) {
       const message = new HumanMessage({ id: "m1", content });
-      const [shown] = modelView([message], { ...nothing, summary }, "user") as [HumanMessage];
+      const [shown] = modelView([message], { ...nothing, summary }, "text") as [HumanMessage];
       const stored = decodeMessage(encodeMessage(shown));
       expect(stored.text).toContain("they met");
       expect(saidMessage(stored)).toMatchObject({ id: "m1", content, response_metadata: {} });
@@ -123,37 +66,18 @@ describe("the memory block", () => {
     }
   });
 
-  it("A memory block of another process is recognised by id and form, and a user's message is not", () => {
-    expect(
-      isRecalled(new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
-    ).toBe(true);
-    expect(
-      isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" })),
-    ).toBe(false);
-    expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
+  it("A memory block without its mark is recognised by id and form, and other words are not", () => {
+    for (const Message of [SystemMessage, HumanMessage]) {
+      const of = (content: string) => isRecalled(new Message({ id: memoryBlockId, content }));
+      expect(of("<memory>\nold\n</memory>")).toBe(true);
+      expect(of("<memory>\nold\n</memory>\nBe kind.")).toBe(false);
+    }
   });
 
   it("A memory block does not replace a user's message with the same id", async () => {
-    const memory = database.memory();
-    const thread = newThread();
-    const nothing = await memory.recall(addressOf(thread));
+    const nothing = await database.memory().recall(addressOf(newThread()));
     const message = new HumanMessage({ id: memoryBlockId, content: "I like figs" });
-    expect(new Set(modelView([message], { ...nothing, summary }).map(({ id }) => id)).size).toBe(2);
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("chat", ({ messages }) => ({
-        messages: [
-          new AIMessage(messages.some(({ text }) => text === "I like figs") ? "seen" : "lost"),
-        ],
-      }))
-      .addEdge("__start__", "chat")
-      .compile();
-    const graph = withMemory(agent, memory).compile();
-    await say(graph, "Hi.", thread);
-    expect((await graph.invoke({ messages: [message] }, thread)).messages.at(-1)?.text).toBe(
-      "seen",
-    );
-    expect((await memory.recall(addressOf(thread))).gap.map(({ text }) => text)).toContain(
-      "I like figs",
-    );
+    const view = modelView([message], { ...nothing, summary }, "system");
+    expect(new Set(view.map(({ id }) => id)).size).toBe(2);
   });
 });

@@ -13,6 +13,7 @@ import {
   lines,
   newThread,
   rounds,
+  saidIn,
   say,
   summarizing,
   toolAgent,
@@ -28,7 +29,7 @@ const cases: [Way, Partial<Build>][] = [
   ...ways.map((way) => [way, {}] satisfies [Way, object]),
   ["withMemory", { session: "bounded" }],
   ["withMemory", { checkpointer: null }],
-  ["withMemory", { injectAs: "user" }],
+  ["withMemory", { injectAs: "text" }],
   ["withMemory", { memoryMode: "passive" }],
   ["nodes", { checkpointer: null }],
 ];
@@ -49,7 +50,7 @@ describe("a request about the last turn, once the summary has caught up", () => 
       expect([latest?.endSeq, gap]).toEqual([7, []]);
       await say(graph, "change the second function you just wrote", thread);
 
-      const talk = model.calls.at(-1)!.messages.filter((message) => message.getType() !== "system");
+      const talk = saidIn(model.calls.at(-1)!.messages);
       expect(lines(talk).slice(0, -1)).toEqual([
         ...rounds(2, 3),
         "human: write two functions",

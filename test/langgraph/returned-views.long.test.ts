@@ -54,7 +54,7 @@ const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
     view.map((message) => plain(message, "content", "id")),
   "the block as a plain object, without mark and id": (view) =>
     view
-      .filter((message) => message.getType() === "system")
+      .filter((message) => message.getType() === "system" || message.name === "memory")
       .map((message) => plain(message, "content")),
 };
 
@@ -92,7 +92,7 @@ function wrapped(memory: Memory, give: (view: BaseMessage[]) => unknown[], injec
 }
 
 const cases = Object.keys(returns).flatMap((give) =>
-  (["system", "user"] as const).flatMap((injectAs) =>
+  (["message", "system", "text"] as const).flatMap((injectAs) =>
     (["by hand", "within withMemory"] as const).map((where) => [give, injectAs, where] as const),
   ),
 );
@@ -132,7 +132,7 @@ describe("a node that returns its view", () => {
   );
 
   it("Only the conversation is recorded where a node passes its view to `remember`", async () => {
-    for (const injectAs of ["system", "user"] as const) {
+    for (const injectAs of ["message", "system", "text"] as const) {
       const memory = database.memory();
       const thread = newThread();
       const address = addressOf(thread);

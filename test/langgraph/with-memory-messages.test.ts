@@ -9,7 +9,6 @@ import {
   chatAgent,
   lines,
   newThread,
-  recorded,
   rounds,
   say,
   summarizing,
@@ -18,21 +17,6 @@ import {
 
 const database = useTestDatabase();
 const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
-
-it.each(["system", "user"] as const)(
-  "Recalled messages are neither recorded nor summarised (as %s)",
-  async (injectAs) => {
-    const summarizer = summarizing();
-    const memory = database.memory({ model: summarizer, config: everyRound });
-    const { model, graph, thread } = agentWithMemory(memory, { injectAs });
-    for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-    expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
-    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
-    const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
-    expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
-    expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
-  },
-);
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)(

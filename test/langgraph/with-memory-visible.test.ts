@@ -19,6 +19,7 @@ import {
   lines,
   newThread,
   oneNode,
+  saidIn,
   say,
   streamed,
   summarizing,
@@ -230,9 +231,7 @@ describe("streams", () => {
         const counts = { ...memories, consents, unread, changes };
         const counted = Object.values(counts).reduce((sum, count) => sum + count);
         expect(counted, text).toBe(text.match(/^(- |\d+\. \[)/gm)?.length);
-        expect(databaseMessages, text).toBe(
-          prompt.filter((message) => message.getType() !== "system").length - 1,
-        );
+        expect(databaseMessages, text).toBe(saidIn(prompt).length - 1);
         expect(summaryId !== null, text).toBe(text.includes("[Summary of Round"));
         for (const [part, count] of Object.entries({
           ...counts,

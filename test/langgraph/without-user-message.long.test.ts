@@ -8,6 +8,7 @@ import {
   lines,
   newThread,
   rounds,
+  saidIn,
   say,
   summarizing,
 } from "./conversation.js";
@@ -23,7 +24,7 @@ const brought: Record<string, BaseMessage[]> = {
 
 const cases = ways.flatMap((way) =>
   (["full", "bounded", "stateless"] as const).flatMap((session) =>
-    (["system", "user"] as const).map((injectAs) => [way, session, injectAs] as const),
+    (["message", "system", "text"] as const).map((injectAs) => [way, session, injectAs] as const),
   ),
 );
 
@@ -50,7 +51,7 @@ describe("a run without a user message", () => {
         // An agent of `createAgent` that is to answer an answer is done.
         await graph.invoke({ messages }, thread);
         const last = model.calls.at(-1)!.messages;
-        const shown = lines(last).filter((line) => !line.startsWith("system"));
+        const shown = lines(saidIn(last));
         expect(shown.filter((line) => line.startsWith("human")).join()).toMatch(/question 2$/);
         expect(shown[1]).toMatch(/^ai: answer/);
         expect(lines(last).join()).toMatch(/summary \d/);

@@ -39,7 +39,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   createMemorySupervisor: (memory) => [
     { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
   ],
-  memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
+  memoryMiddleware: (memory) => [memory, { injectAs: "text" }],
   memoryFilesTool: (memory) => [memory, { agent: "planner" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
   endConversationTool: (memory) => [memory, { name: "end" }],

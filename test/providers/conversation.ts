@@ -154,8 +154,8 @@ async function graphTalk(way: Way, options: TalkOptions): Promise<Talk> {
   };
 }
 
-function aiSDKTalk({ memory, origin, thread }: TalkOptions): Talk {
-  const middleware = memoryModelMiddleware(memory, addressOf(thread));
+function aiSDKTalk({ memory, origin, thread, injectAs }: TalkOptions): Talk {
+  const middleware = memoryModelMiddleware(memory, { ...addressOf(thread), injectAs });
   const model = wrapLanguageModel({ model: aiSDKModel(origin), middleware });
   const tools = {
     look: aiTool({ inputSchema: placeSchema, execute: ({ at }) => `saw ${at}` }),
@@ -187,11 +187,11 @@ function aiSDKTalk({ memory, origin, thread }: TalkOptions): Talk {
   };
 }
 
-function plainTalk({ memory, model, thread }: TalkOptions): Talk {
+function plainTalk({ memory, model, thread, injectAs }: TalkOptions): Talk {
   const address = addressOf(thread);
   return {
     async say(query) {
-      const { messages, shown } = await memory.promptFor({ ...address, query });
+      const { messages, shown } = await memory.promptFor({ ...address, query, injectAs });
       const answer = await model.invoke(messages);
       await memory.remember({ ...address, messages: [new HumanMessage(query), answer], shown });
       return answer;

@@ -1,5 +1,6 @@
+import { HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { withoutContext } from "../../src/conversation/recalled-mark.js";
+import { saidMessage } from "../../src/conversation/recalled-mark.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
@@ -39,7 +40,8 @@ const repeats = [
     "![",
     "<",
     "<system ",
-    "<memory>",
+    "<memory>\n",
+    "\n<memory>\n\n</memory>",
     "<memory ",
     "</memory>",
     "[Previous context: ",
@@ -93,7 +95,8 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["findSaid", (text) => findSaid(`x ${text} y`, text.slice(0, 1_000))],
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
   ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
-  ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],
+  ["saidMessage", (text) => saidMessage(new SystemMessage(text))],
+  ["saidMessage", (text) => saidMessage(new HumanMessage(`[Previous context: ${text}`))],
   ["figuresOf", figuresOf],
   ["isDeeper", (text) => isDeeper(`["${text}`, 500)],
   ["writingProblems", (text) => writingProblems("procedure", `x${text}y`)],

@@ -25,7 +25,9 @@ async function conversation(config: TestConfig, options: TestOptions = {}) {
       ],
     });
     const prompt = messages.map(({ role, content }) => `${role}: ${content}`).join("\n");
-    expect(timesIn(prompt, memoryPreface)).toBe(prompt.includes("<memory>") ? 1 : 0);
+    expect(timesIn(prompt, memoryPreface)).toBe(
+      /^user: (<memory>|\[Previous)/m.test(prompt) ? 1 : 0,
+    );
     return prompt;
   };
   const add = async (draft: MemoryDraft) => {

@@ -8,7 +8,7 @@ import {
 import { MemorySaver } from "@langchain/langgraph";
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView } from "../../src/index.js";
-import { agentWithMemory, historyOf, lines, say } from "../langgraph/conversation.js";
+import { agentWithMemory, historyOf, lines, saidIn, say } from "../langgraph/conversation.js";
 import { planNodes, rowsOf } from "../support/query-plan.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -30,10 +30,10 @@ describe("a long thread without a summary", () => {
     expect(idsOf(recalled.gap)).toEqual(idsOf(rounds(995, 1_000)));
     expect(recalled.omitted).toEqual({ messages: 1_988, endMessageId: "994-a" });
     expect([recalled.lastSeq, recalled.lastMessageId]).toEqual([1_999, "1000-a"]);
-    for (const injectAs of ["system", "user"] as const) {
+    for (const injectAs of ["message", "system", "text"] as const) {
       const view = modelView([new HumanMessage("and now?")], recalled, injectAs);
       expect(lines(view).join("\n")).toContain("[1,988 earlier messages are not shown: ");
-      expect(view.filter((message) => message.getType() !== "system")).toHaveLength(13);
+      expect(saidIn(view)).toHaveLength(13);
     }
   });
 
@@ -87,7 +87,7 @@ describe("a long thread without a summary", () => {
     // A graph's state that holds all of it is shown in the same way.
     const current = new HumanMessage({ id: "now", content: "and now?" });
     const view = modelView([new SystemMessage("Be kind."), ...said, current], recalled);
-    expect(idsOf(view).slice(1)).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
+    expect(idsOf(saidIn(view))).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
   });
 
   it("The gap of a thread has at least as many messages as a summary waits for", async () => {

@@ -56,8 +56,11 @@ function talk(
 }
 
 const promptOf = (model: ScriptedChatModel) => lines(model.calls.at(-1)?.messages ?? []);
-const system = (prompt: readonly string[]) => prompt[0] ?? "";
-const current = (prompt: readonly string[]) => prompt.at(-1) ?? "";
+const blockIn = (prompt: readonly string[]) =>
+  prompt.find((line) => line.startsWith("human: [Previous context: ")) ?? "";
+/** The message before what the user said. */
+const addedTo = (said: string, prompt: readonly string[]) =>
+  prompt[prompt.indexOf(`human: ${said}`) - 1] ?? "";
 const isContinued = (before: readonly string[], now: readonly string[]) =>
   before.every((line, at) => now[at] === line);
 
@@ -128,8 +131,8 @@ describe("a ledger", () => {
     const { prompts, folds } = await sayMany(say, 14);
     expect(folds.length).toBeGreaterThanOrEqual(1);
     expect(folds.length).toBeLessThanOrEqual(3);
-    expect(system(prompts[0] ?? [])).not.toContain("Summary");
-    expect(system(prompts.at(-1) ?? [])).toContain("[Summary of Round 1-");
+    expect(blockIn(prompts[0] ?? [])).not.toContain("Summary");
+    expect(blockIn(prompts.at(-1) ?? [])).toContain("[Summary of Round 1-");
     // Three turns at least stay word for word.
     expect(
       prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length,
@@ -141,15 +144,15 @@ describe("a ledger", () => {
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
     const asked = await say("What does Zerberus eat?");
-    expect(current(asked)).toMatch(
-      /^human: <memory>.*Zerberus is a cat.*<\/memory>\n\nWhat does Zerberus eat\?$/s,
-    );
+    const added = /^human: <memory>.*Zerberus is a cat.*<\/memory>$/s;
+    expect(asked.slice(-2)).toEqual([
+      expect.stringMatching(added),
+      "human: What does Zerberus eat?",
+    ]);
     const again = await say("And is Zerberus a cat?");
     expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
-    expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain(
-      "Zerberus is a cat",
-    );
-    expect(current(again)).toBe("human: And is Zerberus a cat?");
+    expect(addedTo("What does Zerberus eat?", again)).toMatch(added);
+    expect(again.at(-1)).toBe("human: And is Zerberus a cat?");
     const { gap } = await memory.recall(thread);
     expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });
@@ -162,16 +165,16 @@ describe("a ledger", () => {
     const first = await say("Hello!");
     await add("Likes green tea.", { key: "tea", value: "green tea", importance: 5 });
     const told = await say("What now?");
-    expect(system(told)).toBe(system(first));
-    expect(told.at(-1)).toMatch(
+    expect(blockIn(told)).toBe(blockIn(first));
+    expect(told.at(-2)).toMatch(
       /Memory updates since rev 4:\n- ↑updated: \[Knowledge\] Likes green tea\. \(instead of: plain tea\)\n/,
     );
     expect(isContinued(told, await say("And then?"))).toBe(true);
     for (const key of slots.slice(1))
       await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
     const folded = await say("Well?");
-    expect(system(folded)).toContain("green tea");
-    expect(system(folded)).not.toContain("plain tea");
+    expect(blockIn(folded)).toContain("green tea");
+    expect(blockIn(folded)).not.toContain("plain tea");
   });
 
   it.each<[string, (memory: Memory, id: string, scope: object) => Promise<unknown>]>([
@@ -183,7 +186,7 @@ describe("a ledger", () => {
   ])("A ledger is folded immediately when something shown was %s", async (_, change) => {
     const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
     const [added] = await add("Ana has a cat called Zerberus.");
-    expect(system(await say("Hello!"))).toContain("Zerberus");
+    expect(blockIn(await say("Hello!"))).toContain("Zerberus");
     await change(memory, added?.id ?? "", scope);
     expect((await say("Well?")).join("\n")).not.toContain("Zerberus");
   });
@@ -198,7 +201,8 @@ describe("a ledger", () => {
     now += 6 * minute;
     const later = await say("Much later.");
     expect(isContinued(before, later)).toBe(false);
-    expect(system(later)).toContain("[Summary of Round 1-");
+    expect(blockIn(later)).toMatch(/matter/);
+    expect(blockIn(later)).not.toBe(blockIn(before));
   });
 
   it("A branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {
@@ -212,9 +216,7 @@ describe("a ledger", () => {
     const all = prompt.join("\n");
     expect(all).not.toContain("What does Zerberus eat?");
     expect(all.split("Zerberus is a cat").length - 1).toBe(1);
-    expect(prompt.find((line) => line.endsWith("Does Zerberus sing?"))).toContain(
-      "Zerberus is a cat",
-    );
+    expect(addedTo("Does Zerberus sing?", prompt)).toContain("Zerberus is a cat");
   });
 
   it("A ledger is the same in a bounded session, whose state keeps the last turns", async () => {
@@ -232,7 +234,7 @@ describe("a ledger", () => {
       context: { tailTokens: 4_000 },
     });
     await add("Ana has a cat called Zerberus.");
-    expect(system(await say("Hello!"))).toContain("Zerberus");
+    expect(blockIn(await say("Hello!"))).toContain("Zerberus");
     const { memories, epoch } = await memory.recall({ ...thread, agent: "clerk" });
     expect(JSON.stringify(memories)).not.toContain("Zerberus");
     expect(epoch.isNew).toBe(true);
@@ -252,8 +254,9 @@ describe("a ledger", () => {
       return promptOf(model);
     };
     await ask("My cat is called Zerberus.", "first");
-    expect(current(await ask("What is my cat called?", "second"))).toMatch(
-      /## Said by the User in Another Conversation\n- My cat is called Zerberus\.[\s\S]*What is my cat called\?$/,
+    const question = "What is my cat called?";
+    expect(addedTo(question, await ask(question, "second"))).toContain(
+      "## Said by the User in Another Conversation\n- My cat is called Zerberus.",
     );
     const prompt = (await ask("And the dog?", "second")).join("\n");
     expect(prompt.split("Another Conversation").length - 1).toBe(1);

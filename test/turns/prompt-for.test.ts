@@ -26,21 +26,11 @@ it("A program without a graph gets memory, the conversation and the question as 
   await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
   await turn("Hello", "Hello Ana!");
   const { messages, text } = await turn("What is my cat called?", "Zerberus.");
-  expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "user", "assistant", "user"]);
   expect(messages[0]!.content).toContain("Zerberus");
-  expect(messages[1]!.content).toContain("Hello");
-  expect(messages.at(-1)!.content).toMatch(/What is my cat called\?$/);
+  expect(messages[1]!.content).toBe("Hello");
+  expect(messages.at(-1)!.content).toBe("What is my cat called?");
   expect(text).toMatch(/^<memory>\n[\s\S]*Zerberus/);
-});
-
-it("The prompts of a conversation only grow, so that a provider's cache has them", async () => {
-  const { memory, address, turn } = conversation();
-  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
-  const first = await turn("What is my cat called?", "Zerberus.");
-  const second = await turn("And how old is it?", "Four.");
-  const third = await turn("Thanks", "You are welcome.");
-  expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
-  expect(third.messages.slice(0, second.messages.length)).toEqual(second.messages);
 });
 
 it("A prompt is the question alone, without a text, if nothing is known", async () => {

@@ -8,7 +8,7 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 import {
   isBlockText,
-  isMemoryBlock,
+  isMemoryMessage,
   isPlaceholder,
   isRecalled,
   lastOfPlaceholder,
@@ -105,7 +105,9 @@ export function withPlaceholders<Value>(
       if (isNext(at)) return [];
       let last = at;
       while (isNext(last + 1)) last += 1;
-      return [placeholderMessage(id, list[last]?.id)];
+      // Memory may be forgotten before the placeholder is read.
+      const kept = list.slice(at, last + 1).findLast(({ message }) => !isMemoryMessage(message));
+      return [placeholderMessage(id, kept?.id ?? id)];
     };
   });
 }
@@ -145,8 +147,8 @@ export function restoreRecalled<Value>(
 ): Value {
   const { view } = shown;
   const { places } = idsOf(shown);
-  // Without a block, the instructions before it.
-  const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
+  // Instructions, and the block among them.
+  const block = view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
     const others = new Set(list.map(({ id }) => id));
     for (const id of others) if (id !== undefined) loaded.add(id);
@@ -165,7 +167,7 @@ export function restoreRecalled<Value>(
   });
 }
 
-/** The messages of `view` behind a placeholder; a summary may cover the first of them by now. */
+/** The messages of `view` behind a placeholder; a summary may cover some of them by now. */
 function runOf(
   { id, message }: AnyMessage,
   view: readonly BaseMessage[],
@@ -173,8 +175,12 @@ function runOf(
 ) {
   const placeOf = (of: string | undefined) => (of === undefined ? -1 : (places.get(of) ?? -1));
   const start = placeOf(id);
-  if (message && isPlaceholder(message))
-    return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
+  if (message && isPlaceholder(message)) {
+    const last = placeOf(lastOfPlaceholder(message));
+    let end = last < 0 ? view.findIndex((each) => each.getType() !== "system") : last + 1;
+    while (isMemoryMessage(view[end])) end += 1;
+    return view.slice(Math.max(start, 0), Math.max(end, 0));
+  }
   const anew = view[start];
   return anew && isRecalled(anew) ? [anew] : undefined;
 }

@@ -2,22 +2,23 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { answeredCalls } from "../../conversation/answered-calls.js";
 import { parseInput } from "../../text/parse-input.js";
 import type { Recalled } from "../../turns/recalled.js";
-import { type InjectAs, turnMessages } from "../../turns/turn-messages.js";
-import { injectAsSchema } from "../run/node-options.js";
+import { type InjectAs, injectAsSchema, turnMessages } from "../../turns/turn-messages.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: one system message with the graph's own and the memory block,
- * then the epoch's messages, with each turn's additions before its user's message.
- * A call of an earlier turn that never got its result is followed by one that says so.
+ * The messages that an agent sees: the graph's own system messages as one, then the epoch's
+ * messages. Memory is messages of its own: the block before the user's message that opened the
+ * epoch, and what each turn adds before its own. The last message is what the user said. A call of
+ * an earlier turn that never got its result is followed by one that says so.
  * @param recalled from the recall node; without it, returns `state`
- * @param injectAs "user": puts the block before the user's message that opened the epoch.
- * @default "system"
+ * @param injectAs "system": the block ends the system message. "text": memory begins the user's
+ * text.
+ * @default "message"
  */
 export function modelView(
   state: readonly BaseMessage[],
   recalled: Recalled | null | undefined,
-  injectAs: InjectAs = "system",
+  injectAs: InjectAs = "message",
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);

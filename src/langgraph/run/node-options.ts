@@ -7,7 +7,7 @@ import { minTrustField } from "../../search/memory-filter.rule.js";
 import type { MemoryQuery } from "../../search/query-memories.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
-import type { InjectAs } from "../../turns/turn-messages.js";
+import { type InjectAs, injectAsSchema } from "../../turns/turn-messages.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
@@ -22,9 +22,11 @@ export interface TurnOptions {
    */
   readonly session?: "full" | "bounded" | undefined;
   /**
-   * Where the memory block goes: into the system message, or before the user's message that opened
-   * the epoch, which keeps the agent's own instructions the only system message.
-   * @default "system"; of `withMemory` "user", unless the state has system messages
+   * Where memory goes. "message": messages of their own, of the user's role and named "memory",
+   * before the user's, so that the last message is what the user said. "system": the block ends
+   * the system message. "text": memory begins the user's text, for servers that demand alternating
+   * roles or refuse `name`.
+   * @default "message"
    */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
@@ -63,8 +65,6 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
 type StateKeys<Update> = keyof {
   [Key in keyof Update as string extends Key ? never : Key]: unknown;
 };
-
-export const injectAsSchema: z.ZodType<InjectAs> = z.enum(["system", "user"]);
 
 export const turnOptionsSchema = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),

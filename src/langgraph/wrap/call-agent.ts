@@ -4,6 +4,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import { encodeMessage } from "../../text/message-codec.js";
+import { withAdvice } from "../../turns/explain-refusal.js";
 import {
   forgetfulSaver,
   restoreRecalled,
@@ -47,16 +48,15 @@ export function callAgent(
       kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept,
     );
     const said = own[messagesKey] as BaseMessage[];
-    // The agent's own instructions are invisible here: a block would be a second system message.
-    const {
-      injectAs = said.some((message) => message.getType() === "system") ? "system" : "user",
-    } = options;
-    const view = modelView(said, withoutRemoved(recalled, removed), injectAs);
+    const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
-    const output = await invokeStreamed(agent, input, agentConfig, shown);
+    const output = await withAdvice(
+      invokeStreamed(agent, input, agentConfig, shown),
+      options.injectAs,
+    );
 
     const { [messagesKey]: messages, ...others } = output;
     const changed = {

@@ -8,6 +8,7 @@ import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import type { RecallMode } from "../../search/retrieval-options.js";
 import { contentParts, messageText } from "../../text/message-text.js";
+import { withAdvice } from "../../turns/explain-refusal.js";
 import type { Recalled } from "../../turns/recalled.js";
 import type { InjectAs } from "../../turns/turn-messages.js";
 import { modelView } from "../nodes/model-view.js";
@@ -124,8 +125,8 @@ const brand = Symbol.for("AgentMiddleware");
 
 /**
  * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees
- * the summary, later messages, and the run's; the agent's state is unchanged. The block ends the
- * system message, or precedes the current user message. Put it first, so that it records what the
+ * the summary, later messages, and the run's; the agent's state is unchanged. Memory is messages of
+ * its own before the user's. Put it first, so that it records what the
  * others leave. Older tool results beyond `context.toolResultTokens` become a line each. Sets
  * Anthropic's cache breakpoints. An agent within a tool is recorded apart from the conversation.
  * LangChain's `summarizationMiddleware` takes over the summaries.
@@ -173,13 +174,14 @@ export function memoryMiddleware(
       const known = runs.get(config);
       // A run resumed after an interrupt starts here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
-      const view = shown({ ...request, messages }, recalled, options.injectAs ?? "system");
-      return await handler({
+      const view = shown({ ...request, messages }, recalled, options.injectAs);
+      const asked = {
         ...request,
         ...view,
         messages: withoutOldResults(view.messages, internalApi(memory).toolResultTokens()),
         model: withCacheBreakpoints(request.model),
-      });
+      };
+      return await withAdvice(handler(asked), options.injectAs);
     },
     async afterAgent(state, runtime) {
       const config = configOf(runtime);
@@ -276,9 +278,9 @@ function brokenCallReport(memory: Memory) {
 }
 
 /** Agents have one system message, so the block is appended. */
-function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs) {
+function shown(request: ModelRequest, recalled: Recalled | null, injectAs?: InjectAs) {
   const view = modelView(request.messages, recalled, injectAs);
-  const block = view.find(isMemoryBlock);
+  const block = view.find((message) => message.getType() === "system" && isMemoryBlock(message));
   if (block === undefined) return { messages: view };
   const { systemMessage } = request;
   const parts = [systemMessage, block].flatMap(({ content }) => contentParts(content));

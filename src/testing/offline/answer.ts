@@ -44,7 +44,7 @@ function allMemories(messages: readonly BaseMessage[]): string {
 }
 
 const listsMemories =
-  /^(?:## (?:User Profile|Unverified|Recent Context|Also Known)|\(memories for app: )/;
+  /^(?:## (?:User Profile|Unverified|Relevant to This Message|Recent Context|Also Known)|\(memories for app: )/;
 const otherHeading = /^(?:#|\[|Memory updates )/;
 
 function rememberedItems(message: BaseMessage): string[] {
