@@ -10,13 +10,17 @@ const noAnswer = "[This turn ended without an answer.]";
 /**
  * `messages` with one result directly after each call of the turns before the last: otherwise
  * providers refuse every later prompt. The last turn's calls may still be answered, and stay. Omits
- * results without a call, second results, and messages with a call that no result can name. A turn
- * without an answer, or with an empty one, gets one: providers refuse empty messages, and some chat
- * templates demand that roles alternate.
+ * results without a call, second results, and messages with a call that no result can name. An
+ * empty answer says that there is none: providers refuse empty messages.
  *
+ * @param alternates whether a question after one without an answer gets one before it: some chat
+ * templates demand that roles alternate.
  * @returns `messages` itself if nothing is wrong
  */
-export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+export function answeredCalls(
+  messages: readonly BaseMessage[],
+  alternates = false,
+): readonly BaseMessage[] {
   const lastTurn = messages.findLastIndex(opensTurn);
   const callers = callersOf(messages);
   const said = messages.filter((message) => awaitsAnswer(message) || isAnswer(message));
@@ -26,7 +30,7 @@ export function answeredCalls(messages: readonly BaseMessage[]): readonly BaseMe
       return Number(callers.get(message)) > lastTurn ? [message] : [];
     if (isEmptyAnswer(message)) return [ofMemory(new AIMessage(noAnswer), message)];
     if (place > lastTurn) return [message];
-    if (awaitsAnswer(message) && second.includes(message))
+    if (alternates && awaitsAnswer(message) && second.includes(message))
       return [ofMemory(new AIMessage(noAnswer), message, ".before"), message];
     const results = messages.filter((result) => callers.get(result) === place);
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];

@@ -5,7 +5,7 @@ import type { Runnable } from "@langchain/core/runnables";
 import { jsonReader, propertyOf } from "../text/plain-json.js";
 import { modelWith } from "./limited-model.js";
 import { textOf } from "./model-answer.js";
-import { isInability } from "./provider-error.js";
+import { refusesForm } from "./provider-error.js";
 
 export interface JsonQuestion {
   readonly model: BaseChatModel;
@@ -37,7 +37,7 @@ export async function askForJson(question: JsonQuestion): Promise<BaseMessage> {
       wayOf.set(client, at);
       return message;
     } catch (error) {
-      if (way === "words" || !isInability(error)) throw error;
+      if (way === "words" || !refusesForm(error)) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { MemoryError } from "../errors.js";
-import { isInability } from "./provider-error.js";
+import { refusesLimits } from "./provider-error.js";
 
 export interface ModelLimits {
   readonly temperature: number;
@@ -20,7 +20,7 @@ export async function askLimited<Result>(
   try {
     return await ask(limited);
   } catch (error) {
-    if (!MemoryError.is(error, "MODEL_FAILED") || !isInability(error)) throw error;
+    if (!MemoryError.is(error, "MODEL_FAILED") || !refusesLimits(error)) throw error;
     return ask(model);
   }
 }

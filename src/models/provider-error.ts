@@ -22,16 +22,27 @@ export function statusOf(error: unknown): number | undefined {
   return status ?? statusCode ?? cause?.status;
 }
 
-/** Of clients without structured output or with a parser, of servers whose models lack tools. */
-const inability =
-  /tool|function|schema|structured|response_?format|syntax|pars|temperature|max_?(?:completion_)?tokens/i;
-
-/** Whether a question in another form may be answered: by the status, else by the words. */
-export function isInability(error: unknown): boolean {
+/** Whether the provider refuses the request itself; null if the client does not say. */
+function isRefused(error: unknown): boolean | null {
   const status = statusOf(error);
-  if (status !== undefined) return [400, 404, 422, 501].includes(status);
-  return inability.test(String(MemoryError.is(error) ? error.cause : error));
+  return status === undefined ? null : [400, 404, 422, 501].includes(status);
 }
+
+const wordsOf = (error: unknown): string =>
+  String(MemoryError.is(error) ? error.cause : error).slice(0, 500);
+
+/** Of clients without structured output or with a parser, of servers whose models lack tools. */
+const ofForm = /tool|function|schema|structured|response_?format|syntax|pars/i;
+
+/** Whether the same question may be answered in another form. A prompt may be too long for any. */
+export const refusesForm = (error: unknown): boolean =>
+  isRefused(error) !== false && ofForm.test(wordsOf(error));
+
+const ofLimits = /temperature|max_?(?:completion_)?tokens/i;
+
+/** Whether the same question may be answered without limits. */
+export const refusesLimits = (error: unknown): boolean =>
+  isRefused(error) ?? ofLimits.test(wordsOf(error));
 
 /**
  * How long the provider asks to wait; null if it does not say. OpenAI and Anthropic send a header,

@@ -35,7 +35,7 @@ export function turnMessages(
 ): BaseMessage[] {
   const known = withoutCovered(state, recalled);
   const { instructions, talk: found, isSaid } = shownMessages(state, known);
-  const talk = answeredCalls(found);
+  const talk = answeredCalls(found, injectAs === "text");
   const current = talk.findLastIndex(opensTurn);
   // Without a user's message, the additions go into the block.
   const block = current < 0 ? memoryBlock(known) : standingBlock(known);

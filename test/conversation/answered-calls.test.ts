@@ -68,9 +68,9 @@ it("Any history becomes one that all providers accept, in its order, and then st
   forAll(fc.array(turn, { maxLength: 4 }), turn, (turns, last) => {
     const earlier = historyOf(turns);
     const asked = Object.assign(new HumanMessage("and now?"), { id: "now" });
-    const shown = answeredCalls([...earlier, asked]);
+    const shown = answeredCalls([...earlier, asked], true);
     expect(brokenBy(shown)).toBeNull();
-    expect(answeredCalls(shown)).toBe(shown);
+    expect(answeredCalls(shown, true)).toBe(shown);
     const own = shown.filter((message) => !isRecalled(message));
     const talk = (messages: readonly BaseMessage[]) => messages.filter((it) => !isResult(it));
     const kept = new Set(own);
@@ -104,6 +104,6 @@ it("Any history becomes one that all providers accept, in its order, and then st
     expect(direct.filter((it) => !kept.has(it))).toEqual([]);
     // The current turn may go on.
     const current = historyOf([last]).filter((it) => callsOf(it).length > 0);
-    expect(answeredCalls([...earlier, asked, ...current])).toEqual([...shown, ...current]);
+    expect(answeredCalls([...earlier, asked, ...current], true)).toEqual([...shown, ...current]);
   });
 });

@@ -94,25 +94,30 @@ const send = tool(() => interrupt("May I?"), {
 });
 
 type Thread = ReturnType<typeof newThread>;
+/** A server that demands alternating roles is given memory in the user's text. */
+const injectAsOf = (name: ProviderName) =>
+  name === "strict compatible" ? ("text" as const) : undefined;
+type InjectAs = ReturnType<typeof injectAsOf>;
 type Begin = (
   memory: Memory,
   origin: string,
   model: never,
+  injectAs: InjectAs,
 ) => (thread: Thread, messages: BaseMessage[]) => Promise<unknown>;
 
 const inGraph =
   (way: Way, keepsState: boolean): Begin =>
-  (memory, _, model) => {
+  (memory, _, model, injectAs) => {
     const saver = keepsState ? {} : { checkpointer: null };
-    const graph = agentIn(way, { memory, model, tools: [send], ...saver });
+    const graph = agentIn(way, { memory, model, tools: [send], injectAs, ...saver });
     return async (thread, messages) => (await graph).invoke({ messages }, thread);
   };
 
 const byPromptFor: Begin =
-  (memory, _, model: { invoke(prompt: object): Promise<BaseMessage> }) =>
+  (memory, _, model: { invoke(prompt: object): Promise<BaseMessage> }, injectAs) =>
   async (thread, [asked]) => {
     const query = asked!.text;
-    const { messages, shown } = await memory.promptFor({ ...addressOf(thread), query });
+    const { messages, shown } = await memory.promptFor({ ...addressOf(thread), query, injectAs });
     const answer = await model.invoke(messages);
     await memory.remember({ ...addressOf(thread), messages: [asked!, answer], shown });
   };
@@ -120,10 +125,10 @@ const byPromptFor: Begin =
 /** The AI SDK refuses calls without a result itself. */
 const byAISDK =
   (sendsAll: boolean): Begin =>
-  (memory, origin) => {
+  (memory, origin, _, injectAs) => {
     const said = new Map<Thread, ModelMessage[]>();
     return async (thread, given) => {
-      const middleware = memoryModelMiddleware(memory, addressOf(thread));
+      const middleware = memoryModelMiddleware(memory, { ...addressOf(thread), injectAs });
       const model = wrapLanguageModel({ model: aiSDKModel(origin), middleware });
       const earlier = (sendsAll && said.get(thread)) || [];
       const messages = [...earlier, ...given.map(asModelMessage)];
@@ -189,7 +194,7 @@ describe.each(providerNames)("after a broken call, on %s", (name) => {
     async (_, from, begin) => {
       const memory = db.memory();
       const { model, origin, exchanges } = await started(name);
-      const ask = begin(memory, origin, model);
+      const ask = begin(memory, origin, model, injectAsOf(name));
       const outcome: Record<string, unknown> = {};
       for (const [kind, broken] of Object.entries(kinds)) {
         const thread = newThread();
@@ -217,7 +222,7 @@ describe.each(providerNames)("after a broken call, on %s", (name) => {
     const logger = recordingLogger();
     const memory = db.memory({ logger });
     const { model, exchanges } = await started(name);
-    const graph = await agentIn(way, { memory, model, tools: [send] });
+    const graph = await agentIn(way, { memory, model, tools: [send], injectAs: injectAsOf(name) });
     const thread = newThread();
     for (const text of ["Hello.", "Send it.", "Never mind.", "Send it.", "Thanks."])
       await say(graph, text, thread);

@@ -22,5 +22,7 @@ export function modelView(
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);
-  return found ? turnMessages(state, found, injectAs) : [...answeredCalls(state)];
+  return found
+    ? turnMessages(state, found, injectAs)
+    : [...answeredCalls(state, injectAs === "text")];
 }
