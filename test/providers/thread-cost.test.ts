@@ -94,7 +94,8 @@ it.each(frontCases)(
       reasoningOptions[name],
     );
     const memory = db.memory();
-    const options = { memory, model: model as never, tools: [look] };
+    const injectAs = name === "strict compatible" ? ("text" as const) : undefined;
+    const options = { memory, model: model as never, tools: [look], injectAs };
     const agent: AnyGraph = await agentIn("middleware", options);
     const thread = newThread();
     const made: (readonly Exchange[])[] = [];
