@@ -45,11 +45,6 @@ export function eventNode(step: EventStep): EventNode {
   throw new MemoryError("INVALID_INPUT", `There is no step "${step}": ${eventSteps.join(", ")}.`);
 }
 
-/** Older events have the step in `node`. */
-export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
-
-export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
-
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;

@@ -4,7 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, storableDate, storableText } from "../text/parse-input.js";
-import { eventOps, eventPart, eventParts, eventStep, eventSteps } from "./event-log.js";
+import { eventOps, eventParts, eventSteps } from "./event-log.js";
 
 /** Keys of counts. "day" is the day in UTC, as "2030-05-01". */
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
@@ -22,8 +22,8 @@ export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & 
 
 const columns: Readonly<Record<EventField, Sql>> = {
   op: sql`e.op`,
-  node: eventPart,
-  step: eventStep,
+  node: sql`e.node`,
+  step: sql`e.step`,
   status: sql`e.status`,
   category: sql`e.category`,
   detail: sql`e.detail`,
@@ -93,7 +93,7 @@ async function listEvents(
 ): Promise<RecordedEvent[]> {
   const rows = await db.query<Row>(sql`
     select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
-      e.run_id as "runId", ${eventPart} as node, ${eventStep} as step,
+      e.run_id as "runId", e.node, e.step,
       e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity,
       e.created_at as at
     from ${db.schema}.event e
