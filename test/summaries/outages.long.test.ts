@@ -21,7 +21,11 @@ function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
       return { structured: { reasoning: "…", summary: `summary ${index}` } };
     },
   });
-  return { model, reached, memory: summaryMemory(db, { model, config: { upkeep: { retryDelayMs: 0, ...upkeep } } }) };
+  return {
+    model,
+    reached,
+    memory: summaryMemory(db, { model, config: { upkeep: { retryDelayMs: 0, ...upkeep } } }),
+  };
 }
 
 describe("summaries after an outage", () => {
