@@ -133,6 +133,9 @@ function visibleTo(scope: Scope | undefined, request: ConsentRequest): ConsentRe
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
+const askAgainAt = (db: Connection): Sql =>
+  sql`${db.now()} + ${askAgainMs} * interval '1 millisecond'`;
+
 /** Requests to ask about by an interrupt. */
 export interface ConsentAsk extends ThreadAddress {
   /** The same when the interrupted run resumes, another one in a new run. */
@@ -160,7 +163,7 @@ export async function askConsents(db: Connection, ask: ConsentAsk): Promise<Cons
     ),
     asked as (
       update ${table} c
-      set asked_in = ${threadId}, asked_by = ${taskId}, ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'
+      set asked_in = ${threadId}, asked_by = ${taskId}, ask_at = ${askAgainAt(db)}
       from due where c.ref = due.ref
       returning c.ref
     )
@@ -172,7 +175,7 @@ export async function askConsents(db: Connection, ask: ConsentAsk): Promise<Cons
 
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {
   await db.query(sql`
-    update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'
+    update ${db.schema}.consent_request c set ask_at = ${askAgainAt(db)}
     where c.id = ${uuidOf(id)}::uuid and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
 }
 

@@ -24,15 +24,20 @@ export function answeredCalls(
   const lastTurn = messages.findLastIndex(opensTurn);
   const callers = callersOf(messages);
   const said = messages.filter((message) => awaitsAnswer(message) || isAnswer(message));
-  const second = said.filter((message, at) => at > 0 && !isAnswer(said[at - 1] ?? message));
+  const second = new Set(
+    said.filter((message, at) => at > 0 && !isAnswer(said[at - 1] ?? message)),
+  );
+  const resultsAt = new Map<number, BaseMessage[]>();
+  for (const [result, place] of callers)
+    resultsAt.set(place, [...(resultsAt.get(place) ?? []), result]);
   const mended = messages.flatMap((message, place) => {
     if (message.getType() === "tool")
       return Number(callers.get(message)) > lastTurn ? [message] : [];
     if (isEmptyAnswer(message)) return [ofMemory(new AIMessage(noAnswer), message)];
     if (place > lastTurn) return [message];
-    if (alternates && awaitsAnswer(message) && second.includes(message))
+    if (alternates && awaitsAnswer(message) && second.has(message))
       return [ofMemory(new AIMessage(noAnswer), message, ".before"), message];
-    const results = messages.filter((result) => callers.get(result) === place);
+    const results = resultsAt.get(place) ?? [];
     return isAnswerable(message) ? [message, ...results, ...missing(message, results)] : [];
   });
   const isSame = mended.length === messages.length && mended.every((it, at) => it === messages[at]);

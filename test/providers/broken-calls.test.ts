@@ -11,6 +11,7 @@ import { addressOf, newThread, say } from "../langgraph/conversation.js";
 import { agentIn, type Way, ways } from "../langgraph/ways.js";
 import {
   aiSDKModel,
+  injectAsOf,
   type ProviderName,
   providerNames,
   useProviders,
@@ -94,15 +95,11 @@ const send = tool(() => interrupt("May I?"), {
 });
 
 type Thread = ReturnType<typeof newThread>;
-/** A server that demands alternating roles is given memory in the user's text. */
-const injectAsOf = (name: ProviderName) =>
-  name === "strict compatible" ? ("text" as const) : undefined;
-type InjectAs = ReturnType<typeof injectAsOf>;
 type Begin = (
   memory: Memory,
   origin: string,
   model: never,
-  injectAs: InjectAs,
+  injectAs: ReturnType<typeof injectAsOf>,
 ) => (thread: Thread, messages: BaseMessage[]) => Promise<unknown>;
 
 const inGraph =

@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from "vitest";
 import { addressOf, newThread } from "../langgraph/conversation.js";
 import {
+  injectAsOf,
   type ProviderName,
   providerNames,
   reasoningOptions,
@@ -70,8 +71,14 @@ export function conversationsOf(cases: readonly Case[]): void {
     const thread = newThread();
     const address = addressOf(thread);
     // Its template refuses two messages of one role in a row.
-    const injectAs = name === "strict compatible" ? ("text" as const) : undefined;
-    const talk = await talkIn(way, { memory, model, origin, thread, session, injectAs });
+    const talk = await talkIn(way, {
+      memory,
+      model,
+      origin,
+      thread,
+      session,
+      injectAs: injectAsOf(name),
+    });
     const shown: unknown[] = [];
     const firsts: number[] = [];
     for (const [turn, text] of turns.entries()) {

@@ -7,6 +7,7 @@ import { type AnyGraph, addressOf, newThread } from "../langgraph/conversation.j
 import { agentIn } from "../langgraph/ways.js";
 import {
   aiSDKModel,
+  injectAsOf,
   providerNames,
   reasoningOptions,
   useProviders,
@@ -94,8 +95,7 @@ it.each(frontCases)(
       reasoningOptions[name],
     );
     const memory = db.memory();
-    const injectAs = name === "strict compatible" ? ("text" as const) : undefined;
-    const options = { memory, model: model as never, tools: [look], injectAs };
+    const options = { memory, model: model as never, tools: [look], injectAs: injectAsOf(name) };
     const agent: AnyGraph = await agentIn("middleware", options);
     const thread = newThread();
     const made: (readonly Exchange[])[] = [];

@@ -76,6 +76,10 @@ export const reasoningOptions: Partial<Record<ProviderName, Record<string, unkno
   anthropic: { thinking: { type: "enabled", budget_tokens: 1_024 }, maxTokens: 2_048 },
 };
 
+/** A server that demands alternating roles is given memory in the user's text. */
+export const injectAsOf = (name: ProviderName) =>
+  name === "strict compatible" ? ("text" as const) : undefined;
+
 /** Starts providers that end with the test. `options` are those of the LangChain model. */
 export function useProviders() {
   const running: RunningProvider[] = [];
