@@ -16,7 +16,7 @@ import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { filesIn, sourceOf, withReferences } from "../text/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { isSubstantive } from "../text/is-substantive.js";
-import { messageOf, plainMessage } from "../text/message-codec.js";
+import { messageOf, type PlainMessage, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
@@ -43,13 +43,14 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/**
- * The role is "other" for text that others wrote as the user.
- * @throws MemoryError `INVALID_INPUT` for an id
- */
+/** @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
-  const serialised = JSON.stringify(plain);
+  return newMessageOf(plain, JSON.stringify(plain), threadId);
+}
+
+/** The role is "other" for text that others wrote as the user. */
+function newMessageOf(plain: PlainMessage, serialised: string, threadId: string): NewMessage {
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
   const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
@@ -126,7 +127,7 @@ type Captions = ReadonlyMap<string, string>;
 export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
-  threadId?: string,
+  threadId = "",
   captions: Captions = new Map(),
 ) {
   const referring = messages.map((message) =>
@@ -136,7 +137,11 @@ export async function newMessages(
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const message of redacted) {
-    made.push(toNewMessage(message, threadId));
+    const plain = plainMessage(message);
+    const serialised = JSON.stringify(plain);
+    // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
+    await pause();
+    made.push(newMessageOf(plain, serialised, threadId));
     await pause();
   }
   return made;

@@ -226,7 +226,7 @@ describe("a secret anywhere in a message", () => {
       content: [
         { type: "text", text: `I am ${hidden}`, annotations: [args] },
         { type: "image_url", image_url: { url: `data:image/png;base64,${hidden}`, note: args } },
-        { type: "custom", body: artifact, [hidden]: kwargs },
+        { type: "custom", body: { artifact }, [hidden]: kwargs },
         { type: "file", mime_type: "text/plain", data: hidden, metadata },
       ],
       name: hidden,
