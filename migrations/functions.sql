@@ -69,10 +69,9 @@ language plpgsql stable parallel safe rows 1 as $$
           )
           order by p.valid_from desc limit 1
         ) p on true
-        where not coalesce(m.state in ('superseded', 'merged') and exists (
-          select from mnemograph.change_log o
-          where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since
-        ), false)
+        where l.event in ('deleted', 'soft_deleted') or l.event = 'merged' and m.state = 'active'
+          -- What an epoch shows stands there in the same words.
+          or m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at) and (l.memory_id = any (shown_ids)) is not true
       ),
       best as (
         select l.*, case
@@ -130,7 +129,7 @@ $$;
 
 -- What earlier turns of an epoch were told beside memories, in words: `turns` has for each its message and its `shown.news`. What is
 -- not there any more is left out.
-create or replace function mnemograph.told_news_1(owners bigint[], of_owner bigint, turns json) returns json
+create or replace function mnemograph.told_news_1(owners bigint[], of_owner bigint, turns json, asked_at timestamptz) returns json
 language plpgsql stable parallel safe as $$
   begin
     return array_to_json(array(
@@ -162,6 +161,10 @@ language plpgsql stable parallel safe as $$
           from json_array_elements(t.value -> 1 -> 'unread') with ordinality u (value, place)
           join mnemograph.message m on m.thread_ref = (u.value ->> 0)::bigint and m.seq = (u.value ->> 1)::integer
           join mnemograph.thread h on h.id = m.thread_ref and h.owner_ref = of_owner
+          where not exists (
+            select from mnemograph.memory_source s join mnemograph.memory e on e.ref = s.memory_ref
+            where s.thread_ref = m.thread_ref and s.seq = m.seq and (e.state in ('superseded', 'soft_deleted') or e.expires_at <= asked_at)
+          )
           order by u.place
         )
       )

@@ -193,7 +193,7 @@ function recallStatement(
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, address, most.unread)} as unread,
-      ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation)) as told,
+      ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation), ${db.now()}) as told,
       ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
       ${foundMemories} as found, (

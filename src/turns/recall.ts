@@ -185,15 +185,17 @@ function recalledOf(
 }
 
 /**
- * Whether an open epoch has to end: what it told is gone, it cannot say what a value was replaced
- * by, or what became known since is over budget and more important than what it shows.
+ * Whether an open epoch has to end: what it told is gone, it shows a value without what replaced
+ * it, or what became known since is over budget and more important than what it shows.
  */
 function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
   const opened = found.conversation?.epoch;
   if (!opened) return false;
-  const isUntold = found.changes
-    .slice(changes.top.length)
-    .some(({ insteadId }) => insteadId !== null);
+  const told = [...found.told.flatMap((turn) => turn.changes), ...changes.top];
+  const replacedIds = new Set(told.map(({ insteadId }) => insteadId));
+  const isUntold = opened.lines.some(
+    ([, id]) => id !== null && found.shown.get(id)?.state === "superseded" && !replacedIds.has(id),
+  );
   if (isNewsGone(found) || isUntold) return true;
   if (epoch.addedOmitted === 0) return false;
   const shownIds = new Set(opened.lines.map(([, id]) => id));

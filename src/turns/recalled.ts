@@ -194,7 +194,11 @@ function earlierInEpoch({
       ]),
     );
   const added = lines.filter((line) => !isBlocks(line) && line.part !== "told");
-  const turns = new Set([...added, ...told].map(({ messageId }) => messageId));
+  const adding = new Set([...added, ...told].map(({ messageId }) => messageId));
+  // In the order of the conversation, whatever they added.
+  const turns = new Set(
+    (conversation?.epoch?.lines ?? []).flatMap(([id]) => (adding.has(id) ? [id] : [])),
+  );
   const earlier = [...turns].map((messageId): EarlierAdditions => {
     const its = told.find((turn) => turn.messageId === messageId);
     const { since = 0, count = 0, omitted = 0, day = null } = its?.news ?? {};

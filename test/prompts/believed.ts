@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { Preset } from "../../src/conversation/context-options.js";
+import type { TestDatabase } from "../support/test-database.js";
+import { histories } from "./histories.js";
+import { type Folds, playHistory } from "./play-history.js";
+
+export interface HowMany {
+  readonly atLeast: number;
+  /** Goes on until so much processor time is used. @default stops at once */
+  readonly processorMs?: number;
+}
+
+const batch = 2;
+
+/**
+ * Plays random histories, and prints how many, the seed that repeats them, and why prompts did not
+ * begin with the one before. A failure tells what happened in its history, turn by turn.
+ */
+export async function playHistories(db: TestDatabase, preset: Preset, howMany: HowMany) {
+  const { atLeast, processorMs = 0 } = howMany;
+  const seed = fc.readConfigureGlobal()?.seed ?? Date.now() % 2 ** 31;
+  const start = process.cpuUsage();
+  const usedMs = () => {
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1_000;
+  };
+  const folds: Folds = {};
+  let count = 0;
+  for (; count < atLeast || usedMs() < processorMs; count += batch) {
+    const property = fc.asyncProperty(histories(preset), async (history) => {
+      for (const [reason, times] of Object.entries(await playHistory(db, history)))
+        folds[reason as keyof Folds] = (folds[reason as keyof Folds] ?? 0) + times;
+    });
+    // Shorter histories would take minutes to find, and tell little more.
+    const run = await fc.check(property, {
+      ...{ numRuns: batch, seed: seed + count, endOnFailure: true },
+    });
+    if (run.failed) throw new Error(`Seed ${seed + count}: ${run.errorInstance}`);
+  }
+  const figures = { seed, processorMs: Math.round(usedMs()), folds };
+  console.log(`${count} histories (${preset}): ${JSON.stringify(figures)}`);
+  expect(folds["the first one"]).toBeGreaterThanOrEqual(count);
+}
