@@ -86,6 +86,7 @@ async function figuresOf(database: BenchDatabase, logs: PromptLogs) {
       "summarizationMiddleware",
     ),
     sharedPrefix: figures(({ agent }) => agent.sharedPrefix),
+    believedMissing: Object.values(logs).reduce((sum, log) => sum + log.believedMissing, 0),
     lastPromptTokens: figures(({ agent }) => agent.lastTokens),
     backgroundTokens: figures(({ background }) => background.tokens),
     backgroundCalls: figures(({ background }) => background.calls),

@@ -9,12 +9,14 @@ import {
   type Logger,
   type Memory,
   type MemoryConfig,
+  type MemoryItem,
   type MemoryOptions,
   memoryMiddleware,
 } from "../../src/index.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { believes, isAlwaysShown, readPrompt } from "../../test/support/prompt-reader.js";
 import { addMemories } from "../bench-memory.js";
-import { type PromptLog, recordingModel, tokensIn } from "./prompt-log.js";
+import { type PromptLog, recordingModel, textsIn, tokensIn } from "./prompt-log.js";
 import { memories, textOf } from "./words.js";
 
 export const agentKind = "agent";
@@ -73,7 +75,7 @@ export const peerNames = Object.keys(peers) as Peer[];
  * only.
  */
 export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog> {
-  const log: PromptLog = { turn: 1, calls: [] };
+  const log: PromptLog = { turn: 1, believedMissing: 0, calls: [] };
   await converse(log, [peers[name](log)].flat(), setting);
   const last = promptsOf(log).at(-1) ?? "";
   const kept = setting.words.filter((text) => last.includes(text)).length;
@@ -86,10 +88,22 @@ export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog>
  * that were added.
  */
 export async function withMnemograph(setting: Setting): Promise<PromptLog> {
-  const log: PromptLog = { turn: 1, calls: [] };
+  const log: PromptLog = { turn: 1, believedMissing: 0, calls: [] };
   await withMemoryOf(setting, log, async (memory) => {
-    await converse(log, [memoryMiddleware(memory)], setting, () => settled(log));
+    let known: readonly MemoryItem[] = [];
+    await converse(log, [memoryMiddleware(memory)], setting, {
+      async before() {
+        known = await memory.memories.list({ scope, limit: 1_000 });
+      },
+      async after() {
+        const read = readPrompt(textsIn(promptsOf(log).at(-1) ?? ""));
+        const missing = known.filter((each) => isAlwaysShown(each) && !believes(read, each));
+        log.believedMissing += missing.length;
+        await settled(log);
+      },
+    });
     await memory.idle();
+    ok(setting.memories === 0 || known.some(isAlwaysShown), "Nothing had to be shown.");
     for (const [turn, prompt] of promptsOf(log).entries()) {
       const shown = memoriesIn(prompt);
       ok(
@@ -106,7 +120,7 @@ export async function withMnemograph(setting: Setting): Promise<PromptLog> {
  */
 export async function toolLoopTokens(setting: Setting): Promise<number> {
   const calls = 20;
-  const log: PromptLog = { turn: 1, calls: [] };
+  const log: PromptLog = { turn: 1, believedMissing: 0, calls: [] };
   const reply = (_: unknown, part: number) =>
     part < calls ? { toolCalls: [{ name: "read_part", args: { part } }] } : "I have read it.";
   let read = 0;
@@ -166,14 +180,15 @@ async function converse(
   log: PromptLog,
   middleware: readonly object[],
   { words, answerTokens }: Setting,
-  afterTurn: () => Promise<void> = async () => {},
+  { before, after }: { before?(): Promise<void>; after?(): Promise<void> } = {},
 ): Promise<void> {
   const reply = (_: unknown, call: number) => textOf(`Answer ${call + 1}`, call, answerTokens);
   const agent = agentOf(recordingModel(log, reply, agentKind), middleware);
   for (const [index, text] of words.entries()) {
     log.turn = index + 1;
+    await before?.();
     await agent.invoke({ messages: [new HumanMessage(text)] }, run);
-    await afterTurn();
+    await after?.();
   }
   const prompts = promptsOf(log);
   ok(prompts.length === words.length, `${prompts.length} prompts for ${words.length} turns.`);

@@ -6,6 +6,8 @@ import { ScriptedChatModel, type ScriptedReplyFunction } from "../../src/testing
  */
 export interface PromptLog {
   turn: number;
+  /** How often a prompt lacked a memory that is shown whatever is asked. */
+  believedMissing: number;
   readonly calls: { readonly turn: number; readonly kind: string; readonly prompt: string }[];
 }
 
@@ -29,6 +31,10 @@ function callsOf(message: BaseMessage): string {
     (message as { tool_calls?: readonly { name: string; args: object }[] }).tool_calls ?? [];
   return calls.map(({ name, args }) => `\n${name} ${JSON.stringify(args)}`).join("");
 }
+
+/** The texts of a recorded prompt's messages. */
+export const textsIn = (prompt: string): string[] =>
+  prompt.split(separator).map((message) => message.slice(message.indexOf("\n") + 1));
 
 /** A recorded prompt, for people to read. */
 export const readable = (prompt: string) => prompt.replaceAll(separator, "\n────── ").trim();

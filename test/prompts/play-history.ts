@@ -5,7 +5,7 @@ import type { Preset } from "../../src/conversation/context-options.js";
 import type { MemoryItem } from "../../src/index.js";
 import { type AnyGraph, streamed } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
-import { readPrompt } from "../support/prompt-reader.js";
+import { isAlwaysShown, readPrompt } from "../support/prompt-reader.js";
 import type { TestDatabase } from "../support/test-database.js";
 import { does, pickFact, textOf, wordIn, wordsIn } from "./deeds.js";
 import type { Deed, History, Turn } from "./histories.js";
@@ -23,8 +23,6 @@ export type Fold =
 
 export type Folds = Partial<Record<Fold, number>>;
 
-const shownWhole = ["profile", "preferences", "constraints", "instructions"];
-const minSlotImportance = 2.5;
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
 
 /**
@@ -215,11 +213,9 @@ function promptOf(messages: readonly BaseMessage[], known: MemoryItem[], now: nu
   const texts = messages.map((message) => `${message.getType()}: ${message.text}`);
   const holds = new Map<string, Held>();
   for (const memory of known) {
-    const { id, importance, pinned, text, kind, category, key, expiresAt } = memory;
+    const { id, importance, pinned, text, kind, expiresAt } = memory;
     const state = expiresAt && expiresAt.getTime() <= now ? "soft_deleted" : memory.state;
-    const isSlot = key !== null && importance >= minSlotImportance;
-    const isAlways =
-      state === "active" && (pinned || kind === "note" || shownWhole.includes(category) || isSlot);
+    const isAlways = isAlwaysShown({ ...memory, state });
     holds.set(wordIn(text), { id, state, importance, pinned, text, kind, isAlways });
   }
   return { texts, read: readPrompt(messages.map(({ text }) => text)), holds };

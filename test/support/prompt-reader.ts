@@ -1,3 +1,5 @@
+import type { MemoryItem } from "../../src/index.js";
+
 /** What memory says in a prompt, in its order. */
 export interface MemoryClaim {
   /** The heading that it stands under, or "changes" for a line of the delta header. */
@@ -41,6 +43,29 @@ export function readPrompt(texts: readonly string[]): ReadPrompt {
     saysMore: blocks.some((block) => /more memor(?:y is|ies are) not shown/.test(block)),
   };
 }
+
+const shownWhole = ["profile", "preferences", "constraints", "instructions"];
+const minSlotImportance = 2.5;
+
+/** Whether prompts have it whatever is asked, by the default settings. */
+export function isAlwaysShown({
+  kind,
+  state,
+  category,
+  key,
+  importance,
+  pinned,
+}: Pick<MemoryItem, "kind" | "state" | "category" | "key" | "importance" | "pinned">): boolean {
+  if (state !== "active") return false;
+  const isSlot = key !== null && importance >= minSlotImportance;
+  return pinned || kind === "note" || shownWhole.includes(category) || isSlot;
+}
+
+/** Whether a reader of the prompt believes what `memory` says: its text, or its key and value. */
+export const believes = (
+  { believed }: ReadPrompt,
+  { text, key, value }: Pick<MemoryItem, "text" | "key" | "value">,
+): boolean => believed.some((words) => words.includes(text) || words.includes(`${key}: ${value}`));
 
 /** The parts of a message that memory wrote: a user's words may stand behind them. */
 function memoryIn(text: string): string[] {
