@@ -69,9 +69,20 @@ language plpgsql stable parallel safe rows 1 as $$
           )
           order by p.valid_from desc limit 1
         ) p on true
-        where l.event in ('deleted', 'soft_deleted') or l.event = 'merged' and m.state = 'active'
+        where case
+          when l.event in ('deleted', 'soft_deleted') then true
+          -- In the words of the one that is left, unless that has a change of its own.
+          when m.state in ('superseded', 'merged') then l.event <> 'created' and exists (
+            select from mnemograph.memory n
+            where n.id = m.superseded_by and n.state = 'active' and (n.expires_at is null or n.expires_at > asked_at)
+          ) and not exists (
+            select from mnemograph.change_log o
+            where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since
+          )
           -- What an epoch shows stands there in the same words.
-          or m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at) and (l.memory_id = any (shown_ids)) is not true
+          else m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
+            and (l.event = 'merged' or (l.memory_id = any (shown_ids)) is not true)
+        end
       ),
       best as (
         select l.*, case
