@@ -16,6 +16,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { parseInput, storableText } from "../text/parse-input.js";
+import { recallForTask } from "../turns/recall.js";
 
 const label = storableText.nullish();
 
@@ -62,6 +63,7 @@ export function createInternalApi(
     toolResultTokens: () => config.context.toolResultTokens,
     asksConsent: (way) => void consent.ways.add(way),
     askConsents: (ask) => askConsents(db, ask),
+    recallForTask: (input) => recallForTask(runtime, input),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
     },

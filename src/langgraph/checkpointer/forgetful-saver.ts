@@ -80,8 +80,16 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
         : member;
     },
   });
+  storedIn.set(forgetful, storedIn.get(saver) ?? saver);
   return { saver: forgetful, hasLoaded: () => hasLoaded, loaded };
 }
+
+/** The saver in which each forgetful one stores. */
+const storedIn = new WeakMap<BaseCheckpointSaver, BaseCheckpointSaver>();
+
+/** `saver` for a graph that shares no messages with the graph around it. */
+export const unsharedSaver = (saver: BaseCheckpointSaver): BaseCheckpointSaver =>
+  storedIn.get(saver) ?? saver;
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
 export function withPlaceholders<Value>(

@@ -9,11 +9,13 @@ import {
   forgetfulSaver,
   restoreRecalled,
   type ShownView,
+  unsharedSaver,
   withPlaceholders,
 } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
+import { isWithinTool } from "../run/run-identity.js";
 import {
   fromState,
   type MemoryState,
@@ -77,7 +79,8 @@ export function callAgent(
   };
 }
 
-function withoutRecalled(
+/** The config of a run whose checkpoints hold nothing recalled. */
+export function withoutRecalled(
   agent: AgentGraph,
   config: LangGraphRunnableConfig,
   shown: ShownView,
@@ -89,7 +92,10 @@ function withoutRecalled(
   if (typeof saver !== "object" || saver === null)
     return { agentConfig: config, isSeen: () => true };
   const turnChannel = saver === inherited ? messagesKey : undefined;
-  const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
+  // A tool gives a task: a resumed run must not find there what the agent around it was shown.
+  const given = saver as BaseCheckpointSaver;
+  const own = isWithinTool(config) ? unsharedSaver(given) : given;
+  const forgetful = forgetfulSaver(own, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) =>
