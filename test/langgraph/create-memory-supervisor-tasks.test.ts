@@ -1,11 +1,15 @@
 import { inspect } from "node:util";
+import type { BaseMessage } from "@langchain/core/messages";
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
+import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { useProviders } from "../support/providers/clients.js";
+import type { Script } from "../support/providers/provider.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import {
   delegates,
   newThread,
@@ -19,7 +23,7 @@ import {
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { watchedPool } from "../support/watched-pool.js";
-import { chatAgent, lines, streamed } from "./conversation.js";
+import { answering, lines, streamed } from "./conversation.js";
 
 const db = useTestDatabase();
 const start = useProviders();
@@ -28,6 +32,7 @@ const allowlists = {
   supervisor: ["profile", "constraints"],
   planner: ["constraints", "tasks"],
   executor: ["constraints", "preferences", "interests"],
+  reader: ["constraints"],
 };
 const allergy = "The user is allergic to peanuts.";
 
@@ -50,7 +55,7 @@ async function knownUser(memory: Memory) {
     ],
     { scope },
   );
-  return { config, address, scope, allergyId: first!.id };
+  return { config, address, scope, allergyId: first!.id! };
 }
 
 const words = ["peanuts", "Quito", "zinc", "Timbuktu", "fossils"];
@@ -65,12 +70,29 @@ function asking() {
   );
   const planner = scripted("the plan");
   const executor = scripted({ toolCalls: [{ name: "ask", args: {} }] }, "Bought.");
-  const tools = [plainTool("ask", () => `answer: ${interrupt("Which?")}`)];
   return {
     models: { model, planner, executor },
-    team: { model, planner: { model: planner }, executor: { model: executor, tools } },
+    team: { model, planner: { model: planner }, executor: { model: executor, tools: [asks] } },
   };
 }
+
+const asks = plainTool("ask", () => `answer: ${interrupt("Which?")}`);
+
+/** Subagents that ask before they answer, some of them with memory of their own. */
+const readers: Record<string, (model: ScriptedChatModel, memory: Memory) => Subagent> = {
+  "a definition": (model) => ({ model, tools: [asks] }),
+  "a result of createAgent": (model) => createAgent({ model, tools: [asks] }),
+  "an agent with memoryMiddleware": (model, memory) =>
+    createAgent({
+      model,
+      tools: [asks],
+      middleware: [memoryMiddleware(memory, { agent: "reader" })],
+    }),
+  "an agent within withMemory": (model, memory) =>
+    withMemory(createAgent({ model, tools: [asks] }), memory, {
+      agent: "reader",
+    }).compile() as never,
+};
 
 describe("a supervisor's subagent", () => {
   it.each(["message", "system", "text"] as const)(
@@ -87,6 +109,11 @@ describe("a supervisor's subagent", () => {
         streamMode: ["values", "updates", "messages", "custom"],
         subgraphs: true,
       });
+      const streamedBy = (chunks as [string[], string, { messages?: BaseMessage[] }][]).flatMap(
+        ([namespace, mode, { messages }]) =>
+          mode === "values" && messages && namespace.join().includes("planner:") ? [messages] : [],
+      );
+      expect(lines(streamedBy.at(-1)!)).toEqual(["human: Plan a dinner.", "ai: the plan"]);
       const { messages } = await graph.invoke(new Command({ resume: "both" }), config);
 
       expect(lines(messages).slice(-3)).toEqual(["tool: the plan", "tool: Bought.", "ai: Done."]);
@@ -114,7 +141,123 @@ describe("a supervisor's subagent", () => {
       // What was known is where it was: no checkpoint and no record of a turn has it.
       expect(await findEverywhere(db, "Timbuktu")).toEqual(before);
       for (const word of words)
-        expect(Object.keys(await findEverywhere(db, word))).not.toContain("checkpoint_blobs");
+        expect(Object.keys(await findEverywhere(db, word)).join()).not.toContain("checkpoint");
     },
   );
+
+  it.each(["message", "system", "text"] as const)(
+    "A subagent that keeps its messages is not shown what was forgotten since its last task (as %s)",
+    async (injectAs) => {
+      const memory = db.memory();
+      const { config, scope, allergyId } = await knownUser(memory);
+      const planner = answering();
+      const graph = await supervise({
+        memory,
+        injectAs,
+        model: scripted(
+          ...["first", "second"].flatMap((task) => [delegates(["planner", task]), "Ok."]),
+        ),
+        planner: stateful(planner),
+      });
+      await graph.invoke(says("Go."), config);
+      await memory.memories.remove(allergyId, { scope });
+      await graph.invoke(says("Go on."), config);
+      const [first, second] = planner.calls.map(shown);
+      expect(knownIn(first!)).toEqual(["peanuts", "Quito", "zinc", "Timbuktu"]);
+      expect(knownIn(second!)).toEqual(["Quito", "zinc", "Timbuktu"]);
+      expect(second!.join("\n").match(/# Long-term Memory/g)).toHaveLength(1);
+      expect(second!.join("\n")).toMatch(/first\nai: answer 1\n[\s\S]*second$/);
+    },
+  );
+
+  it.each(Object.keys(readers))(
+    "A subagent is shown its memory once, by one recall: %s",
+    async (kind) => {
+      const { pool, statements } = watchedPool(db.pool);
+      const memory = db.memory({ database: pool, config: { allowlists } });
+      const { config } = await knownUser(memory);
+      const reader = scripted({ toolCalls: [{ name: "ask", args: {} }] }, "Read.");
+      const model = scripted(delegates(["reader", "Read."]), "Done.");
+      const graph = await supervise({
+        memory,
+        model,
+        agents: [{ name: "reader", description: "Reads.", agent: readers[kind]!(reader, memory) }],
+      });
+      statements.length = 0;
+      await graph.invoke(says("Go."), config);
+      const recalls = () =>
+        statements.filter(({ text }) => text.includes("known_memories_1")).length;
+      expect(recalls()).toBe(2);
+      await graph.invoke(new Command({ resume: "this" }), config);
+      expect(reader.calls.length).toBe(2);
+      for (const call of reader.calls)
+        expect(
+          shown(call)
+            .join("\n")
+            .match(/allergic to peanuts/g),
+        ).toHaveLength(1);
+      expect(shown(reader.calls[1]).slice(0, -2)).toEqual(shown(reader.calls[0]));
+    },
+  );
+
+  it.each([
+    { memoryMode: "passive" as const },
+    { injectAs: "text" as const, limits: { retrieval: { budgetTokens: 50 } } },
+  ])("A subagent is shown no more than %j allows", async ({ limits, ...options }) => {
+    const memory = db.memory({ config: limits });
+    const { config } = await knownUser(memory);
+    const planner = scripted("the plan");
+    const model = scripted(delegates(["planner", "Plan."]), "Done.");
+    const graph = await supervise({ memory, model, planner: { model: planner }, ...options });
+    await graph.invoke(says("Go."), config);
+    expect(shownTalk(planner.calls[0])).toEqual(["human: Plan."]);
+  });
+
+  it("A task goes on without memory if recall fails, and its failure is reported once", async () => {
+    const logger = recordingLogger();
+    const memory = db.memory({ logger });
+    const { config } = await knownUser(memory);
+    const rename = (from: string, to: string) =>
+      db.pool.query(`alter function "${db.schema}".${from} rename to ${to}`);
+    const planner = scripted("the plan");
+    const model = new ScriptedChatModel({
+      replies: [
+        async () => {
+          await rename("known_memories_1", "broken");
+          return delegates(["planner", "Plan."]);
+        },
+        async () => {
+          await rename("broken", "known_memories_1");
+          return "Done.";
+        },
+      ],
+    });
+    const graph = await supervise({ memory, model, planner: { model: planner } });
+    const { messages } = await graph.invoke(says("Go."), config);
+    expect(lines(messages).slice(-2)).toEqual(["tool: the plan", "ai: Done."]);
+    expect(shownTalk(planner.calls[0])).toEqual(["human: Plan."]);
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
+      expect.stringMatching(/^error: recall failed for .* the turn goes on without it/),
+    ]);
+  });
+
+  it("Servers that demand alternating roles take a task with memory in its text", async () => {
+    const script: Script = (_, index) =>
+      index > 0 ? "So it is." : { calls: [{ name: "planner", args: { task: "A plan." } }] };
+    const { model, exchanges } = await start("strict compatible", script);
+    const memory = db.memory();
+    const { config } = await knownUser(memory);
+    const team = { planner: undefined, executor: undefined, prompt: undefined };
+    const graph = await supervise({ memory, model, injectAs: "text", ...(team as object) });
+    await graph.invoke(says("Plan it."), config);
+    expect(exchanges.flatMap(({ refused }) => refused ?? [])).toEqual([]);
+    expect(JSON.stringify(exchanges[1]?.request)).toMatch(/allergic to peanuts[\s\S]*A plan\./);
+  });
 });
+
+/** A graph that keeps the messages of its tasks. */
+const stateful = (model: ScriptedChatModel) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+    .addEdge(START, "chat")
+    .compile({ checkpointer: true });

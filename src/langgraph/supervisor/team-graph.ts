@@ -104,6 +104,6 @@ export function taskTool(
 ): StructuredToolInterface {
   const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
     (await team.invoke({ to: name, task }, config)).result;
-  const described = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
+  const described = `${description} ${name} sees only \`task\` of this conversation.`;
   return tool(give, { name, description: described, schema: taskSchema });
 }
