@@ -213,7 +213,11 @@ describe("a supervisor's subagent", () => {
     expect(shownTalk(planner.calls[0])).toEqual(["human: Plan."]);
   });
 
-  it("A task goes on without memory if recall fails, and its failure is reported once", async () => {
+  it.each([
+    ["continue", "goes on without memory", "tool: the plan", 1],
+    ["throw", "fails", expect.stringMatching(/^tool: MemoryError: /), 0],
+  ] as const)("With onError %s a task whose recall fails %s", async (...row) => {
+    const [onError, _, result, calls] = row;
     const logger = recordingLogger();
     const memory = db.memory({ logger });
     const { config } = await knownUser(memory);
@@ -232,13 +236,13 @@ describe("a supervisor's subagent", () => {
         },
       ],
     });
-    const graph = await supervise({ memory, model, planner: { model: planner } });
+    const graph = await supervise({ memory, model, planner: { model: planner }, onError });
     const { messages } = await graph.invoke(says("Go."), config);
-    expect(lines(messages).slice(-2)).toEqual(["tool: the plan", "ai: Done."]);
-    expect(shownTalk(planner.calls[0])).toEqual(["human: Plan."]);
-    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
-      expect.stringMatching(/^error: recall failed for .* the turn goes on without it/),
-    ]);
+    expect(lines(messages).slice(-2)).toEqual([result, "ai: Done."]);
+    expect(planner.calls.map(shownTalk)).toEqual(Array(calls).fill(["human: Plan."]));
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual(
+      Array(calls).fill(expect.stringMatching(/^error: recall failed for .* goes on without it/)),
+    );
   });
 
   it("Servers that demand alternating roles take a task with memory in its text", async () => {
