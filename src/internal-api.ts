@@ -5,7 +5,7 @@ import type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 import type { Screen } from "./text/reads-as-instruction.js";
-import type { recallForTask } from "./turns/recall.js";
+import type { RecallInput } from "./turns/recall.js";
 import type { Recalled } from "./turns/recalled.js";
 
 interface TurnFailure extends ThreadAddress {
@@ -39,10 +39,10 @@ export interface InternalApi {
   /** Logs a failure that a turn survived, and stores an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
   /**
-   * What an agent is shown beside its task. Takes one round trip.
+   * What is always shown, for an agent that is given a task in the thread. Takes one round trip.
    * @throws MemoryError as `recall`
    */
-  recallForTask(input: Parameters<typeof recallForTask>[1]): Promise<Recalled>;
+  recallForTask(input: RecallInput): Promise<Recalled>;
   /**
    * Reserves a new thread for the run before its first model call.
    * @throws MemoryError `THREAD_FORBIDDEN`, `BUSY`

@@ -11,7 +11,6 @@ import type { MemoryTrust } from "../memories/item/memory.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
-  delegatedMark,
   isDelegatedThread,
   parseAddressed,
   scopeField,
@@ -90,7 +89,8 @@ type RecallRuntime = SearchRuntime &
 
 /**
  * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops
- * after two seconds; a second round trip then reads everything else.
+ * after two seconds; a second round trip then reads everything else. `isForTask`: only what is always
+ * shown, for an agent that sees a task and nothing of the conversation.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's
  * thread
  */
@@ -137,19 +137,6 @@ export async function recall(
   }
   durations.set(fitting, performance.now() - startedAt);
   return fitting;
-}
-
-/**
- * What is always shown now, for an agent that sees a task alone: no fallback memories, and nothing
- * of the conversation, its changes and its requests. Nothing is ever recorded in the thread that it
- * reads.
- * @throws MemoryError as `recall`
- */
-export function recallForTask(
-  deps: RecallRuntime,
-  input: Pick<RecallInput, "scope" | "threadId" | "agent" | "minTrust" | "timeZone">,
-): Promise<Recalled> {
-  return recall(deps, { ...input, threadId: `${input.threadId}${delegatedMark}` }, true);
 }
 
 interface Reading {

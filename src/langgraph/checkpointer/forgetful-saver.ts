@@ -85,11 +85,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
 }
 
 /** The saver in which each forgetful one stores. */
-const storedIn = new WeakMap<BaseCheckpointSaver, BaseCheckpointSaver>();
-
-/** `saver` for a graph that shares no messages with the graph around it. */
-export const unsharedSaver = (saver: BaseCheckpointSaver): BaseCheckpointSaver =>
-  storedIn.get(saver) ?? saver;
+export const storedIn = new WeakMap<BaseCheckpointSaver, BaseCheckpointSaver>();
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
 export function withPlaceholders<Value>(

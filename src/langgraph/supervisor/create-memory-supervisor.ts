@@ -1,14 +1,23 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
-import type { StructuredToolInterface } from "@langchain/core/tools";
-import type { MessagesAnnotation, StateDefinition, StateGraph } from "@langchain/langgraph";
+import { type StructuredToolInterface, tool } from "@langchain/core/tools";
+import {
+  Annotation,
+  END,
+  type LangGraphRunnableConfig,
+  type MessagesAnnotation,
+  START,
+  type StateDefinition,
+  StateGraph,
+} from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkPeer, refuseMissing } from "../../peers.js";
-import { checkOptions } from "../run/node-options.js";
+import { checkOptions, type TurnOptions } from "../run/node-options.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
-import type { AgentGraph } from "../wrap/agent-graph.js";
+import type { AgentGraph, LooseGraph } from "../wrap/agent-graph.js";
+import { callOnTask } from "../wrap/call-agent.js";
 import {
   type CompiledAgent,
   type CreatedAgent,
@@ -16,7 +25,6 @@ import {
   withMemory,
   withMemoryOptions,
 } from "../wrap/with-memory.js";
-import { taskTool, teamGraph } from "./team-graph.js";
 
 /** A subagent made by `createAgent`; it gets `memory_query` unless it has a tool of that name. */
 export interface SubagentDefinition {
@@ -211,6 +219,8 @@ async function loadLangchain() {
   return await import("langchain").catch(refuseMissing("createMemorySupervisor", "langchain"));
 }
 
+type Messages = { messages: BaseMessage[] };
+
 function requireMessages(name: string, graph: object): AgentGraph {
   const { builder } = graph as { builder?: { channels?: object } };
   if (builder?.channels && "messages" in builder.channels) return graph as AgentGraph;
@@ -221,8 +231,57 @@ function requireMessages(name: string, graph: object): AgentGraph {
   );
 }
 
+const TeamState = Annotation.Root({
+  to: Annotation<string>,
+  task: Annotation<string>,
+  result: Annotation<string>,
+});
+
+interface TeamGraph {
+  invoke(
+    input: { to: string; task: string },
+    config: LangGraphRunnableConfig,
+  ): Promise<{ result: string }>;
+}
+
+/** One node for each subagent, so that streams and Studio name it. */
+function teamGraph(
+  subagents: readonly (readonly [name: string, graph: AgentGraph])[],
+  memory: Memory,
+  options: TurnOptions,
+): TeamGraph {
+  const team = new StateGraph(TeamState) as unknown as LooseGraph;
+  for (const [name, graph] of subagents) {
+    const call = callOnTask(graph, memory, { ...options, agent: name });
+    const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
+      const messages = await call(task, config);
+      return { result: messages.at(-1)?.text.trim() || `(${name} finished without an answer.)` };
+    };
+    team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);
+  }
+  const names = subagents.map(([name]) => name);
+  team.addConditionalEdges(START, ({ to }: typeof TeamState.State) => to, names);
+  return team.compile({ name: "team" }) as TeamGraph;
+}
+
+const taskSchema = z.object({
+  task: z
+    .string()
+    .min(1)
+    .describe(
+      "The whole task, in full sentences, with every fact from the conversation that it takes.",
+    ),
+});
+
+function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
+  const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
+    (await team.invoke({ to: name, task }, config)).result;
+  const described = `${description} ${name} sees only \`task\` of this conversation.`;
+  return tool(give, { name, description: described, schema: taskSchema });
+}
+
 /** Keeps the question and the answer. */
-function removeDelegations({ messages }: { messages: BaseMessage[] }) {
+function removeDelegations({ messages }: Messages): { messages: RemoveMessage[] } {
   const asked = messages.findLastIndex((message) => message.getType() === "human");
   const isDelegation = (message: BaseMessage) =>
     message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length);
