@@ -6,7 +6,7 @@ import { OfflineChatModel } from "mnemograph/testing";
 import { z } from "zod";
 
 // A supervisor that talks with the user, a planner and an executor. Each reads the categories of
-// its own allowlist, and a subagent sees its task alone.
+// its own allowlist. A subagent sees its task, and of its categories what is always shown.
 //
 // npx tsx examples/supervisor.ts
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/supervisor.ts

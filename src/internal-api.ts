@@ -5,6 +5,8 @@ import type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 import type { Screen } from "./text/reads-as-instruction.js";
+import type { RecallInput } from "./turns/recall.js";
+import type { Recalled } from "./turns/recalled.js";
 
 interface TurnFailure extends ThreadAddress {
   readonly node: "recall" | "consent" | "remember";
@@ -36,6 +38,11 @@ export interface InternalApi {
   warn(message: string): void;
   /** Logs a failure that a turn survived, and stores an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
+  /**
+   * What is always shown, for an agent that is given a task in the thread. Takes one round trip.
+   * @throws MemoryError as `recall`
+   */
+  recallForTask(input: RecallInput): Promise<Recalled>;
   /**
    * Reserves a new thread for the run before its first model call.
    * @throws MemoryError `THREAD_FORBIDDEN`, `BUSY`

@@ -107,7 +107,7 @@ export interface MemoryConfig {
   readonly retrieval?: RetrievalConfig | undefined;
   /** What is remembered only with the user's consent, or when it was said twice. */
   readonly consent?: ConsentConfig | undefined;
-  /** Added to the default categories, or in the place of those with the same name. @default none */
+  /** Added to the default categories; one of a default's name changes what it says. @default none */
   readonly categories?: CategoryConfig | undefined;
   /** Agent → categories it may read. @default every agent reads everything */
   readonly allowlists?: Record<string, string[]> | undefined;

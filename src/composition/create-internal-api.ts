@@ -9,6 +9,7 @@ import type { ResolvedConfig } from "../options.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import type { Runtime } from "../runtime.js";
 import {
+  delegatedMark,
   parseScope,
   type Scope,
   scopeField,
@@ -16,6 +17,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { parseInput, storableText } from "../text/parse-input.js";
+import { recall } from "../turns/recall.js";
 
 const label = storableText.nullish();
 
@@ -62,6 +64,9 @@ export function createInternalApi(
     toolResultTokens: () => config.context.toolResultTokens,
     asksConsent: (way) => void consent.ways.add(way),
     askConsents: (ask) => askConsents(db, ask),
+    // Nothing is ever recorded in this thread.
+    recallForTask: (input) =>
+      recall(runtime, { ...input, threadId: `${input.threadId}${delegatedMark}` }, true),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
     },

@@ -71,6 +71,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
     emit: "0.scope",
     reportError: "0.scope",
     claim: "0.scope",
+    recallForTask: "0.scope",
     askConsents: "0.scope",
     defaultScope: "itself",
     consentAsk: "itself",

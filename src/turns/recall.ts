@@ -89,11 +89,16 @@ type RecallRuntime = SearchRuntime &
 
 /**
  * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops
- * after two seconds; a second round trip then reads everything else.
+ * after two seconds; a second round trip then reads everything else. `isForTask`: only what is always
+ * shown, for an agent that sees a task and nothing of the conversation.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's
  * thread
  */
-export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
+export async function recall(
+  deps: RecallRuntime,
+  input: RecallInput,
+  isForTask = false,
+): Promise<Recalled> {
   const startedAt = performance.now();
   const { state = [], ...asks } = parseAddressed(inputSchema, input, "recall");
   const { threadId, scope } = asks;
@@ -115,6 +120,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     reader,
     question: read,
     heldIds: [...held.keys()].filter(isStorable),
+    isForTask,
   };
   const of = { mode, reader, held, timeZone: asks.timeZone };
   const first = await findInTime(deps, reads);
@@ -229,6 +235,7 @@ function messagesShown(
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
   /** Opens an epoch, whatever is shown. */
   readonly isFolded?: boolean;
+  readonly isForTask: boolean;
   readonly reader: readonly string[];
   readonly heldIds: readonly string[];
   readonly query: string;
@@ -237,10 +244,9 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 }
 
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, heldIds, query, question, reader, categories, isFolded } =
-    asks;
+  const { scope, threadId, messageIds, heldIds, query, question, reader, categories } = asks;
   // A task shows nothing of earlier ones, so it continues no epoch.
-  const isAlone = isFolded || isDelegatedThread(threadId);
+  const isAlone = asks.isFolded || isDelegatedThread(threadId);
   const { budgetTokens, minSlotImportance } = config.retrieval;
   const filter = withTrust(noFilter, asks.minTrust);
   const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
@@ -260,10 +266,12 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     },
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
-    consents: config.consent.ask === "tool" ? shownConsents : 0,
+    consents: config.consent.ask === "tool" && !asks.isForTask ? shownConsents : 0,
     // Messages have no category yet: only agents that may read all of them see these.
     unread:
-      scope.userId !== undefined && categories.length === config.policy.categories.size
+      scope.userId !== undefined &&
+      categories.length === config.policy.categories.size &&
+      !asks.isForTask
         ? shownUnread
         : 0,
   };
@@ -321,7 +329,8 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
     const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
     const asked = statement.asked && { ...statement.asked, question };
     const found = await findRecall(db, { ...statement, asked }, timeoutMs);
-    return { found, question, timedOut: false };
+    const always = asks.isForTask ? { ...found, rest: [] } : found;
+    return { found: always, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }

@@ -217,7 +217,7 @@ describe("a supervisor", () => {
     ]);
     expect(model.calls[0]?.toolNames).toEqual([...names, "memory_query"]);
     expect(model.calls[0]?.tools[2]).toMatchObject({
-      description: "Reads proofs. Proof_reader-2 sees nothing of this conversation, only `task`.",
+      description: "Reads proofs. Proof_reader-2 sees only `task` of this conversation.",
     });
   });
 });

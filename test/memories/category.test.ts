@@ -14,6 +14,8 @@ const { policy } = resolveConfig({
     custom: [
       { name: "garden", context: "all", level: "app" },
       { name: "event", rag_length: 3 },
+      { name: "constraints", level: "app" },
+      { name: "activity", level: "app", context: undefined },
     ],
   },
   allowlists: { planner: ["goals", "preference"], executor: [] },
@@ -28,10 +30,12 @@ describe("categories", () => {
     expect(() => requireCategory(policy, "hobbies")).toThrow(/no category "hobbies".*profile/);
   });
 
-  it("Configured categories extend the default ones or override them", () => {
+  it("Configured categories extend the default ones, and change of one what they say", () => {
     expect(findCategory(policy, "garden")).toMatchObject({ context: "all", level: "app" });
     expect(findCategory(policy, "event")).toMatchObject({ rag_length: 3, context: "rag" });
-    expect(findCategory(policy, "activity")).toMatchObject({ rag_length: 50 });
+    expect(findCategory(policy, "constraints")).toMatchObject({ context: "all", level: "app" });
+    const activity = { name: "activity", context: "rag", level: "app", rag_length: 50 };
+    expect(findCategory(policy, "activity")).toEqual(activity);
   });
 
   it("Categories of facts exclude those reserved for other kinds", () => {

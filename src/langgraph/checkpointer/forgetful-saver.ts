@@ -80,8 +80,12 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
         : member;
     },
   });
+  storedIn.set(forgetful, storedIn.get(saver) ?? saver);
   return { saver: forgetful, hasLoaded: () => hasLoaded, loaded };
 }
+
+/** The saver in which each forgetful one stores. */
+export const storedIn = new WeakMap<BaseCheckpointSaver, BaseCheckpointSaver>();
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
 export function withPlaceholders<Value>(

@@ -17,7 +17,7 @@ import {
   type TurnOptions,
   turnOptionsSchema,
 } from "../run/node-options.js";
-import { type RunIdentity, runMode, runTimeZone } from "../run/run-identity.js";
+import { type RunIdentity, runIdentity, runMode, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
   type MemoryState,
@@ -107,6 +107,23 @@ export function recalling(
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });
     return update;
+  };
+}
+
+/** Recalls what is always shown, for an agent that is given a task; null without memory. */
+export function recallingForTask(
+  memory: Memory,
+  { onError, agent, minTrust, memoryMode }: RecallNodeOptions,
+) {
+  return async (config: LangGraphRunnableConfig): Promise<Recalled | null> => {
+    let recalled: Recalled | null = null;
+    if ((runMode(config) ?? memoryMode) === "passive") return recalled;
+    await continueOnError(memory, { node: "recall", onError }, config, async () => {
+      const reader = { agent, minTrust, timeZone: runTimeZone(config) };
+      const identity = runIdentity(config, memory);
+      recalled = await internalApi(memory).recallForTask({ ...identity, ...reader });
+    });
+    return recalled;
   };
 }
 

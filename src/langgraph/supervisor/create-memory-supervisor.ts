@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import {
   Annotation,
@@ -14,9 +14,10 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkPeer, refuseMissing } from "../../peers.js";
-import { checkOptions } from "../run/node-options.js";
+import { checkOptions, type TurnOptions } from "../run/node-options.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
-import type { LooseGraph } from "../wrap/agent-graph.js";
+import type { AgentGraph, LooseGraph } from "../wrap/agent-graph.js";
+import { callOnTask } from "../wrap/call-agent.js";
 import {
   type CompiledAgent,
   type CreatedAgent,
@@ -135,9 +136,9 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 /**
  * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor →
  * remember. The supervisor is an agent of `createAgent` with one tool for each subagent; it sees
- * the summary, later messages, and the current one. A subagent sees only its task and returns only
- * its last message, or the error. Each agent reads the categories of its allowlist: "supervisor",
- * "planner", "executor", and the others' names.
+ * the summary, later messages, and the current one. A subagent sees its task, before it what memory
+ * always shows, and returns only its last message, or the error. Each agent reads the categories of
+ * its allowlist: "supervisor", "planner", "executor", and the others' names.
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });
@@ -158,13 +159,13 @@ export async function createMemorySupervisor(
     const query = memoryQueryTool(memory, { agent });
     return own.some(({ name }) => name === query.name) ? [...own] : [...own, query];
   };
-  const graphOf = ({ name, agent }: NamedSubagent): SubagentGraph => {
+  const graphOf = ({ name, agent }: NamedSubagent): AgentGraph => {
     if ("invoke" in agent) return requireMessages(name, "graph" in agent ? agent.graph : agent);
     const settings = { name, model: agent.model ?? model, tools: toolsOf(name, agent.tools) };
     const created = createAgent(
       agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt },
     );
-    return created.graph as unknown as SubagentGraph;
+    return created.graph as unknown as AgentGraph;
   };
   const subagents: NamedSubagent[] = [
     {
@@ -183,7 +184,8 @@ export async function createMemorySupervisor(
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined)
     throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
-  const team = teamGraph(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
+  const graphs = subagents.map((subagent) => [subagent.name, graphOf(subagent)] as const);
+  const team = teamGraph(graphs, memory, turn);
   const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
   const { graph } = createAgent({
     name: "supervisor",
@@ -218,13 +220,10 @@ async function loadLangchain() {
 }
 
 type Messages = { messages: BaseMessage[] };
-type SubagentGraph = {
-  invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages>;
-};
 
-function requireMessages(name: string, graph: object): SubagentGraph {
+function requireMessages(name: string, graph: object): AgentGraph {
   const { builder } = graph as { builder?: { channels?: object } };
-  if (builder?.channels && "messages" in builder.channels) return graph as SubagentGraph;
+  if (builder?.channels && "messages" in builder.channels) return graph as AgentGraph;
   throw new MemoryError(
     "INVALID_INPUT",
     `The subagent "${name}" must be a compiled graph with \`messages\` in its state, the result of createAgent, ` +
@@ -247,12 +246,15 @@ interface TeamGraph {
 
 /** One node for each subagent, so that streams and Studio name it. */
 function teamGraph(
-  subagents: readonly (readonly [name: string, graph: SubagentGraph])[],
+  subagents: readonly (readonly [name: string, graph: AgentGraph])[],
+  memory: Memory,
+  options: TurnOptions,
 ): TeamGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
+    const call = callOnTask(graph, memory, { ...options, agent: name });
     const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
-      const { messages } = await graph.invoke({ messages: [new HumanMessage(task)] }, config);
+      const messages = await call(task, config);
       return { result: messages.at(-1)?.text.trim() || `(${name} finished without an answer.)` };
     };
     team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);
@@ -274,7 +276,7 @@ const taskSchema = z.object({
 function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
   const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
     (await team.invoke({ to: name, task }, config)).result;
-  const described = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
+  const described = `${description} ${name} sees only \`task\` of this conversation.`;
   return tool(give, { name, description: described, schema: taskSchema });
 }
 

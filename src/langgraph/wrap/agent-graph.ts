@@ -8,6 +8,7 @@ type Definition = Readonly<Record<string, unknown>>;
 /** The parts used here; LangGraph does not type them. */
 export interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
+  readonly nodes: Readonly<Record<string, unknown>>;
   readonly _inputDefinition: Definition;
   readonly _outputDefinition: Definition;
   readonly _schemaDefinitions: ReadonlyMap<Definition, Definition>;

@@ -1,4 +1,4 @@
-import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import { type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
@@ -9,11 +9,13 @@ import {
   forgetfulSaver,
   restoreRecalled,
   type ShownView,
+  storedIn,
   withPlaceholders,
 } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
-import { recalling } from "../nodes/recall-node.js";
+import { recalling, recallingForTask } from "../nodes/recall-node.js";
 import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
+import { isWithinTool } from "../run/run-identity.js";
 import {
   fromState,
   type MemoryState,
@@ -77,6 +79,26 @@ export function callAgent(
   };
 }
 
+/**
+ * Runs an agent without memory on a task, before which it sees what is always shown. One that has
+ * memory is given the task alone.
+ */
+export function callOnTask(agent: AgentGraph, memory: Memory, options: TurnOptions) {
+  const { builder } = agent;
+  const hasMemory = memoryKey in builder.channels || "memory.before_agent" in builder.nodes;
+  const recall = recallingForTask(memory, options);
+  return async (task: string, config: LangGraphRunnableConfig): Promise<BaseMessage[]> => {
+    // The same in a resumed run, which finds its message by it.
+    const id = String(config.configurable?.checkpoint_ns);
+    const state = [new HumanMessage({ content: task, id })];
+    const view = modelView(state, hasMemory ? null : await recall(config), options.injectAs);
+    const shown = { state, view };
+    const { agentConfig } = withoutRecalled(agent, config, shown, "messages");
+    const output = invokeStreamed(agent, { messages: view }, agentConfig, shown);
+    return (await withAdvice(output, options.injectAs)).messages as BaseMessage[];
+  };
+}
+
 function withoutRecalled(
   agent: AgentGraph,
   config: LangGraphRunnableConfig,
@@ -89,7 +111,10 @@ function withoutRecalled(
   if (typeof saver !== "object" || saver === null)
     return { agentConfig: config, isSeen: () => true };
   const turnChannel = saver === inherited ? messagesKey : undefined;
-  const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
+  // A tool gives a task: a resumed run must not find there what the agent around it was shown.
+  const given = saver as BaseCheckpointSaver;
+  const own = (isWithinTool(config) && storedIn.get(given)) || given;
+  const forgetful = forgetfulSaver(own, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) =>

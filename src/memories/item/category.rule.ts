@@ -9,13 +9,16 @@ const categorySchema = z.strictObject({
     .regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
   /**
    * "all": shows all of its memories. "rag": only those relevant to the question.
-   * @default "rag"
+   * @default that of the default category of this name, else "rag"
    */
-  context: z.enum(["all", "rag"]).default("rag"),
-  /** Most of its memories in one recall, for the `context` "rag". */
+  context: z.enum(["all", "rag"]).optional(),
+  /**
+   * Most of its memories in one recall, for the `context` "rag".
+   * @default that of the default category of this name, else no limit
+   */
   rag_length: z.int().min(1).optional(),
   /** "user": visible in every app. "app": only in the app that learned it. @default "user" */
-  level: z.enum(["user", "app"]).default("user"),
+  level: z.enum(["user", "app"]).optional(),
 });
 
 /** Each recall and each prompt lists them. */
@@ -29,11 +32,14 @@ export const categoryConfigSchema = z.strictObject({
   custom: categoryList,
 });
 
-/** Categories in addition to the default ones. */
+/** Categories in addition to the default ones, and changes of these. */
 export interface CategoryConfig extends z.input<typeof categoryConfigSchema> {}
 
 /** A label that decides how memories are shown and which agents may read them. */
-export type Category = z.output<typeof categorySchema>;
+export interface Category extends z.output<typeof categorySchema> {
+  readonly context: "all" | "rag";
+  readonly level: "user" | "app";
+}
 
 const category = (name: string, context: Category["context"]): Category => ({
   name,
@@ -152,14 +158,21 @@ export function categoryPolicy(
   allowlists: Readonly<Record<string, readonly string[]>> | undefined,
   warn: (message: string) => void = () => {},
 ): CategoryPolicy {
-  const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
+  const added = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
   const duplicate = added.find(
     ({ name }, index) => added.findIndex((other) => other.name === name) < index,
   );
   if (duplicate) throw invalidConfig(`category "${duplicate.name}" is configured twice`);
-  const categories = new Map(
-    [...defaultCategories, ...added].map((category) => [category.name, category]),
-  );
+  const categories = new Map(defaultCategories.map((category) => [category.name, category]));
+  for (const { name, ...given } of added) {
+    const { context, level, rag_length } = categories.get(name) ?? category(name, "rag");
+    categories.set(name, {
+      name,
+      context: given.context ?? context,
+      level: given.level ?? level,
+      rag_length: given.rag_length ?? rag_length,
+    });
+  }
   const policy = { categories, allowlists: null };
   if (!allowlists) return policy;
   const resolve = (agent: string, name: string) => {
