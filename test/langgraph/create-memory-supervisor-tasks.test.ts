@@ -115,9 +115,8 @@ describe("a supervisor's subagent", () => {
       expect(planned!.slice(1).join("\n")).toMatch(
         {
           message: /^human: \[Previous context: # Long-term [^\0]*\.\]\nhuman: Plan it\.$/,
-          system: /^system: <memory>\n# Long-term [^\0]*<\/memory>\nhuman: Plan it\.$/,
           text: /^human: \[Previous context: # Long-term [^\0]*\.\]\n\nPlan it\.$/,
-        }[injectAs],
+        }[injectAs === "text" ? "text" : "message"],
       );
       const values = chunks.filter(([at, mode]) => mode === "values" && /planner:/.test(at.join()));
       expect(lines(values.at(-1)![2].messages)).toEqual(["human: Plan it.", "ai: the plan"]);

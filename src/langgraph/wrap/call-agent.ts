@@ -87,15 +87,17 @@ export function callOnTask(agent: AgentGraph, memory: Memory, options: TurnOptio
   const { builder } = agent;
   const hasMemory = memoryKey in builder.channels || "memory.before_agent" in builder.nodes;
   const recall = recallingForTask(memory, options);
+  // The agent's instructions are in no message: "system" would make a second system message.
+  const injectAs = options.injectAs === "text" ? "text" : "message";
   return async (task: string, config: LangGraphRunnableConfig): Promise<BaseMessage[]> => {
     // The same in a resumed run, which finds its message by it.
     const id = String(config.configurable?.checkpoint_ns);
     const state = [new HumanMessage({ content: task, id })];
-    const view = modelView(state, hasMemory ? null : await recall(config), options.injectAs);
+    const view = modelView(state, hasMemory ? null : await recall(config), injectAs);
     const shown = { state, view };
     const { agentConfig } = withoutRecalled(agent, config, shown, "messages");
     const output = invokeStreamed(agent, { messages: view }, agentConfig, shown);
-    return (await withAdvice(output, options.injectAs)).messages as BaseMessage[];
+    return (await withAdvice(output, injectAs)).messages as BaseMessage[];
   };
 }
 
