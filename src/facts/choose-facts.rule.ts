@@ -61,7 +61,7 @@ export interface ChosenFact
   /** Index of the user's message, from 0. */
   readonly message: number;
   readonly relation: MemoryRelation | null;
-  /** When it became true; null: when it was said. */
+  /** Midnight, as if in UTC, of the user's day on which it became true; null: when it was said. */
   readonly since: Date | null;
   /** Whether its text was too long and was cut after a sentence. */
   readonly trimmed: boolean;

@@ -12,6 +12,7 @@ import {
   memoryKinds,
 } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
@@ -26,7 +27,6 @@ import {
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
-import { timeZoneField } from "./time-span.rule.js";
 
 /**
  * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means

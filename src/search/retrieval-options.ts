@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
-import { timeZoneField } from "./time-span.rule.js";
+import { timeZoneField } from "../text/time-zone.js";
 
 /**
  * All constants of the ranking. Scores are shares of the upper bound, so they compare between
