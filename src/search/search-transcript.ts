@@ -70,7 +70,7 @@ export interface TranscriptQuery {
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
-  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default retrieval.timeZone */
   readonly timeZone?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;

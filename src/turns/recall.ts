@@ -50,7 +50,7 @@ export interface RecallInput extends ThreadAddress {
    * @default none: shows the most important memories
    */
   readonly query?: string | undefined;
-  /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
+  /** The user's, for days in `query` and in the prompt: "Europe/Lisbon". @default retrieval.timeZone */
   readonly timeZone?: string | undefined;
   /** Recalls only this agent's categories. @default no restriction */
   readonly agent?: string | undefined;
