@@ -14,7 +14,9 @@ it.each([...ways, "retrieval.timeZone" as const])(
       fact_extraction(prompt) {
         const [, day = ""] = /date="2026-03-0(\d), Tuesday, 07:30">I/.exec(prompt) ?? [];
         if (day === "") return facts();
-        return facts(candidate("The user fasts.", "I began", { since: `2026-03-0${+day - 1}` }));
+        return facts(
+          candidate("The user fasts.", "I began", { since: `2026-03-0${+day - 1}, Monday` }),
+        );
       },
     });
     const isSetting = way === "retrieval.timeZone";
