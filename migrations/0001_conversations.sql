@@ -98,6 +98,8 @@ create table mnemograph.message (
   -- LangChain's stored form. Text and not jsonb: jsonb refuses the NUL characters that tool output can contain.
   serialised text not null,
   said_at timestamptz not null default now(),
+  -- Where it was said: its name in the IANA list. The day of a message is the user's day.
+  time_zone text not null default 'UTC',
   created_at timestamptz not null default now(),
   constraint message_pkey primary key (thread_ref, seq)
 );

@@ -225,8 +225,8 @@ function createTurns(
       const { explain } = parseInput(explainSchema, request, "query");
       const { explain: _, ...query } = request as typeof request & { readonly explain?: unknown };
       if (explain) return explainQuery(runtime, query);
-      const { hits, form, budgetTokens } = await observedQuery(query);
-      return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
+      const { hits, form, ...shape } = await observedQuery(query);
+      return form === null ? fittingHits(hits, shape.budgetTokens) : bulletsOf(hits, form, shape);
     }) as Memory["query"],
   };
 }

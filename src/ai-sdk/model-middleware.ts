@@ -15,6 +15,7 @@ import {
   type ThreadAddress,
   threadField,
 } from "../scope/scope.js";
+import { timeZoneField } from "../text/time-zone.js";
 import { withAdvice } from "../turns/explain-refusal.js";
 import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
@@ -30,11 +31,14 @@ import {
 
 const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, minTrust: true, memoryMode: true, injectAs: true })
-  .extend({ scope: scopeField, threadId: threadField });
+  .extend({ scope: scopeField, threadId: threadField, timeZone: timeZoneField.optional() });
 
 export interface MemoryModelOptions
   extends ThreadAddress,
-    Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> {}
+    Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> {
+  /** The user's, as "Europe/Lisbon". @default retrieval.timeZone */
+  readonly timeZone?: string | undefined;
+}
 
 /** A question and what was recalled for it, shared by the steps of its turn. */
 interface Turn {
@@ -66,6 +70,7 @@ export function memoryModelMiddleware(
     memoryMode: mode,
     onError,
     injectAs,
+    timeZone,
     ...address
   } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
@@ -79,6 +84,7 @@ export function memoryModelMiddleware(
         ...address,
         query,
         minTrust,
+        timeZone,
         ...(agent && { agent }),
         ...(mode && { mode }),
       });
@@ -95,6 +101,7 @@ export function memoryModelMiddleware(
       await memory.remember({
         ...address,
         messages,
+        timeZone,
         ...shown,
         ...(agent !== undefined && { agentId: agent }),
       });

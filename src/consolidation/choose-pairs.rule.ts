@@ -8,6 +8,8 @@ export interface StoredMemory extends MemoryItem {
   readonly rank: number;
   readonly turn: number;
   readonly assertedAt: Date;
+  /** Where it was said; null if no message says. */
+  readonly timeZone: string | null;
 }
 
 export interface StoredPair {

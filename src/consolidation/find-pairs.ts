@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { dayMs } from "../clock.js";
 import { consentRule } from "../memories/guard/consent-policy.rule.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import { zoneOfSource } from "../memories/item/source-rows.js";
 import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
@@ -120,16 +121,18 @@ export async function findStored(
     ref: string;
     turn: number;
     asserted_at: Date;
+    time_zone: string | null;
   }>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
-      coalesce(m.asserted_at, m.valid_from) as asserted_at
+      coalesce(m.asserted_at, m.valid_from) as asserted_at, ${zoneOfSource(db)} as time_zone
     from ${requested}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
     order by m.ref`);
   return new Map(
-    rows.map(({ memory, ref, turn, asserted_at: assertedAt }) => {
+    rows.map(({ memory, ref, turn, asserted_at: assertedAt, time_zone: timeZone }) => {
       const item = memoryOf(memory);
-      return [item.id, { ...item, ref: Number(ref), turn, assertedAt, rank: sourceRank(item) }];
+      const rank = sourceRank(item);
+      return [item.id, { ...item, ref: Number(ref), turn, assertedAt, timeZone, rank }];
     }),
   );
 }

@@ -1,10 +1,10 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
-import { isoDay } from "../clock.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, onOneLine, storable } from "../text/storable-text.js";
+import { dayIn } from "../text/time-zone.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -41,7 +41,12 @@ export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
 export async function judgePairs(
   model: BaseChatModel,
   pairs: readonly ShownPair[],
-  call: { readonly timeoutMs: number; readonly charge: Charge },
+  call: {
+    readonly timeoutMs: number;
+    readonly charge: Charge;
+    /** Of memories that no message says where they are from. */
+    readonly timeZone: string;
+  },
 ): Promise<{ readonly votes: PairVote[]; readonly tokens: number }> {
   let tokens = 0;
   const answer = await callStructured({
@@ -49,7 +54,10 @@ export async function judgePairs(
     name: "memory_pairs",
     schema,
     instructions,
-    input: block("pairs", pairs.map(pairBlock)),
+    input: block(
+      "pairs",
+      pairs.map((pair, index) => pairBlock(pair, index, call.timeZone)),
+    ),
     timeoutMs: call.timeoutMs,
     charge: async (taken) => {
       tokens += taken.inputTokens + taken.outputTokens;
@@ -67,9 +75,13 @@ export async function judgePairs(
   return { votes, tokens };
 }
 
-function pairBlock(pair: ShownPair, index: number): string {
-  const memories = pair.map(({ category, key, value, text, validFrom }) =>
-    element("memory", { category, key, value, since: isoDay(validFrom) }, text),
+function pairBlock(pair: ShownPair, index: number, defaultZone: string): string {
+  const memories = pair.map(({ category, key, value, text, validFrom, timeZone }) =>
+    element(
+      "memory",
+      { category, key, value, since: dayIn(validFrom, timeZone ?? defaultZone) },
+      text,
+    ),
   );
   return `<pair number="${index + 1}">${memories.join("")}</pair>`;
 }
@@ -95,6 +107,7 @@ export async function askJudge(
   },
 ): Promise<JudgedWork> {
   const { timeoutMs } = deps.config.upkeep;
+  const { timeZone } = deps.config.retrieval;
   let { pairs } = work;
   let [tokens, calls] = [0, 0];
   for (;;) {
@@ -105,7 +118,11 @@ export async function askJudge(
       const { first, second, votes } = pairs[index] as VotedPair;
       return votes.length % 2 === 0 ? [first, second] : [second, first];
     });
-    const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge: on.charge });
+    const judged = await judgePairs(deps.model(), asked, {
+      timeoutMs,
+      timeZone,
+      charge: on.charge,
+    });
     // Reasons may quote personal data.
     const { reasons } = await deps.redactor.json({
       reasons: judged.votes.map(({ reason }) => reason),

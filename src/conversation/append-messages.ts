@@ -14,6 +14,7 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
 export interface AppendedTurn extends ThreadAddress {
   readonly messages: readonly NewMessage[];
   readonly saidAt?: Date | undefined;
+  readonly timeZone: string;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   readonly shown?: ShownContext | undefined;
@@ -108,7 +109,10 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
 }
 
 /** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
-export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedTurn): Sql {
+export function writtenMessages(
+  db: Connection,
+  { saidAt, timeZone, agentId, runId }: AppendedTurn,
+): Sql {
   const { schema } = db;
   return sql`
     counted as (
@@ -123,9 +127,9 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, time_zone, created_at)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}
       from fresh
     ),
     indexed as (

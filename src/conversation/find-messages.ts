@@ -30,7 +30,7 @@ export async function findThreadMessages(
   input: { threadRef: number; fromSeq: number; toSeq: number },
 ): Promise<TurnMessage[]> {
   return db.query<TurnMessage>(sql`
-    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.time_zone as "timeZone", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${input.threadRef} and m.seq between ${input.fromSeq} and ${input.toSeq}
       and m.role in ('user', 'assistant', 'tool') and ${isMaterial(db, input.threadRef)}
@@ -54,6 +54,7 @@ export interface TurnMessage
   extends SaidIn,
     Pick<TranscriptMessage, "seq" | "role" | "actor" | "text"> {
   readonly saidAt: Date;
+  readonly timeZone: string;
 }
 
 export async function findTurnMessages(
@@ -65,7 +66,7 @@ export async function findTurnMessages(
       select seq, row_number() over (order by seq) as number
       from ${db.schema}.message where thread_ref = ${threadRef} and role = 'user'
     )
-    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.time_zone as "timeZone", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${threadRef} and m.role in ('user', 'assistant')
       and m.seq >= (select seq from turn where number = ${start})

@@ -24,6 +24,8 @@ export interface ThreadMessage {
   /** Length of the whole text. */
   readonly characters: number;
   readonly saidAt: Date;
+  /** Where it was said, as "Europe/Lisbon". */
+  readonly timeZone: string;
 }
 
 export interface ListMessages extends ThreadAddress {
@@ -65,7 +67,7 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
     from ${db.schema}.thread t left join lateral (
       select m.seq, m.message_id as "messageId", m.role, m.actor, m.agent_id as "agentId",
         ${mostCharacters === undefined ? sql`m.content` : sql`left(m.content, ${mostCharacters})`} as text,
-        length(m.content) as characters, date_part('epoch', m.said_at) * 1000 as "saidAt"
+        length(m.content) as characters, date_part('epoch', m.said_at) * 1000 as "saidAt", m.time_zone as "timeZone"
       from ${db.schema}.message m
       where m.thread_ref = t.id and m.seq < coalesce(${before ?? null}::int, 2147483647)
         and m.seq > coalesce(${after ?? null}::int, -1)

@@ -23,6 +23,7 @@ import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
+import { timeZoneField } from "../text/time-zone.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
@@ -97,6 +98,8 @@ export interface RecordInput extends ThreadAddress {
   readonly runId?: string | undefined;
   /** @default now */
   readonly saidAt?: Date | undefined;
+  /** Where it was said, as "Europe/Lisbon". @default retrieval.timeZone */
+  readonly timeZone?: string | undefined;
   /** What the turn was shown: counts as seen once the turn is recorded. */
   readonly shown?: ShownContext | undefined;
 }
@@ -108,6 +111,7 @@ const turnSchema = z.strictObject({
   agentId: nameText.optional(),
   runId: nameText.optional(),
   saidAt: storableDate.optional(),
+  timeZone: timeZoneField.optional(),
   shown: shownContextSchema.optional(),
 });
 
@@ -117,6 +121,7 @@ export interface RecordConfig {
     readonly afterSeq: number;
     readonly everyMessages: number;
   };
+  readonly retrieval: { readonly timeZone: string };
 }
 
 export type RecordedTurn = RecordedThread & { readonly messages: readonly BaseMessage[] };
@@ -192,6 +197,7 @@ export async function record(
   const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
   const thread = await recordMessages(db, {
     ...turn,
+    timeZone: turn.timeZone ?? config.retrieval.timeZone,
     messages: await newMessages(redactor, unique, threadId, captions),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,

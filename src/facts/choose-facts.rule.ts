@@ -61,7 +61,7 @@ export interface ChosenFact
   /** Index of the user's message, from 0. */
   readonly message: number;
   readonly relation: MemoryRelation | null;
-  /** When it became true; null: when it was said. */
+  /** Midnight, as if in UTC, of the user's day on which it became true; null: when it was said. */
   readonly since: Date | null;
   /** Whether its text was too long and was cut after a sentence. */
   readonly trimmed: boolean;
@@ -255,9 +255,11 @@ function relationOf(
   return { relation, target: memory.id };
 }
 
+/** Models also copy the form of the prompt's dates: "2026-03-03, Tuesday". */
 function dayOf(since: string | null): Date | null {
-  const date = /^\d{4}(?:-\d{2}){0,2}$/.test(since ?? "") ? new Date(since as string) : null;
-  return date && Number.isFinite(date.getTime()) ? date : null;
+  const [day = ""] = /^\d{4}(?:-\d{2}){0,2}(?=$|,)/.exec(since ?? "") ?? [];
+  const date = new Date(day);
+  return Number.isFinite(date.getTime()) ? date : null;
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {

@@ -1,6 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
-import { isoDay } from "../clock.js";
 import type { StepTools } from "../jobs/job-steps.js";
 import { personalFields } from "../memories/guard/consent-policy.rule.js";
 import { callStructured } from "../models/call-structured.js";
@@ -9,6 +8,7 @@ import { findQuote } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { hasWords, headOf, tailOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
+import { momentIn } from "../text/time-zone.js";
 import {
   type FactCandidate,
   type FactsRuntime,
@@ -60,7 +60,10 @@ export interface ProposedFacts {
 }
 
 export interface ExtractInput {
-  readonly messages: readonly Pick<ExtractionMessage, "text" | "actor" | "saidAt" | "before">[];
+  readonly messages: readonly Pick<
+    ExtractionMessage,
+    "text" | "actor" | "saidAt" | "timeZone" | "before"
+  >[];
   readonly known: readonly Omit<ShownMemory, "id">[];
   readonly categories: readonly string[];
   readonly candidatesPerTurn: number;
@@ -242,10 +245,10 @@ function knownBlock(known: ExtractInput["known"]): string {
 }
 
 function messagesBlock({ messages }: ExtractInput): string {
-  const lines = messages.flatMap(({ text, actor, saidAt, before }, index) => {
+  const lines = messages.flatMap(({ text, actor, saidAt, timeZone, before }, index) => {
     const message = element(
       "message",
-      { number: index + 1, speaker: actor, date: isoDay(saidAt) },
+      { number: index + 1, speaker: actor, date: momentIn(saidAt, timeZone) },
       text,
     );
     if (!before) return [message];

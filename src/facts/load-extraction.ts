@@ -27,6 +27,7 @@ export interface ExtractionMessage {
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly saidAt: Date;
+  readonly timeZone: string;
   /** The assistant's last message before it. */
   readonly before: string | null;
   /** Beginnings of what tools, and others in the user's place, wrote shortly before it. */
@@ -152,7 +153,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
 interface Row extends ScopeRow, Record<string, unknown> {
   thread_id: string;
   owner_ref: string;
-  messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
+  messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: number })[];
   pending: number;
   known: KnownMemory[];
   removed: (Omit<RemovedFact, "removedAt"> & { removedAt: string })[];
@@ -186,7 +187,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
     where ${hasLease(claim)}
   ),
   pending as (
-    select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
+    select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, m.time_zone, row_number() over (order by m.seq) as position,
       count(*) over () as total
     from thread t join ${schema}.message m
       on m.thread_ref = t.id and m.role = 'user' and m.seq > ${claim.doneUntil}
@@ -223,7 +224,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
   select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.owner as owner_ref,
     (select coalesce(json_agg(json_build_object(
       'seq', p.seq, 'text', p.content, 'actor', p.actor, 'agentId', p.agent_id, 'runId', p.run_id,
-      'saidAt', p.said_at, 'turnsAgo', p.total - p.position,
+      'saidAt', date_part('epoch', p.said_at) * 1000, 'timeZone', p.time_zone, 'turnsAgo', p.total - p.position,
       'before', (
         select a.content from ${schema}.message a
         where a.thread_ref = t.id and a.seq < p.seq and a.role = 'assistant' order by a.seq desc limit 1

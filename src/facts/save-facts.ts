@@ -7,6 +7,7 @@ import { removeSaid } from "../memories/write/remove-said.js";
 import { classified, writePrepared } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import { headOf } from "../text/storable-text.js";
+import { startOfDay, zoneClock } from "../text/time-zone.js";
 import {
   type ChosenFact,
   extractor,
@@ -130,7 +131,7 @@ function toDraft(
   fact: ChosenFact & { readonly origin: MemoryOrigin },
   work: ExtractionWork,
 ): MemoryDraft {
-  const { seq, actor, agentId, runId, saidAt } = messageOf(fact, work);
+  const { seq, actor, agentId, runId, saidAt, timeZone } = messageOf(fact, work);
   const {
     text,
     category,
@@ -140,10 +141,10 @@ function toDraft(
     confidence,
     relation,
     statedByUser,
-    since,
     quote,
     origin,
   } = fact;
+  const since = fact.since && startOfDay(fact.since.getTime(), zoneClock(timeZone));
   return {
     text,
     category,

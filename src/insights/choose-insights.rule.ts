@@ -26,6 +26,7 @@ export interface InsightSource {
   readonly category: string;
   readonly text: string;
   readonly saidAt: Date;
+  readonly timeZone: string;
   readonly threadId: string | null;
 }
 

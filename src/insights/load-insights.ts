@@ -3,8 +3,9 @@ import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
-import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
+import { categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
+import { zoneOfSource } from "../memories/item/source-rows.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -63,7 +64,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   at: Date;
   is_new: boolean;
   waits_until: Date | null;
-  sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: string })[];
+  sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: number })[];
   recent: RecentMessage[];
   recent_thread_id: string | null;
 }
@@ -75,7 +76,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
 async function findInsightsWork(
   db: Connection,
   claim: Claim,
-  { insights, policy }: { readonly insights: InsightsOptions; readonly policy: CategoryPolicy },
+  { insights, policy, retrieval }: InsightsRuntime["config"],
 ): Promise<(InsightsWork & { readonly isNew: boolean; readonly waitsUntil: Date | null }) | null> {
   const { schema, now } = db;
   const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
@@ -129,7 +130,8 @@ async function findInsightsWork(
       ) as is_new,
       case when ${nextRun} > ${now()} then ${nextRun} end as waits_until,
       (select coalesce(json_agg(json_build_object(
-        'id', m.id, 'kind', m.kind, 'category', m.category, 'text', m.content, 'saidAt', m.valid_from,
+        'id', m.id, 'kind', m.kind, 'category', m.category, 'text', m.content, 'saidAt', date_part('epoch', m.valid_from) * 1000,
+        'timeZone', coalesce(${zoneOfSource(db)}, ${retrieval.timeZone}::text),
         'threadId', (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)
       ) order by m.list, m.valid_from, m.ref), '[]') from source m) as sources,
       (select coalesce(json_agg(json_build_object('role', role, 'text', content) order by seq), '[]') from recent) as recent,

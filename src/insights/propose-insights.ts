@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { isoDay } from "../clock.js";
 import { findOmissions } from "../jobs/omissions.js";
 import { benignCategories, insightConfidence } from "../memories/guard/consent-policy.rule.js";
 import { insightImportance } from "../memories/write/prepare-memory.js";
@@ -8,6 +7,7 @@ import { callStructured } from "../models/call-structured.js";
 import { askLimited } from "../models/limited-model.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
+import { dayIn } from "../text/time-zone.js";
 import type { InsightCandidate } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
@@ -99,9 +99,10 @@ const unreadableInsight: InsightCandidate = {
 };
 
 function memoriesBlock({ sources }: InsightsWork): string {
-  const lines = sources.map(({ kind, category, saidAt, text }, index) =>
-    element("memory", { number: index + 1, kind, category, date: isoDay(saidAt) }, text),
-  );
+  const lines = sources.map(({ kind, category, saidAt, timeZone, text }, index) => {
+    const date = dayIn(saidAt, timeZone);
+    return element("memory", { number: index + 1, kind, category, date }, text);
+  });
   return block("memories", lines);
 }
 

@@ -1,10 +1,10 @@
-import { isoDay } from "../clock.js";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Runtime } from "../runtime.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { block, element } from "../text/prompt-text.js";
 import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
+import { momentIn } from "../text/time-zone.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
@@ -48,8 +48,9 @@ export function conversationBlock(
   messages: readonly TurnMessage[],
   attributes?: Parameters<typeof block>[2],
 ): string {
-  const lines = messages.map(({ role, actor, saidAt, text }) =>
-    element("message", { role, name: actor, date: isoDay(saidAt) }, withoutMemoryBlocks(text)),
-  );
+  const lines = messages.map(({ role, actor, saidAt, timeZone, text }) => {
+    const attributes = { role, name: actor, date: momentIn(saidAt, timeZone) };
+    return element("message", attributes, withoutMemoryBlocks(text));
+  });
   return block(tag, lines, attributes);
 }

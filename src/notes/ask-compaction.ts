@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { isoDay } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { withDeadline } from "../models/model-answer.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
+import { dayIn } from "../text/time-zone.js";
 import { type ProposedDecision, stays } from "./compaction-decision.rule.js";
 import type { CompactionWork } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
@@ -55,19 +55,25 @@ export async function askCompaction(
       schema,
       timeoutMs,
       instructions: instructions(notes.length, app.limit),
-      input: block("notes", notes.map(noteLine), { app: app.name }),
+      input: block(
+        "notes",
+        notes.map((note, index) => noteLine(note, index, config.retrieval.timeZone)),
+        {
+          app: app.name,
+        },
+      ),
       charge,
     }),
   );
   return proposed;
 }
 
-function noteLine(note: MemoryItem, index: number): string {
+function noteLine(note: MemoryItem, index: number, timeZone: string): string {
   const { text, createdAt, importance, tags } = note;
   const marks = { stays: stays(note) ? "yes" : null, tags: tags.join(", ") || null };
   return element(
     "note",
-    { number: index + 1, created: isoDay(createdAt), importance, ...marks },
+    { number: index + 1, created: dayIn(createdAt, timeZone), importance, ...marks },
     text,
   );
 }

@@ -66,7 +66,7 @@ async function findMessages(
   { ref, doneUntil, toSeq }: Pick<Claim, "ref" | "doneUntil"> & { readonly toSeq: number },
 ): Promise<TurnMessage[]> {
   const latest = await db.query<TurnMessage>(sql`
-    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
+    select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.time_zone as "timeZone", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${ref} and m.role in ('user', 'assistant') and m.seq > ${doneUntil} and m.seq <= ${toSeq}
       and ${isMaterial(db, ref)}

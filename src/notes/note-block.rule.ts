@@ -1,7 +1,7 @@
-import { isoDay } from "../clock.js";
 import { type MemoryItem, shownLine } from "../memories/item/memory.js";
 import { containedLine } from "../text/contained-text.js";
 import { clipped } from "../text/storable-text.js";
+import { dayIn } from "../text/time-zone.js";
 
 export type ShownNote = Pick<MemoryItem, "text" | "createdAt" | "origin" | "trust">;
 
@@ -17,23 +17,30 @@ export function isOperators({ trust }: Pick<MemoryItem, "trust">): boolean {
  * An operator's notes first; null without notes. One line each, so that none can imitate a part of
  * the prompt.
  */
-export function noteBlock(notes: readonly ShownNote[], appName: string): string | null {
+export function noteBlock(
+  notes: readonly ShownNote[],
+  appName: string,
+  timeZone: string,
+): string | null {
   if (notes.length === 0) return null;
   const operators = notes.filter(isOperators);
   const others = notes
     .filter((note) => !isOperators(note))
-    .map((note, at) => noteLine(note, operators.length + at));
+    .map((note, at) => noteLine(note, operators.length + at, timeZone));
   const part = (heading: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [heading, "", ...lines, ""];
   return [
     `(memories for app: ${clipped(containedLine(appName), maxNameCharacters)})`,
-    ...part("The following are notes of this app's operator:", operators.map(noteLine)),
+    ...part(
+      "The following are notes of this app's operator:",
+      operators.map((note, at) => noteLine(note, at, timeZone)),
+    ),
     ...part("The following are memories from previous conversations with this app:", others),
     "Use these memories to provide context-aware responses.",
   ].join("\n");
 }
 
 /** @param index from 0. */
-export function noteLine(note: ShownNote, index: number): string {
-  return `${index + 1}. [Created: ${isoDay(note.createdAt)}] ${shownLine(note, note.text)}`;
+export function noteLine(note: ShownNote, index: number, timeZone: string): string {
+  return `${index + 1}. [Created: ${dayIn(note.createdAt, timeZone)}] ${shownLine(note, note.text)}`;
 }

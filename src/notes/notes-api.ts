@@ -144,7 +144,7 @@ async function notesContext(
   const notes = await findShownNotes(db, { scope, categories, limit });
   const fields = { step: "recall", appId: scope.appId, notes: notes.length };
   logger.info(`🧠 Retrieved ${notes.length} memories for app ${scope.appId}`, fields);
-  return noteBlock(notes, name);
+  return noteBlock(notes, name, config.retrieval.timeZone);
 }
 
 async function findShownNotes(

@@ -167,7 +167,7 @@ export const threadOperations = {
       messages: z.array(
         z.strictObject({
           ...each(z.number(), "seq", "characters"),
-          ...each(z.string(), "messageId", "role", "text"),
+          ...each(z.string(), "messageId", "role", "text", "timeZone"),
           ...each(optionalText, "actor", "agentId"),
           saidAt: time,
         }),

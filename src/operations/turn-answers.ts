@@ -52,7 +52,7 @@ export const recallAnswer = z.strictObject({
     ...each(z.boolean().optional(), "omittedAtLeast", "timedOut"),
   }),
   appName: z.string().optional(),
-  day: z.string(),
+  ...each(z.string(), "day", "timeZone"),
   changes: z.strictObject({
     ...each(z.number(), "since", "revision", "count"),
     top: z.array(
@@ -180,7 +180,7 @@ export const queryAnswer = z.strictObject({
 export const transcriptAnswer = z.strictObject({
   hits: z.array(
     z.strictObject({
-      ...each(z.string(), "threadId", "messageId", "role", "text", "reason"),
+      ...each(z.string(), "threadId", "messageId", "role", "text", "reason", "timeZone"),
       ...each(z.number(), "seq", "similarity", "score"),
       actor: optionalText,
       saidAt: time,

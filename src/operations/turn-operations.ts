@@ -34,7 +34,7 @@ const message = z
 const turn = z.strictObject({
   threadId: text,
   messages: z.array(message).max(10_000),
-  ...each(text.optional(), "agentId", "runId"),
+  ...each(text.optional(), "agentId", "runId", "timeZone"),
   saidAt: moment.optional(),
 });
 

@@ -2,6 +2,7 @@ import { type MemoryItem, unverified, withCaution } from "../memories/item/memor
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
+import { momentIn } from "../text/time-zone.js";
 import type { MemoryHit } from "./rank-memories.rule.js";
 
 export const answerForms = ["bullets", "full"] as const;
@@ -13,6 +14,7 @@ export type AnswerForm = (typeof answerForms)[number];
 export interface AnswerShape {
   readonly form: AnswerForm | null;
   readonly budgetTokens: number | null;
+  readonly timeZone: string;
 }
 
 /** A hit as a model reads it. A hit that was cut to fit a budget may have only its text. */
@@ -82,9 +84,9 @@ function cutHit(
 export function bulletsOf(
   hits: readonly MemoryHit[],
   form: AnswerForm,
-  budgetTokens: number | null,
+  { budgetTokens, timeZone }: Pick<AnswerShape, "budgetTokens" | "timeZone">,
 ): MemoryBullet[] {
-  const bullets = hits.map(form === "full" ? fullBullet : bullet);
+  const bullets = hits.map(form === "full" ? (hit) => fullBullet(hit, timeZone) : bullet);
   const [first, ...others] = bullets;
   if (!first || budgetTokens === null) return bullets;
   const fits = (results: readonly object[]) =>
@@ -112,7 +114,7 @@ const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleTex
 
 const labelledWithCaution = (memory: MemoryItem) => withCaution(memory, labelled(memory));
 
-function fullBullet(hit: MemoryHit): MemoryBullet {
+function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
   const {
     kind,
     key,
@@ -127,7 +129,10 @@ function fullBullet(hit: MemoryHit): MemoryBullet {
     role,
     turns,
   } = hit.memory;
-  const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
+  const { origin, trust } = hit.memory;
+  const [validFrom, createdAt, updatedAt] = (["validFrom", "createdAt", "updatedAt"] as const).map(
+    (time) => momentIn(hit.memory[time], timeZone),
+  );
   const source = hit.memory.source && { ...hit.memory.source };
   // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;

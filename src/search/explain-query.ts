@@ -108,14 +108,11 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-function fitting(
-  hits: readonly MemoryHit[],
-  { form, budgetTokens }: AnswerShape,
-): ReadonlySet<string> {
+function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
     form === null
-      ? fittingHits(hits, budgetTokens).map(({ memory }) => memory)
-      : bulletsOf(hits, form, budgetTokens);
+      ? fittingHits(hits, shape.budgetTokens).map(({ memory }) => memory)
+      : bulletsOf(hits, form, shape);
   // The first hit may be cut to its text alone.
   return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }

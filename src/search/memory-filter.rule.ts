@@ -4,6 +4,7 @@ import { type MemoryTrust, memoryTrusts, trustsFrom } from "../memories/item/mem
 import { metadataFilter } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
 import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
+import { startOfDay, zoneClock } from "../text/time-zone.js";
 
 const optionalText = storableText.nullish();
 
@@ -27,9 +28,9 @@ export const memoryFilterSchema = z.strictObject({
 /** Unset fields filter nothing. */
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
-function storeFilter(data: z.output<typeof memoryFilterSchema>) {
+function storeFilter(data: z.output<typeof memoryFilterSchema>, timeZone: string) {
   const toDate = (value: string | Date | null | undefined) =>
-    value == null ? null : new Date(value);
+    value == null ? null : momentOf(value, timeZone);
   return {
     agentId: data.agent_id ?? null,
     runId: data.run_id ?? null,
@@ -46,12 +47,18 @@ function storeFilter(data: z.output<typeof memoryFilterSchema>) {
   };
 }
 
+/** A day, or a time without an offset, is the user's. */
+function momentOf(value: string | Date, timeZone: string): Date {
+  if (value instanceof Date || /(?:Z|[+-]\d\d:\d\d)$/.test(value)) return new Date(value);
+  return startOfDay(Date.parse(value.includes("T") ? `${value}Z` : value), zoneClock(timeZone));
+}
+
 /** Asks for memories of at least this trust. */
 export const minTrustField = z.enum(memoryTrusts).nullish();
 
 export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
 
-export const noFilter: StoreFilter = storeFilter({});
+export const noFilter: StoreFilter = storeFilter({}, "UTC");
 
 /** `filter` with memories of at least this trust. @param least null: of any */
 export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undefined): StoreFilter {
@@ -61,9 +68,9 @@ export function withTrust(filter: StoreFilter, least: MemoryTrust | null | undef
 /**
  * @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search
  */
-export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
+export function parseFilter(filter: unknown, scope: Scope, timeZone: string): StoreFilter {
   const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
-  if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data);
+  if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data, timeZone);
   throw new MemoryError(
     "INVALID_INPUT",
     "Invalid filters: `user_id` names another user than the scope whose memories are searched. Omit it: the scope already selects the user.",

@@ -12,6 +12,7 @@ import {
   memoryKinds,
 } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
@@ -26,7 +27,6 @@ import {
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
-import { timeZoneField } from "./time-span.rule.js";
 
 /**
  * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
@@ -41,7 +41,11 @@ export interface MemoryQuery {
   readonly query: string;
   /** The current conversation, as for `recall`. Memories of all conversations are searched. */
   readonly threadId?: string | null | undefined;
-  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
+  /**
+   * Time zone of the days that `query` and `filters` name, and of the days in an answer for a model:
+   * "Europe/Lisbon".
+   * @default retrieval.timeZone
+   */
   readonly timeZone?: string | null | undefined;
   /** Searches only the categories that this agent may read. @default no restriction */
   readonly agent?: string | null | undefined;
@@ -131,17 +135,19 @@ export async function findHits(
   return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 
-export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
+export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
+  const { policy } = config;
   const { scope, ...request } = parseScoped(querySchema, input, "query");
   const most = valueOfAliases(request, "topK", "top_k") ?? 5;
   const agent = request.agent ?? null;
-  const filter = parseFilter(request.filters, scope);
+  const timeZone = request.timeZone ?? config.retrieval.timeZone;
+  const filter = parseFilter(request.filters, scope, timeZone);
   const categories = allowedCategories(policy, agent, request.categories ?? null);
   const namesCategories = Boolean(request.categories) || filter.category !== null;
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
     text: request.query,
-    timeZone: request.timeZone,
+    timeZone,
     agent,
     threshold: request.threshold ?? undefined,
     // Models get the same floor as for memories shown unasked.
@@ -159,6 +165,7 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
     },
     shape: {
       form: request.return ?? null,
+      timeZone,
       budgetTokens: valueOfAliases(request, "budgetTokens", "budget_tokens"),
     },
   };

@@ -1,8 +1,9 @@
 import type { ParsedComponents } from "chrono-node";
 import { normalValue } from "../text/normal-value.js";
 import { headOf } from "../text/storable-text.js";
+import { startOfDay, zoneClock } from "../text/time-zone.js";
 import { dateReaders, readDates } from "./date-readers.rule.js";
-import { startOfDay, type TimeSpan, zoneClock } from "./time-span.rule.js";
+import type { TimeSpan } from "./time-span.rule.js";
 
 const maxCharacters = 1_000;
 const maxSpans = 8;

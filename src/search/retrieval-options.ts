@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
-import { timeZoneField } from "./time-span.rule.js";
+import { timeZoneField } from "../text/time-zone.js";
 
 /**
  * All constants of the ranking. Scores are shares of the upper bound, so they compare between
@@ -67,7 +67,11 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default "english"
    */
   language: z.string().min(1).default("english"),
-  /** Default time zone of the days that a question names, as "Europe/Lisbon". @default "UTC" */
+  /**
+   * Time zone of users whose runs and calls name none, as "Europe/Lisbon": questions name its days,
+   * and messages are dated by it.
+   * @default "UTC"
+   */
   timeZone: timeZoneField.default("UTC"),
   /**
    * Least similarity of memories shown unasked. Raise it if they fit too little.

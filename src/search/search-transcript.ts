@@ -19,10 +19,11 @@ import {
   seenOwners,
 } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
+import { timeZoneField } from "../text/time-zone.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
 import { type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime, rangesOf, timeZoneField } from "./time-span.rule.js";
+import { nearnessInTime, rangesOf } from "./time-span.rule.js";
 
 interface TranscriptCandidate {
   readonly threadId: string;
@@ -32,6 +33,8 @@ interface TranscriptCandidate {
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
+  /** Where it was said. */
+  readonly timeZone: string;
   /** BM25 fit including the messages around it, 0 to 1. */
   readonly fit: number;
   /** BM25 fit of the message alone, 0 to 1. */
@@ -67,7 +70,7 @@ export interface TranscriptQuery {
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
-  /** Time zone of the days that `query` names: "Europe/Lisbon". @default "UTC" */
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default retrieval.timeZone */
   readonly timeZone?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;
@@ -168,7 +171,7 @@ function findCandidates(
       group by thread_ref, seq
     )
     select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, f.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
-      m.said_at as "saidAt", f.fit, f.own_fit as "ownFit"
+      m.said_at as "saidAt", m.time_zone as "timeZone", f.fit, f.own_fit as "ownFit"
     from fitting f
     cross join lateral (select * from ${schema}.message where thread_ref = f.thread_ref and seq = f.seq limit 1) m
     cross join lateral (select * from ${schema}.thread where id = f.thread_ref limit 1) t

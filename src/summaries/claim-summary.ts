@@ -17,8 +17,8 @@ export interface SummaryMessage {
   readonly role: MessageRole;
   readonly actor: string | null;
   readonly text: string;
-  /** In UTC, as in "2025-03-01". */
-  readonly day: string;
+  readonly saidAt: Date;
+  readonly timeZone: string;
 }
 
 export interface SummaryWork {
@@ -38,6 +38,12 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
+type MessageJson = Omit<SummaryMessage, "saidAt"> & { readonly saidAt: number };
+
+type Row = Omit<SummaryWork, "scope" | "added" | "dropped"> &
+  Readonly<Record<"added" | "dropped", readonly MessageJson[]>> &
+  ScopeRow;
+
 /** Replaces a forgotten message, so that windows keep their turns. */
 const omitted = "(left out)";
 
@@ -52,7 +58,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     await db.query(sql`
       update ${schema}.summary s set status = 'processing' where s.id = ${latest} and s.status = 'failed'`);
   }
-  const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(
+  const [row] = await db.query<Row>(
     sql`
     select s.id::float8 as "summaryId", t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId",
       s.start_seq as "startSeq", s.end_seq as "endSeq",
@@ -70,7 +76,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
       select m.seq, json_build_object(
         'seq', m.seq, 'role', m.role, 'actor', m.actor,
         'text', case when ${isMaterial(db, claim.ref)} then m.content else ${omitted}::text end,
-        'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
+        'saidAt', date_part('epoch', m.said_at) * 1000, 'timeZone', m.time_zone
       ) as entry
       from ${schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
@@ -82,7 +88,16 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
   );
   if (!row) return null;
   const { tenant_id, user_id, app_id, ...work } = row;
-  return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
+  return {
+    ...work,
+    added: row.added.map(messageOf),
+    dropped: row.dropped.map(messageOf),
+    scope: scopeOf({ tenant_id, user_id, app_id }),
+  };
+}
+
+function messageOf({ saidAt, ...message }: MessageJson): SummaryMessage {
+  return { ...message, saidAt: new Date(saidAt) };
 }
 
 /** Cuts `work` to `bounds`, between turns. The next summary has the others. */

@@ -9,6 +9,7 @@ import { block, element, escapeMarkup } from "../text/prompt-text.js";
 import type { Screen } from "../text/reads-as-instruction.js";
 import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
+import { dayIn, momentIn } from "../text/time-zone.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
 import type { SummaryOptions } from "./summary-window.rule.js";
 
@@ -105,9 +106,12 @@ function messagesBlock(
   messages: readonly SummaryMessage[],
   attributes: { before?: number } = {},
 ) {
-  const lines = messages.flatMap(({ seq, role, actor, day, text }, at) => {
+  const days = messages.map(({ saidAt, timeZone }) => dayIn(saidAt, timeZone));
+  const lines = messages.flatMap(({ seq, role, actor, saidAt, timeZone, text }, at) => {
     const said = element("message", { seq, role, name: actor }, withoutMemoryBlocks(text));
-    return day === messages[at - 1]?.day ? [said] : [element("date", {}, day), said];
+    return days[at] === days[at - 1]
+      ? [said]
+      : [element("date", {}, momentIn(saidAt, timeZone)), said];
   });
   return block(tag, lines, attributes);
 }

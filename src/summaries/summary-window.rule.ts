@@ -1,3 +1,4 @@
+import type { RecordConfig } from "../conversation/record.js";
 import type { JobRuntime, TaskOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
@@ -29,7 +30,8 @@ export const summaryConstants = {
 
 export type SummaryOptions = TaskOptions & Readonly<typeof summaryConstants>;
 
-export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
+export type SummaryRuntime = JobRuntime &
+  Runtime<{ readonly summaries: SummaryOptions } & Pick<RecordConfig, "retrieval">>;
 
 export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 

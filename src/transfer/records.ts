@@ -16,6 +16,7 @@ import { itemTerms } from "../store/indexed-texts.rule.js";
 import { pathOf } from "../store/store-operation.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
+import { timeZoneField } from "../text/time-zone.js";
 import { type ImportTarget, messageIndex } from "./message-index.js";
 import { derived, type RecordType } from "./record-type.js";
 
@@ -115,6 +116,7 @@ export const records = {
       /** In the form of LangGraph's checkpoints; the message's other columns derive from it. */
       serialised: column.text("serialised"),
       saidAt: column.time("said_at"),
+      timeZone: column.text("time_zone", timeZoneField),
       createdAt: column.time("created_at"),
       agentId: orNull(column.text("agent_id")),
       runId: orNull(column.text("run_id")),

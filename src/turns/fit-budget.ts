@@ -30,7 +30,7 @@ export function fitBudget(
   const memories = withoutTold(found.memories, news.changes);
   const whole = { ...news, memories: found.memories };
   if (isWithin(whole, budgetTokens)) return whole;
-  const order = inOrder(memories, budgetTokens, asked);
+  const order = inOrder({ ...news, memories }, budgetTokens, asked);
   // All count as omitted until they are chosen.
   const none = { ...memories, ...noMemories, omitted: memories.omitted + order.length };
   const kept = fittingMemories({ ...news, memories: none }, order, budgetTokens);
@@ -110,7 +110,7 @@ function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
   const shown = [found.memories, ...earlier.map(({ memories }) => memories)];
   const usedTokens = shown
     .flatMap((each) => partOf(each, "profile"))
-    .reduce((sum, memory) => sum + lineOf("profile", memory, 0).tokens, 0);
+    .reduce((sum, memory) => sum + lineOf("profile", memory, 0, found.timeZone).tokens, 0);
   const none = {
     ...turn,
     changes: { ...turn.changes, count: 0, top: [] },
@@ -165,7 +165,7 @@ function fittingMemories(
     const memory = memoryOf(pick.shown);
     const section = sectionOf(part, memory);
     const isNew = !sections.has(section);
-    const line = lineOf(part, memory, place);
+    const line = lineOf(part, memory, place, shown.timeZone);
     // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
     const tokens =
       picks.length === 0 || (isNew && part === "notes")
@@ -198,7 +198,11 @@ function partsWith(picks: readonly Pick[]): Record<BlockPart, never[]> {
 /** The profile keeps most of the budget. */
 const askedShare = 1 / 3;
 
-function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly string[]): Pick[] {
+function inOrder(
+  { memories: found, timeZone }: Recalled,
+  budgetTokens: number,
+  asked: readonly string[],
+): Pick[] {
   const picks = memoryParts.flatMap((part) =>
     found[part].map((shown, place) => ({ part, place, shown })),
   );
@@ -207,11 +211,15 @@ function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly 
     facts,
     ({ part, shown }) => part === "profile" && memoryOf(shown).pinned,
   );
-  const first = bestAsked(others, budgetTokens * askedShare, asked);
+  const first = bestAsked(others, budgetTokens * askedShare, { asked, timeZone });
   return [...pinned, ...first, ...others.filter((pick) => !first.includes(pick)), ...last];
 }
 
-function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly string[]): Pick[] {
+function bestAsked(
+  picks: readonly Pick[],
+  budgetTokens: number,
+  { asked, timeZone }: { readonly asked: readonly string[]; readonly timeZone: string },
+): Pick[] {
   const fitting = asked.flatMap(
     (id) => picks.find(({ part, shown }) => part === "profile" && memoryOf(shown).id === id) ?? [],
   );
@@ -220,7 +228,7 @@ function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly
   );
   let used = 0;
   return [...fitting, ...found].filter(({ part, shown }) => {
-    const { tokens } = lineOf(part, memoryOf(shown), 0);
+    const { tokens } = lineOf(part, memoryOf(shown), 0, timeZone);
     if (used + tokens > budgetTokens) return false;
     used += tokens;
     return true;

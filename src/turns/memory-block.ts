@@ -74,7 +74,7 @@ export function additionsOf(recalled: Recalled, block = standingBlock(recalled))
     const isOpening = turn.messageId === openedBy || isNew;
     // The opening turn's day is in its block.
     const day = turn.day === null || (isOpening && namesDay(block)) ? [] : [dayLine(turn.day)];
-    const sections = [...sectionsOf(turn, recalled.appName), ...day];
+    const sections = [...sectionsOf(turn, recalled), ...day];
     return sections.length === 0 ? [] : [{ messageId: turn.messageId, sections }];
   });
   return new Map(
@@ -99,15 +99,20 @@ function ownAdditions(recalled: Recalled): Additions {
     omitted: epoch.addedOmitted,
     day: day === named ? null : day,
   };
-  return named === undefined && sectionsOf(added).length === 0 ? { ...added, day: null } : added;
+  return named === undefined && sectionsOf(added, recalled).length === 0
+    ? { ...added, day: null }
+    : added;
 }
 
-function sectionsOf({ memories, changes, consents, unread, omitted }: Additions, appName?: string) {
+function sectionsOf(
+  { memories, changes, consents, unread, omitted }: Additions,
+  { appName, timeZone }: Pick<Recalled, "appName" | "timeZone">,
+) {
   const notes = partOf(memories, "notes");
   const sections = [
     deltaOf(changes),
-    ...listsOf(listedSections([memories])),
-    noteBlock(notes, appName ?? notes[0]?.scope.appId ?? ""),
+    ...listsOf(listedSections([memories], timeZone)),
+    noteBlock(notes, appName ?? notes[0]?.scope.appId ?? "", timeZone),
     unreadSection(unread),
     consentSection(consents),
   ].flatMap((section) => section ?? []);
@@ -188,14 +193,14 @@ export function headingTokens(section: MemorySection): number {
 }
 
 function partsOf(recalled: Recalled, others: readonly ShownMemories[] = []) {
-  const { memories, appName } = recalled;
+  const { memories, appName, timeZone } = recalled;
   const shown = [memories, ...others];
   const found = shown.flatMap((each) => partOf(each, "notes"));
-  const notes = noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
+  const notes = noteBlock(found, appName ?? found[0]?.scope.appId ?? "", timeZone);
   const present = (section: string | null) => (section === null ? [] : [section]);
   return {
     changes: present(deltaOf(recalled.changes)),
-    listed: listedSections(shown),
+    listed: listedSections(shown, timeZone),
     after: [notes, unreadSection(recalled.unread), consentSection(recalled.consents)].flatMap(
       present,
     ),
@@ -207,7 +212,7 @@ function deltaOf(changes: RecalledChanges): string | null {
   return deltaHeader({ ...changes, top });
 }
 
-function listedSections(shown: readonly ShownMemories[]) {
+function listedSections(shown: readonly ShownMemories[], timeZone: string) {
   const lines: Record<MemorySection, MemoryLine[]> = {
     profile: [],
     unverified: [],
@@ -221,7 +226,7 @@ function listedSections(shown: readonly ShownMemories[]) {
   const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
-      const line = lineOf(part, memory, 0);
+      const line = lineOf(part, memory, 0, timeZone);
       if (!written.has(line.line)) lines[sectionOf(part, memory)].push(line);
       written.add(line.line);
     }

@@ -5,6 +5,7 @@ import { isOperators, noteLine } from "../notes/note-block.rule.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { newFigure } from "../text/figures.js";
 import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
+import { dayIn } from "../text/time-zone.js";
 
 export interface MemoryLine {
   readonly line: string;
@@ -30,18 +31,25 @@ export function sectionOf(part: BlockPart, memory: MemoryItem): MemorySection {
   return part === "episodes" ? "context" : "fits";
 }
 
-export function lineOf(part: BlockPart, memory: MemoryItem, place: number): MemoryLine {
+export function lineOf(
+  part: BlockPart,
+  memory: MemoryItem,
+  place: number,
+  timeZone: string,
+): MemoryLine {
   const line =
-    part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
+    part === "notes"
+      ? noteLine(memory, place, timeZone)
+      : `- ${shownLine(memory, textOf(memory, part, timeZone))}`;
   // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function textOf(memory: MemoryItem, part: BlockPart): string {
+function textOf(memory: MemoryItem, part: BlockPart, timeZone: string): string {
   const { text, category, turns } = memory;
   if (part === "episodes")
     return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
-  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory)}`;
+  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone)}`;
 }
 
 /** Characters around a key and value in a sentence: "The user's favourite … is …". */
@@ -58,11 +66,12 @@ function profileText({ key, value, text }: MemoryItem): string {
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-/** Start of validity, unless it is the day of creation, and the earlier value. */
-function history({ validFrom, createdAt, earlier }: MemoryItem): string {
+/** Start of validity, unless that is within a day of its creation, and the earlier value. */
+function history({ validFrom, createdAt, earlier }: MemoryItem, timeZone: string): string {
   const isOlder = createdAt.getTime() - validFrom.getTime() > dayMs;
   if (!isOlder && earlier === undefined) return "";
-  return ` (since ${dayFormat.format(validFrom)}${earlier === undefined ? "" : `, earlier: ${clipped(earlier, earlierCharacters)}`})`;
+  const since = dayFormat.format(new Date(dayIn(validFrom, timeZone)));
+  return ` (since ${since}${earlier === undefined ? "" : `, earlier: ${clipped(earlier, earlierCharacters)}`})`;
 }
 
 const earlierCharacters = 80;

@@ -1,6 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
-import { isoDay } from "../clock.js";
 import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
@@ -31,11 +30,11 @@ import {
   recallModeSchema,
   type SearchRuntime,
 } from "../search/retrieval-options.js";
-import { timeZoneField, zoneClock } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
+import { dayIn, timeZoneField } from "../text/time-zone.js";
 import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { durations, isNewsGone, partOf, type Recalled, selectMemories } from "./recalled.js";
@@ -51,7 +50,7 @@ export interface RecallInput extends ThreadAddress {
    * @default none: shows the most important memories
    */
   readonly query?: string | undefined;
-  /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
+  /** The user's, for days in `query` and in the prompt: "Europe/Lisbon". @default retrieval.timeZone */
   readonly timeZone?: string | undefined;
   /** Recalls only this agent's categories. @default no restriction */
   readonly agent?: string | undefined;
@@ -122,7 +121,8 @@ export async function recall(
     heldIds: [...held.keys()].filter(isStorable),
     isForTask,
   };
-  const of = { mode, reader, held, timeZone: asks.timeZone };
+  const { timeZone = deps.config.retrieval.timeZone } = asks;
+  const of = { mode, reader, held, timeZone };
   const first = await findInTime(deps, reads);
   if (first.found.conversation === null) throw threadForbidden(threadId);
   const continued = recalledOf(deps, asks, of, first);
@@ -143,7 +143,7 @@ interface Reading {
   readonly mode: RecallMode;
   readonly reader: readonly string[];
   readonly held: ReadonlyMap<string, BaseMessage>;
-  readonly timeZone: string | undefined;
+  readonly timeZone: string;
 }
 
 /** What was found, within the budget. */
@@ -185,7 +185,8 @@ function recalledOf(
     },
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
-    day: dayIn(timeZone ?? retrieval.timeZone, timeOf(deps)),
+    day: dayIn(timeOf(deps), timeZone),
+    timeZone,
   };
   return fitBudget(recalled, retrieval.budgetTokens, asked);
 }
@@ -214,10 +215,6 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
         !shownIds.has(id) && !addedIds.has(id) && updatedAt.getTime() > opened.openedAt,
     );
 }
-
-/** As "2026-11-28". */
-const dayIn = (timeZone: string, time: Date): string =>
-  isoDay(new Date(zoneClock(timeZone)(time.getTime())));
 
 /** The caller's message, else the stored one. */
 function messagesShown(

@@ -123,6 +123,8 @@ export interface Recalled {
   readonly consents: readonly RecalledConsent[];
   /** Today in the user's time zone, as "2026-11-28". */
   readonly day: string;
+  /** The user's, as "Europe/Lisbon". */
+  readonly timeZone: string;
 }
 
 /** Milliseconds that each recall took. */

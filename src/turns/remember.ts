@@ -1,4 +1,9 @@
-import { type RecordedTurn, type RecordInput, record } from "../conversation/record.js";
+import {
+  type RecordConfig,
+  type RecordedTurn,
+  type RecordInput,
+  record,
+} from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
@@ -35,6 +40,7 @@ export async function remember(
     readonly memories: MemoryOptions;
     readonly summaries: SummaryOptions;
     readonly notes: { readonly limit: number; readonly idleMs: number };
+    readonly retrieval: RecordConfig["retrieval"];
   }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueJob[]; isNewThread: boolean; threadRef: number }> {

@@ -86,9 +86,11 @@ describe.each(sdks)("$name: the middleware", (version) => {
     const of = address();
     await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
     const mock = new MockModel({ doGenerate: inOrder(said("Hello!"), said("Zerberus.")) });
-    const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+    const middleware = memoryModelMiddleware(memory, { ...of, timeZone: "Asia/Tokyo" });
+    const model = wrapLanguageModel({ model: mock, middleware });
     const messages: ModelMessage[] = [{ role: "user", content: "Hi" }];
     const first = await generateText({ model, system: "Be kind.", messages });
+    expect((await memory.threads.messages(of))[0]?.timeZone).toBe("Asia/Tokyo");
     messages.push(...first.response.messages, { role: "user", content: "What is my cat called?" });
     await generateText({ model, system: "Be kind.", messages });
 

@@ -11,7 +11,7 @@ const pair: ShownPair = [
   stored({ ref: 1, text: "The user likes hiking.", validFrom: day(1) }),
   stored({ ref: 2, text: "The user <b>enjoys</b> hikes.", key: "hobby", value: "hikes" }),
 ];
-const call = { timeoutMs: 60_000, charge: async () => {} };
+const call = { timeoutMs: 60_000, timeZone: "UTC", charge: async () => {} };
 
 describe("pairs for an OpenAI endpoint", () => {
   it("OpenAI receives pairs as numbered blocks, and a schema with the reason before the verdict", async () => {

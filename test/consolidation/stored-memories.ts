@@ -13,6 +13,7 @@ export function stored(fields: Partial<StoredMemory> & { readonly ref: number })
     rank: 3,
     turn: 0,
     assertedAt: fields.validFrom ?? day(0),
+    timeZone: null,
     ...fields,
   };
 }

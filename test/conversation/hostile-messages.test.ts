@@ -172,7 +172,10 @@ describe("hostile messages", () => {
       light,
       { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
     ];
-    const input = { ...thread, messages, windowMessages: 14, language: "english" };
+    const input = {
+      ...{ ...thread, messages, windowMessages: 14 },
+      ...{ language: "english", timeZone: "UTC" },
+    };
     expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
     expect(JSON.stringify(await memory.transcript.search({ scope, query: "marmalade" }))).toContain(
       "marmalade",

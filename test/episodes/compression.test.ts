@@ -41,6 +41,7 @@ describe("episodes", () => {
     const { model, memory, thread } = talk({}, { episodeEveryTurns: 2 });
     await memory.remember({
       ...thread,
+      saidAt: new Date("2026-03-03T07:30Z"),
       messages: [
         new SystemMessage("Be brief."),
         new AIMessage("Welcome!"),
@@ -51,7 +52,7 @@ describe("episodes", () => {
       ],
     });
     await say(memory, thread, "And <i>?");
-    const date = new Date().toISOString().slice(0, 10);
+    const date = "2026-03-03, Tuesday, 07:30";
     expect(model.prompts("episode_summary")).toEqual([
       [
         "<messages>",

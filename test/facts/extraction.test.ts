@@ -105,7 +105,7 @@ describe("statements of users", () => {
 
   it("Facts are extracted from user messages only", async () => {
     const model = taskModel({});
-    const memory = db.memory({ model, config });
+    const memory = db.memory({ model, config, clock: () => new Date("2026-03-03T07:30Z") });
     await memory.remember({
       ...newAddress(),
       messages: [
@@ -121,7 +121,7 @@ describe("statements of users", () => {
       [
         "<messages>",
         '<context_only role="assistant">You live in Rome, don\'t you?</context_only>',
-        `<message number="1" date="${new Date().toISOString().slice(0, 10)}">Yes &lt;really&gt;.</message>`,
+        '<message number="1" date="2026-03-03, Tuesday, 07:30">Yes &lt;really&gt;.</message>',
         "</messages>",
       ].join("\n"),
     ]);

@@ -18,6 +18,7 @@ const sources: InsightSource[] = [
   category: "knowledge",
   text,
   saidAt: new Date(0),
+  timeZone: "UTC",
   threadId: null,
 }));
 const insight = (summary: string, fields: Partial<InsightCandidate> = {}): InsightCandidate => ({

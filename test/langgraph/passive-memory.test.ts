@@ -48,12 +48,13 @@ describe.each(ways)("passive memory by %s", (way) => {
     );
   });
 
-  it("A run with an unknown memory mode or time zone is refused", async () => {
-    const { thread, graph } = await start();
+  it("A run with an unknown memory mode or time zone is refused, and changes nothing", async () => {
+    const { memory, thread, graph } = await start();
     for (const wrong of [{ memory_mode: "asleep" }, { time_zone: "Asia/Atlantis" }]) {
       const run = say(graph, "Hm?", { configurable: { ...thread.configurable, ...wrong } });
       await expect(run).rejects.toMatchObject({ code: "INVALID_INPUT" });
     }
+    expect((await memory.recall(addressOf(thread))).lastSeq).toBe(1);
   });
 });
 

@@ -124,6 +124,7 @@ const refused: Placed[] = [
   ["promptFor", "0.query", [7, " \n", undefined]],
   ["recall", "0.messageIds", [[7], 7, {}]],
   ["record", "0.saidAt", dates],
+  ["record", "0.timeZone", [...texts, "", "Asia/Atlantis", "+99:00"]],
   ["record", "0.shown.revision", integers],
   ["record", "0.shown.memoryIds", ["active", [7], [["active"]], {}]],
   ["import", "0", [undefined]],

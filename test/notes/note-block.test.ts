@@ -20,7 +20,7 @@ describe("the block of an app's notes", () => {
         "2025-10-08",
       ),
     ];
-    expect(noteBlock(notes, "calendar")).toBe(`(memories for app: calendar)
+    expect(noteBlock(notes, "calendar", "UTC")).toBe(`(memories for app: calendar)
 The following are memories from previous conversations with this app:
 
 1. [Created: 2025-10-10] User prefers meetings after 2pm on weekdays.
@@ -28,7 +28,7 @@ The following are memories from previous conversations with this app:
 3. [Created: 2025-10-08] User experienced database connection issues, resolved by restarting service.
 
 Use these memories to provide context-aware responses.`);
-    expect(noteBlock([], "calendar")).toBeNull();
+    expect(noteBlock([], "calendar", "UTC")).toBeNull();
   });
 
   it("The block marks untrusted notes as unverified", () => {
@@ -37,7 +37,7 @@ Use these memories to provide context-aware responses.`);
       origin: "import",
       trust: "untrusted",
     };
-    expect(noteBlock([imported], "a")).toContain(
+    expect(noteBlock([imported], "a", "UTC")).toContain(
       "1. [Created: 2025-10-10] Likes tea. (unverified, imported)",
     );
   });
@@ -58,6 +58,7 @@ Use these memories to provide context-aware responses.`);
       const block = noteBlock(
         texts.map((text) => note(text, "2025-10-10")),
         name,
+        "UTC",
       ) as string;
       const lines = block.split(/[\n\r\v\f\u0085\u2028\u2029]/u);
       expect(lines).toHaveLength(texts.length + 5);

@@ -40,6 +40,7 @@ describe("the text of a note", () => {
     const model = noteModel();
     const memory = db.memory({
       model,
+      clock: () => new Date("2026-03-03T07:30Z"),
       config: { notes: { apps: { "shop 1": { name: "Shop <one>" } } } },
     });
     const talk = newTalk("shop 1");
@@ -58,7 +59,7 @@ describe("the text of a note", () => {
       ],
     });
     await memory.threads.end(talk);
-    const date = new Date().toISOString().slice(0, 10);
+    const date = "2026-03-03, Tuesday, 07:30";
     expect(model.prompts("app_note")).toEqual([
       [
         '<conversation app="Shop &lt;one&gt;">',

@@ -42,7 +42,7 @@ it("Ids with equal digests are refused without confusion or endless retries", as
         return (await client.query(text, values)).rows as Row[];
       },
     } as typeof db.database;
-    const thread = { messages: [], windowMessages: 14, language: "english" };
+    const thread = { messages: [], windowMessages: 14, language: "english", timeZone: "UTC" };
     const first = { ...thread, scope: { userId: "first" }, threadId: "of first" };
     const recorded = await recordMessages(tx, first);
     expect(recorded).toMatchObject({ lastSeq: -1 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { questionDates } from "../../src/search/question-dates.rule.js";
-import { startOfDay, type TimeSpan, zoneClock } from "../../src/search/time-span.rule.js";
+import type { TimeSpan } from "../../src/search/time-span.rule.js";
+import { startOfDay, zoneClock } from "../../src/text/time-zone.js";
 import { forAll } from "../support/for-all.js";
 
 /** A Wednesday. */

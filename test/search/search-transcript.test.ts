@@ -65,6 +65,7 @@ describe("transcript search", () => {
       actor: "Ana",
       text: "I went to the pottery class at the community centre yesterday.",
       saidAt: new Date("2024-03-10T09:00Z"),
+      timeZone: "UTC",
       similarity: expect.closeTo(0.9, 0),
       score: expect.any(Number),
       reason: "its words",

@@ -120,7 +120,7 @@ describe("a message in the summary prompt", () => {
     const dates = [...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map(
       ([, day, seq]) => `${day} ${seq}`,
     );
-    expect(dates).toEqual(["2026-03-01 0", "2026-03-02 4"]);
+    expect(dates).toEqual(["2026-03-01, Sunday, 22:00 0", "2026-03-02, Monday, 09:00 4"]);
   });
 
   it("A message in the summary prompt cannot pose as a part of the prompt", async () => {

@@ -8,7 +8,7 @@ import { writeProcedure } from "../../src/procedures/write-procedure.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 
 const model = new OfflineChatModel();
-const saidAt = new Date("2025-03-01T12:00:00Z");
+const said = { saidAt: new Date("2025-03-01T12:00:00Z"), timeZone: "UTC" };
 const extract = (
   texts: readonly string[],
   known: Parameters<typeof extractFacts>[1]["known"] = [],
@@ -16,7 +16,7 @@ const extract = (
   extractFacts(
     model,
     {
-      messages: texts.map((text) => ({ text, actor: null, saidAt, before: "My name is Bot." })),
+      messages: texts.map((text) => ({ text, actor: null, ...said, before: "My name is Bot." })),
       known,
       categories: ["profile"],
       candidatesPerTurn: 5,
@@ -28,7 +28,7 @@ const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
   role,
   actor: null,
   text,
-  saidAt,
+  ...said,
 });
 
 describe("facts of the offline model", () => {
@@ -128,10 +128,14 @@ test("The offline model merges no two memories", async () => {
     category: "knowledge",
     key: null,
     value: null,
-    validFrom: saidAt,
+    validFrom: said.saidAt,
     text,
   })) as unknown as ShownPair;
-  const { votes } = await judgePairs(model, [alike], { timeoutMs: 1_000, charge: async () => {} });
+  const { votes } = await judgePairs(model, [alike], {
+    timeoutMs: 1_000,
+    timeZone: "UTC",
+    charge: async () => {},
+  });
   expect(votes.map(({ verdict }) => verdict)).toEqual(["unrelated"]);
 });
 

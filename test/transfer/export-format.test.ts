@@ -66,7 +66,7 @@ describe("the format of an export", () => {
         "header": "type: string, format: string, version: number, exportedAt: time, scope: {tenantId: string,userId: string}",
         "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, createdAt: time",
         "item": "type: string, appId: string, namespace: [string], key: string, value, indexFields: [string], ttlMinutes: null, expiresAt: null, createdAt: time, updatedAt: time",
-        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, createdAt: time, agentId: string, runId: string",
+        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, timeZone: string, createdAt: time, agentId: string, runId: string",
         "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",
         "owner": "type: string, revision: number, turns: number, changesTrimmedTo: number",
         "relation": "type: string, from: string, to: string, relationType: string, strength: number, createdAt: time",

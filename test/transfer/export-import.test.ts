@@ -270,7 +270,7 @@ describe("export and import", () => {
       ...open,
     };
     const serialised = JSON.stringify({ type: "os", data: {} });
-    const said = { saidAt: at, createdAt: at, agentId: null, runId: null };
+    const said = { saidAt: at, createdAt: at, timeZone: "UTC", agentId: null, runId: null };
     const message = { type: "message", threadId: "t", seq: 0, messageId: "m", ...said, serialised };
     const end = (lines: number) => ({ type: "end", lines });
     const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));
@@ -297,6 +297,11 @@ describe("export and import", () => {
       ["lines missing", [header, end(9)], /^Line 2: 8 lines before it are missing/],
       ["an unknown line", [header, { type: "wish" }], /^Line 2: type: Invalid/],
       ["an unknown field", [header, { ...thread, admin: true }], /^Line 2: .*admin/],
+      [
+        "an unknown time zone",
+        [header, thread, { ...message, timeZone: "Asia/Atlantis" }],
+        /^Line 3: timeZone: no time zone: "Asia\/Atlantis"/,
+      ],
       ["prototypes", [header, '{"type":"thread","__proto__":{"threadId":"t"}}'], /^Line 2: /],
       [
         "a wrong time",

@@ -111,6 +111,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
       summarisedId: null,
     },
     day: "2026-11-28",
+    timeZone: "UTC",
     memories: again
       ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
       : memories,

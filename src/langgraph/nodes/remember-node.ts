@@ -15,7 +15,7 @@ import {
   type TurnOptions,
   turnOptionsSchema,
 } from "../run/node-options.js";
-import { runOrigin } from "../run/run-identity.js";
+import { runOrigin, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
   fromState,
@@ -71,6 +71,7 @@ export function remembering(
       const { recorded, summary } = await memory.remember({
         ...turnIdentity(config, memory, inState, agent),
         ...runOrigin(config, agent),
+        timeZone: runTimeZone(config),
         messages: unrecorded(said, recalled).map(withKeptId),
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });

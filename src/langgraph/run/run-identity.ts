@@ -5,9 +5,9 @@ import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { parseScope, parseThreadId, type Scope, type ThreadAddress } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
-import { timeZoneField } from "../../search/time-span.rule.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
+import { timeZoneField } from "../../text/time-zone.js";
 
 export type RunIdentity = ThreadAddress;
 

@@ -6,6 +6,7 @@ import { type Scope, scopeField } from "../../scope/scope.js";
 import type { TranscriptHit } from "../../search/search-transcript.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
 import { clipped, mostThatFit, visibleText } from "../../text/storable-text.js";
+import { momentIn } from "../../text/time-zone.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -80,7 +81,7 @@ const fewestCharacters = 40;
 const bulletOf = (hit: TranscriptHit, threadId: string | undefined, characters: number) => ({
   role: hit.role,
   ...(hit.actor !== null && { speaker: hit.actor }),
-  said_at: hit.saidAt,
+  said_at: momentIn(hit.saidAt, hit.timeZone),
   text: clipped(visibleText(hit.text), characters),
   ...(hit.threadId !== threadId && { conversation: hit.threadId }),
 });

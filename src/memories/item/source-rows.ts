@@ -22,3 +22,9 @@ export function changedSources(db: Connection, changed: string): Sql {
     ),
     ${addedSources(db, changed)}`;
 }
+
+/** The time zone of the first message that the memory `m` is from; null without one. */
+export const zoneOfSource = ({ schema }: Connection): Sql => sql`(
+    select s.time_zone from ${schema}.message s
+    where s.thread_ref = m.thread_ref and s.seq = any (m.source_seqs) order by s.seq limit 1
+  )`;

@@ -13,6 +13,7 @@ export interface WriteConfig {
   readonly consent: ConsentPolicy;
   readonly lifecycle: { readonly purgeAfterMs: number };
   readonly insights: InsightsDue;
+  readonly retrieval: { readonly timeZone: string };
 }
 
 export type WriteRuntime = Runtime<WriteConfig>;
