@@ -1,5 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
@@ -7,7 +8,7 @@ import { threadAndOwner } from "./claim-thread.js";
 import { type ShownContext, shownTurn } from "./shown-turns.js";
 
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
-  /** Input of `to_tsvector`; empty for messages that are not searched. */
+  /** Prepared by `searchText`; empty for messages that are not searched. */
   readonly terms: string;
 }
 
@@ -41,9 +42,8 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
       ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
     ),
     term as materialized (
-      select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by position) as length
-      from input cross join lateral unnest(to_tsvector(${db.language}::regconfig, terms)) v
+      select position, w.lexeme, w.frequency, sum(w.frequency) over (partition by position) as length
+      from input cross join lateral ${lexemes(db, sql`terms`)} w
     )`;
 }
 

@@ -21,7 +21,7 @@ import { type MessageRole, messageText, spokenText, withFields } from "../text/m
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
-import { searchText } from "../text/search-text.js";
+import { searchText, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
@@ -38,7 +38,7 @@ const roles: ReadonlyMap<string, MessageRole> = new Map([
 ]);
 
 /** Tool output and instructions would drown what was said. */
-const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
+const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
@@ -46,11 +46,12 @@ const longestIdBytes = 1_000;
 /** @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
-  return newMessageOf(plain, JSON.stringify(plain), threadId);
+  const { searched, ...kept } = newMessageOf(plain, JSON.stringify(plain), threadId);
+  return { ...kept, terms: searchText(searched) };
 }
 
 /** The role is "other" for text that others wrote as the user. */
-function newMessageOf(plain: PlainMessage, serialised: string, threadId: string): NewMessage {
+function newMessageOf(plain: PlainMessage, serialised: string, threadId: string) {
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
   const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
@@ -60,7 +61,7 @@ function newMessageOf(plain: PlainMessage, serialised: string, threadId: string)
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    terms: searched.has(role) ? searchText(messageText(kept)) : "",
+    searched: searchedRoles.has(role) ? messageText(kept) : "",
   };
 }
 
@@ -141,8 +142,9 @@ export async function newMessages(
     const serialised = JSON.stringify(plain);
     // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
     await pause();
-    made.push(newMessageOf(plain, serialised, threadId));
+    const { searched, ...kept } = newMessageOf(plain, serialised, threadId);
     await pause();
+    made.push({ ...kept, terms: await searchTextOf(searched, pause) });
   }
   return made;
 }

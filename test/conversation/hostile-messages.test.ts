@@ -170,7 +170,10 @@ describe("hostile messages", () => {
     const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
     const messages = [
       light,
-      { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
+      {
+        ...heavy,
+        terms: `\x1F${randomIdeographs(100_000).split("").join(" ").repeat(2)}${words()}`,
+      },
     ];
     const input = { ...thread, messages, windowMessages: 14, language: "english" };
     expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
