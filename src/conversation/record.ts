@@ -21,7 +21,7 @@ import { type MessageRole, messageText, spokenText, withFields } from "../text/m
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
-import { searchText, searchTextOf } from "../text/search-text.js";
+import { searchedLength, searchText, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
@@ -144,7 +144,8 @@ export async function newMessages(
     await pause();
     const { searched, ...kept } = newMessageOf(plain, serialised, threadId);
     await pause();
-    made.push({ ...kept, terms: await searchTextOf(searched, pause) });
+    const unsearched = searched.length - searchedLength(searched);
+    made.push({ ...kept, unsearched, terms: await searchTextOf(searched, pause) });
   }
   return made;
 }

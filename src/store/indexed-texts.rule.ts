@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from "../text/plain-json.js";
-import { searchPieces } from "../text/search-text.js";
+import { searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 
 /** Most searchable texts of an item; each has a vector. */
@@ -7,9 +7,6 @@ const mostTexts = 200;
 
 /** Longest searchable text, as of messages. Longer ones are cut. */
 const mostSearched = 100_000;
-
-/** A `tsvector` holds 1 MB, and hyphenated words are in it as a whole and in parts. */
-const mostTermBytes = 250_000;
 
 /** Longest text to embed: models take some 8,000 tokens, and a Chinese character is one. */
 const mostCharacters = 8_000;
@@ -36,13 +33,8 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
 
 export function itemTerms(item: Indexed): string | null {
   const texts = indexedTexts(item);
-  if (texts === null) return null;
-  let terms = "";
-  for (const piece of searchPieces(texts.join("\n"))) {
-    if (Buffer.byteLength(terms) + Buffer.byteLength(piece) > mostTermBytes) break;
-    terms += piece;
-  }
-  return terms;
+  // A `tsvector` has 1 MB, and words are in it as a whole and in parts.
+  return texts && searchText(headOf(texts.join("\n"), mostSearched));
 }
 
 export const embeddable = (text: string): string => headOf(text, mostCharacters);

@@ -182,8 +182,7 @@ describe("batches", () => {
 
   it.each([
     ["…", {}, /no words/],
-    ["x".repeat(300), {}, /more than 280 characters/],
-    ["x".repeat(300), { kind: "insight" as const }, /more than 280 characters/],
+    ["x".repeat(700), { kind: "episode" as const }, /more than 600 characters/],
     ["Sail.", { kind: "procedure" as const }, /numbered steps/],
     ["The user likes tea.", {}, null],
   ])(
