@@ -16,12 +16,12 @@ import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { filesIn, sourceOf, withReferences } from "../text/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { isSubstantive } from "../text/is-substantive.js";
-import { messageOf, type PlainMessage, plainMessage } from "../text/message-codec.js";
+import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
-import { searchedLength, searchText, searchTextOf } from "../text/search-text.js";
+import { searchedLength, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
@@ -43,26 +43,33 @@ const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/** @throws MemoryError `INVALID_INPUT` for an id */
-export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
+/**
+ * The role is "other" for text that others wrote as the user. Yields to the event loop.
+ * @throws MemoryError `INVALID_INPUT` for an id
+ */
+export async function toNewMessage(
+  message: BaseMessage,
+  threadId = "",
+  pause = createPauses(),
+): Promise<NewMessage> {
   const plain = plainMessage(message);
-  const { searched, ...kept } = newMessageOf(plain, JSON.stringify(plain), threadId);
-  return { ...kept, terms: searchText(searched) };
-}
-
-/** The role is "other" for text that others wrote as the user. */
-function newMessageOf(plain: PlainMessage, serialised: string, threadId: string) {
+  const serialised = JSON.stringify(plain);
+  // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
+  await pause();
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
   const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
-  return {
+  const searched = searchedRoles.has(role) ? messageText(kept) : "";
+  const made = {
     messageId: messageId(kept),
     role,
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    searched: searchedRoles.has(role) ? messageText(kept) : "",
+    unsearched: searched.length - searchedLength(searched),
   };
+  await pause();
+  return { ...made, terms: await searchTextOf(searched, pause) };
 }
 
 function messageId({ id }: BaseMessage): string {
@@ -138,14 +145,8 @@ export async function newMessages(
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const message of redacted) {
-    const plain = plainMessage(message);
-    const serialised = JSON.stringify(plain);
-    // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
+    made.push(await toNewMessage(message, threadId, pause));
     await pause();
-    const { searched, ...kept } = newMessageOf(plain, serialised, threadId);
-    await pause();
-    const unsearched = searched.length - searchedLength(searched);
-    made.push({ ...kept, unsearched, terms: await searchTextOf(searched, pause) });
   }
   return made;
 }

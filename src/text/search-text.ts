@@ -74,7 +74,7 @@ export async function searchTextOf(text: string, pause = createPauses()): Promis
   return terms;
 }
 
-export function* searchPieces(text: string): Generator<string> {
+function* searchPieces(text: string): Generator<string> {
   const length = searchedLength(text);
   for (let at = 0; at < length; ) {
     const end = endOfPiece(text, at, length);

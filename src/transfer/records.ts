@@ -124,12 +124,12 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      extra: ({
+      extra: async ({
         serialised,
         messageId,
         threadId,
       }: Record<"serialised" | "messageId" | "threadId", string>) => ({
-        ...toNewMessage(decodeMessage(serialised), threadId),
+        ...(await toNewMessage(decodeMessage(serialised), threadId)),
         messageId,
         serialised,
       }),
