@@ -53,10 +53,9 @@ async function loadBatch(
      ),
      term as (
        insert into "${schema}".memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-       select a.owner_ref, v.lexeme, a.ref, cardinality(v.positions),
-         sum(cardinality(v.positions)) over (partition by a.ref)
+       select a.owner_ref, w.lexeme, a.ref, w.frequency, sum(w.frequency) over (partition by a.ref)
        from added a join input i on a.content_hash = $7 || i.n
-       cross join lateral unnest(to_tsvector('english', i.terms)) v
+       cross join lateral "${schema}".words_1('english', i.terms) w
      )
      insert into "${schema}".memory_embedding (space_ref, memory_ref, owner_ref, embedding)
      select s.id, a.ref, a.owner_ref, i.vector::halfvec

@@ -1,6 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
-import { toNewMessage } from "../../src/conversation/record.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
 import { changeLine } from "../../src/memories/changes/change-line.js";
 import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
@@ -140,11 +138,6 @@ export const hostileRules: readonly HostileRule[] = [
   {
     name: "redactor",
     run: (text) => redactor.json({ text, list: [text] }),
-    isResult: (result) => typeof result === "object",
-  },
-  {
-    name: "toNewMessage",
-    run: (text) => toNewMessage(new HumanMessage({ content: text, name: text.slice(0, 1_000) })),
     isResult: (result) => typeof result === "object",
   },
 ];

@@ -20,10 +20,13 @@ import { withAdvice } from "../turns/explain-refusal.js";
 import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
 import {
+  ofWholePrompt,
   type Placed,
   placedMessages,
   promptWithMemory,
+  type Sends,
   type Step,
+  sendsSchema,
   turnOf,
   type Usage,
   userText,
@@ -31,13 +34,25 @@ import {
 
 const optionsSchema = turnOptionsSchema
   .pick({ onError: true, agent: true, minTrust: true, memoryMode: true, injectAs: true })
-  .extend({ scope: scopeField, threadId: threadField, timeZone: timeZoneField.optional() });
+  .extend({
+    scope: scopeField,
+    threadId: threadField,
+    timeZone: timeZoneField.optional(),
+    sends: sendsSchema.default("last"),
+  });
 
 export interface MemoryModelOptions
   extends ThreadAddress,
     Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> {
   /** The user's, as "Europe/Lisbon". @default retrieval.timeZone */
   readonly timeZone?: string | undefined;
+  /**
+   * What each prompt is. "all": the whole conversation, so that one message alone is its first,
+   * perhaps edited, and what was said before is gone. "last": its end, so that one message alone is
+   * the next.
+   * @default "last"
+   */
+  readonly sends?: Sends | undefined;
 }
 
 /** A question and what was recalled for it, shared by the steps of its turn. */
@@ -71,6 +86,7 @@ export function memoryModelMiddleware(
     onError,
     injectAs,
     timeZone,
+    sends,
     ...address
   } = parseAddressed(optionsSchema, options, "options");
   const config = { configurable: { thread_id: address.threadId, ...identityKeys(address.scope) } };
@@ -119,10 +135,10 @@ export function memoryModelMiddleware(
       const turn =
         latest?.question === question ? latest : await recall(question, userText(prompt[at]));
       latest = turn;
-      const placed = placedMessages(prompt, turn.recalled);
-      const shown = turn.recalled
-        ? promptWithMemory(prompt, placed, turn.recalled, injectAs)
-        : prompt;
+      const placed = placedMessages(prompt, turn.recalled, sends);
+      const { recalled } = turn;
+      const known = recalled && sends === "all" ? ofWholePrompt(recalled, placed) : recalled;
+      const shown = known ? promptWithMemory(prompt, placed, known, injectAs) : prompt;
       const call = { ...params, prompt: shown };
       calls.set(call, { placed, turn });
       return call;

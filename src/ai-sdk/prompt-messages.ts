@@ -8,6 +8,7 @@ import {
   type UsageMetadata,
 } from "@langchain/core/messages";
 import type { LanguageModelMiddleware } from "ai";
+import { z } from "zod";
 import { attachmentOf, withReferences } from "../text/attachments.js";
 import { spokenText } from "../text/message-text.js";
 import { plainMessages } from "../turns/prompt-for.js";
@@ -33,11 +34,37 @@ export interface Placed {
   readonly place: number;
 }
 
+export const sendsSchema = z.enum(["all", "last"]);
+
+/** "all": each prompt is the whole conversation. "last": its end, at least the last message. */
+export type Sends = z.output<typeof sendsSchema>;
+
+/**
+ * `recalled` for whole conversations, `placed`: without messages that they lack, since an earlier
+ * one was edited, and without the summary of such messages.
+ */
+export function ofWholePrompt(recalled: Recalled, placed: readonly Placed[]): Recalled {
+  const sent = new Set(placed.map(({ message }) => message.id));
+  const isSent = ({ id }: BaseMessage) => sent.has(id);
+  const recent = recalled.recent.filter(isSent);
+  const lastTurn = recalled.lastTurn.filter(isSent);
+  const gap = recalled.gap.filter(isSent);
+  const known = new Set([...recent, ...lastTurn, ...gap].map(({ id }) => id));
+  // Summarised messages come before those that are known.
+  const isSummarised = placed.findIndex(({ message }) => known.has(message.id)) > 0;
+  const { summary, omitted } = isSummarised ? recalled : { summary: null, omitted: null };
+  return { ...recalled, recent, lastTurn, gap, summary, omitted };
+}
+
 /**
  * `prompt` without instructions, under the ids that memory has; the same question in the same place
  * has the same id.
  */
-export function placedMessages(prompt: Prompt, recalled: Recalled | null): Placed[] {
+export function placedMessages(
+  prompt: Prompt,
+  recalled: Recalled | null,
+  sends: Sends = "last",
+): Placed[] {
   const placed = prompt.flatMap((each, place) =>
     recorded(each).map((message) => ({ message, place })),
   );
@@ -48,9 +75,10 @@ export function placedMessages(prompt: Prompt, recalled: Recalled | null): Place
   const question = messages[asked];
   takeIds(messages, Math.max(asked, 0), known);
   // Alone, it is asked again, or comes after all that is recorded.
-  const last = asked === 0 ? known.findLast(isUsers) : undefined;
+  const isAlone = asked === 0 && sends === "last";
+  const last = isAlone ? known.findLast(isUsers) : undefined;
   if (question && last?.id && keyOf(last) === keyOf(question)) question.id = last.id;
-  let before = (asked === 0 && lastMessageId) || "";
+  let before = (isAlone && lastMessageId) || "";
   for (const message of messages) {
     message.id ??= idAfter(before, message);
     before = message.id;

@@ -1,5 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
@@ -7,8 +8,10 @@ import { threadAndOwner } from "./claim-thread.js";
 import { type ShownContext, shownTurn } from "./shown-turns.js";
 
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
-  /** Input of `to_tsvector`; empty for messages that are not searched. */
+  /** Prepared by `searchText`; empty for messages that are not searched. */
   readonly terms: string;
+  /** Characters at its end that are too many to be searched. */
+  readonly unsearched?: number;
 }
 
 export interface AppendedTurn extends ThreadAddress {
@@ -42,9 +45,8 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
       ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
     ),
     term as materialized (
-      select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by position) as length
-      from input cross join lateral unnest(to_tsvector(${db.language}::regconfig, terms)) v
+      select position, w.lexeme, w.frequency, sum(w.frequency) over (partition by position) as length
+      from input cross join lateral ${lexemes(db, sql`terms`)} w
     )`;
 }
 
@@ -148,6 +150,7 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
   const { scope, threadId, agentId, runId, shown, extract, note } = turn;
   const { similarity: found, memoryIds: shownIds = [] } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
+  const unsearched = turn.messages.reduce((sum, message) => sum + (message.unsearched ?? 0), 0);
   const { messages = 1, idleMs = 0 } = extract && extract.messages > 1 ? extract : {};
   const waitMs =
     messages === 1
@@ -186,10 +189,14 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
     ),
     searched as (
       insert into ${schema}.event
-        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, created_at)
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, detail, created_at)
       select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
-        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${db.now()}
-      from owned where ${found !== undefined} and exists (select from fresh)
+        e.node, e.step, e.op, e.status, e.similarity, e.detail, ${db.now()}
+      from owned cross join (values
+        ('context', 'recall', 'search', 'ok', ${found ?? null}::real, null, ${found !== undefined}::boolean),
+        ('hotpath', 'remember', 'create', 'skipped', null, ${`${unsearched} characters not searched`}::text, ${unsearched > 0}::boolean)
+      ) e (node, step, op, status, similarity, detail, happened)
+      where e.happened and exists (select from fresh)
     ),
     accessed as (
       update ${schema}.memory m

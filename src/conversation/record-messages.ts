@@ -1,6 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import { errorCodeOf } from "../postgres/database-error.js";
 import { collided, retryOn } from "../postgres/retry.js";
 import {
   type AppendedTurn,
@@ -137,37 +136,15 @@ const collisions = {
  * Appends the messages that the thread lacks, in one atomic statement; null for another scope's
  * thread. The thread's row is locked, but the snapshot may be older than the lock: then the insert
  * violates the key (thread, seq) or (thread, message id), and the next try has a new snapshot. So
- * seqs have no gaps and no message is stored twice. A message that the index refuses is stored
- * without terms.
+ * seqs have no gaps and no message is stored twice.
  * @throws MemoryError `BUSY`
  */
 export async function recordMessages(
   db: Connection,
   input: RecordStatement,
 ): Promise<RecordedThread | null> {
-  try {
-    // 23503: the owner was forgotten after the snapshot; the next try creates it again.
-    return await retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
-  } catch (error) {
-    // SQLSTATE class 54: more, or longer, words than the index takes.
-    const isTooMuch = error instanceof Error && errorCodeOf(error.cause).startsWith("54");
-    const lighter = isTooMuch ? withFewerTerms(input) : null;
-    if (lighter) return recordMessages(db, lighter);
-    throw error;
-  }
-}
-
-function withFewerTerms(input: RecordStatement): RecordStatement | null {
-  const most = input.messages.reduce(
-    (longest, message) => Math.max(longest, message.terms.length),
-    0,
-  );
-  if (most === 0) return null;
-  const heaviest = input.messages.findIndex(({ terms }) => terms.length === most);
-  const messages = input.messages.map((message, index) =>
-    index === heaviest ? { ...message, terms: "" } : message,
-  );
-  return { ...input, messages };
+  // 23503: the owner was forgotten after the snapshot; the next try creates it again.
+  return retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
 }
 
 interface Row extends Omit<RecordedThread, "threadRef"> {

@@ -16,12 +16,12 @@ import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { filesIn, sourceOf, withReferences } from "../text/attachments.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { isSubstantive } from "../text/is-substantive.js";
-import { messageOf, type PlainMessage, plainMessage } from "../text/message-codec.js";
+import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
-import { searchText } from "../text/search-text.js";
+import { searchedLength, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
@@ -39,30 +39,38 @@ const roles: ReadonlyMap<string, MessageRole> = new Map([
 ]);
 
 /** Tool output and instructions would drown what was said. */
-const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
+const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/** @throws MemoryError `INVALID_INPUT` for an id */
-export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
+/**
+ * The role is "other" for text that others wrote as the user. Yields to the event loop.
+ * @throws MemoryError `INVALID_INPUT` for an id
+ */
+export async function toNewMessage(
+  message: BaseMessage,
+  threadId = "",
+  pause = createPauses(),
+): Promise<NewMessage> {
   const plain = plainMessage(message);
-  return newMessageOf(plain, JSON.stringify(plain), threadId);
-}
-
-/** The role is "other" for text that others wrote as the user. */
-function newMessageOf(plain: PlainMessage, serialised: string, threadId: string): NewMessage {
+  const serialised = JSON.stringify(plain);
+  // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
+  await pause();
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
   const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
-  return {
+  const searched = searchedRoles.has(role) ? messageText(kept) : "";
+  const made = {
     messageId: messageId(kept),
     role,
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    terms: searched.has(role) ? searchText(messageText(kept)) : "",
+    unsearched: searched.length - searchedLength(searched),
   };
+  await pause();
+  return { ...made, terms: await searchTextOf(searched, pause) };
 }
 
 function messageId({ id }: BaseMessage): string {
@@ -142,11 +150,7 @@ export async function newMessages(
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const message of redacted) {
-    const plain = plainMessage(message);
-    const serialised = JSON.stringify(plain);
-    // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
-    await pause();
-    made.push(newMessageOf(plain, serialised, threadId));
+    made.push(await toNewMessage(message, threadId, pause));
     await pause();
   }
   return made;

@@ -15,6 +15,7 @@ import {
 } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";
+import { haveSameFigures } from "../text/figures.js";
 import { findSaid } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";
 import { createPauses } from "../text/pauses.js";
@@ -43,7 +44,7 @@ export interface FactCandidate {
   /** 0 to 1. */
   readonly confidence: number;
   readonly relation: (typeof factRelations)[number];
-  /** Number of the existing memory in the prompt, from 1. */
+  /** Number of the existing memory in the prompt, from 1; then on, of an earlier candidate. */
   readonly target: number | null;
   /** Whether it is the user's plain statement about themselves. */
   readonly statedByUser: boolean;
@@ -179,11 +180,14 @@ export async function chooseFacts(
   const pause = createPauses();
   const rejected: RejectedFact[] = [];
   const checked: ChosenFact[] = [];
-  for (const candidate of candidates) {
+  const statements = new Map<ChosenFact, number>();
+  for (const [index, candidate] of candidates.entries()) {
     await pause();
     const result = checkFact(candidate, rules);
-    if (typeof result !== "string") checked.push(result);
-    else
+    if (typeof result !== "string") {
+      checked.push(result);
+      statements.set(result, firstSaid(candidates, index, rules.known.length));
+    } else
       rejected.push({
         problem: result,
         category: categoryMeant(rules.policy, candidate.category)?.name ?? null,
@@ -193,11 +197,20 @@ export async function chooseFacts(
   const chosen: ChosenFact[] = [];
   for (const fact of best) {
     await pause();
-    const problem = crowdedOut(fact, chosen, rules);
+    const isRepeated = chosen.some((other) => statements.get(other) === statements.get(fact));
+    const problem = isRepeated ? "duplicate" : crowdedOut(fact, chosen, rules);
     if (problem) rejected.push({ problem, category: fact.category });
     else chosen.push(fact);
   }
   return { chosen: chosen.toSorted((first, second) => first.message - second.message), rejected };
+}
+
+/** The first candidate that says the same by the model's word; other figures say something else. */
+function firstSaid(candidates: readonly FactCandidate[], index: number, known: number): number {
+  const { relation, target, text } = candidates[index] as FactCandidate;
+  const earlier = relation === "same_as" ? (target ?? 0) - known - 1 : -1;
+  const said = earlier < index ? candidates[earlier] : undefined;
+  return said && haveSameFigures(said.text, text) ? firstSaid(candidates, earlier, known) : index;
 }
 
 function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | CandidateProblem {

@@ -9,13 +9,12 @@ import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { noFilter } from "../search/memory-filter.rule.js";
-import { questionVector } from "../search/read-question.js";
+import { questionTerms, questionVector } from "../search/read-question.js";
 import { searchMemories } from "../search/search-memories.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { withoutReminders } from "../text/inserted-message.js";
 import { asksSomething, isSubstantive } from "../text/is-substantive.js";
 import { createPauses } from "../text/pauses.js";
-import { searchText } from "../text/search-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 import { extractor, type FactsRuntime, type KnownMemory } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
@@ -123,7 +122,7 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const { scope, ownerRef, messages } = work;
   const text = messages.map((message) => message.text).join("\n");
   const vector = await questionVector(deps, headOf(text, embeddedCharacters));
-  const question = { terms: searchText(text), spans: [], names: () => false, vector };
+  const question = { terms: questionTerms(text), spans: [], names: () => false, vector };
   const categories = [...config.policy.categories.keys()];
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
   const { candidates } = await searchMemories(db, question, {

@@ -2,10 +2,11 @@ import sql from "sql-template-tag";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Omissions } from "../models/call-structured.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { block, element } from "../text/prompt-text.js";
-import { searchText } from "../text/search-text.js";
+import { searchTextOf } from "../text/search-text.js";
 
 interface Forgotten {
   readonly text: string;
@@ -147,9 +148,11 @@ async function findKept(
 }
 
 async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
+  const terms: string[] = [];
+  for (const text of texts) terms.push(await searchTextOf(text));
   const rows = await db.query<{ words: string[] }>(sql`
-    select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words
-    from unnest(${texts.map((text) => searchText(text))}::text[]) with ordinality as t (text, place)
+    select array(select lexeme from ${lexemes(db, sql`t.text`)}) as words
+    from unnest(${terms}::text[]) with ordinality as t (text, place)
     order by place`);
   return rows.map(({ words }) => new Set(words));
 }

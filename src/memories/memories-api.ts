@@ -20,6 +20,7 @@ import {
 import { momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { hashOfMessage } from "./write/message-budget.js";
+import { splitDraft } from "./write/prepare-drafts.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
@@ -152,12 +153,22 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
         "memories",
       );
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
-      const stated = new Set(memories.keys());
       const messageHash = hashOfMessage(given);
       // However often a model repeats a message, it is one signal.
       const call = messageHash ?? randomUUID();
+      // A program's texts are its own to measure; a model's are short.
+      const anyLength = messageHash === undefined;
+      const parts = await Promise.all(
+        memories.map((draft) => (anyLength ? splitDraft(deps.redactor, draft) : [draft])),
+      );
+      const whole = parts.flat();
+      const stated = new Set(whole.keys());
       const origin = { actor, step: "api", consent, threadId, call, messageHash, stated } as const;
-      return writeMemories(deps, { scope, drafts: memories, origin });
+      const outcomes = await writeMemories(deps, { scope, drafts: whole, origin, anyLength });
+      return parts.map(({ length }) => {
+        const [first, ...further] = outcomes.splice(0, length) as [WriteOutcome];
+        return further.length === 0 ? first : { ...first, further };
+      });
     },
     get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),
     list: async (listing) => {

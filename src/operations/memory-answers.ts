@@ -45,16 +45,18 @@ export const memoryHit = z
   })
   .register(described, { id: "MemoryHit" });
 
-export const writeOutcome = z
-  .strictObject({
-    outcome: z.enum([
-      ...(["created", "merged", "updated", "replaced", "kept", "closed", "rejected"] as const),
-      ...(["quarantined", "proposed", "refused"] as const),
-    ]),
-    id: optionalText,
-    problems: z.array(z.string()),
-    ...each(z.string().optional(), "consentId", "trimmed", "message"),
-  })
+const outcomeFields = z.strictObject({
+  outcome: z.enum([
+    ...(["created", "merged", "updated", "replaced", "kept", "closed", "rejected"] as const),
+    ...(["quarantined", "proposed", "refused"] as const),
+  ]),
+  id: optionalText,
+  problems: z.array(z.string()),
+  ...each(z.string().optional(), "consentId", "trimmed", "message"),
+});
+
+export const writeOutcome = outcomeFields
+  .extend({ further: z.array(outcomeFields).optional() })
   .register(described, { id: "WriteOutcome" });
 
 export const historyEntry = z

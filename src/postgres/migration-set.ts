@@ -78,7 +78,13 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   };
 }
 
-const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
+const ownFunctions = [
+  "conversation",
+  "words",
+  "search-messages",
+  "search-memories",
+  "known-memories",
+];
 
 function digestOf(texts: readonly string[]): string {
   const sql = texts.join("").replace(/--.*|\s+/g, "");

@@ -3,6 +3,7 @@ import { readableCategories } from "../memories/item/category.rule.js";
 import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import { seenOwners } from "../scope/scope-predicates.js";
 import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
@@ -166,7 +167,7 @@ async function findInactive(
     expired: boolean;
   }>(sql`
     with asked as materialized (
-      select tsvector_to_array(to_tsvector(${db.language}::regconfig, ${terms})) as lexemes
+      select array(select lexeme from ${lexemes(db, terms)}) as lexemes
     ),
     hidden as (
       select m.ref, ${memoryJson(db)} as memory, m.state = 'active' as expired, cardinality(array(

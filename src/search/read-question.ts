@@ -3,19 +3,20 @@ import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Embedder } from "../models/embedder.js";
 import type { Runtime } from "../runtime.js";
-import { searchName, searchText } from "../text/search-text.js";
+import { plainName, plainText, searchText } from "../text/search-text.js";
+import { headOf } from "../text/storable-text.js";
 import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
 import type { TimeSpan } from "./time-span.rule.js";
 
-/** More than `searchText` makes of a question. */
-const maxCharacters = 50_000;
+/** Further characters of a question hardly change what its rarest words are. */
+const mostAsked = 20_000;
 
 /** Tests whether a question contains any word of an actor's name. */
-export function namesActor(terms: string): (actor: string) => boolean {
-  const words = new Set(terms.slice(0, maxCharacters).match(/[\p{L}\p{N}]+/gu));
+export function namesActor(question: string): (actor: string) => boolean {
+  const words = new Set(plainText(question).match(/[\p{L}\p{N}]+/gu));
   return (actor) =>
-    searchName(actor)
+    plainName(actor)
       .split(/\s+/)
       .some((word) => words.has(word));
 }
@@ -35,17 +36,19 @@ export interface EmbeddedQuestion extends Question {
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
+export const questionTerms = (text: string): string => searchText(headOf(text, mostAsked));
+
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   text: string,
   zone: string | null | undefined,
 ): Question {
-  const terms = searchText(text);
+  const asked = headOf(text, mostAsked);
   const { language } = runtime.db;
   const timeZone = zone ?? runtime.config.retrieval.timeZone;
   const spans = questionDates(text, { language, timeZone, now: timeOf(runtime) });
-  return { terms, spans, names: namesActor(terms) };
+  return { terms: questionTerms(asked), spans, names: namesActor(asked) };
 }
 
 export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {

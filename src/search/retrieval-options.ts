@@ -18,6 +18,8 @@ export const retrievalWeights = {
   b: 0.75,
   /** Most terms of a long question that an answer contains: the others are its story. */
   expectedTerms: 6,
+  /** Frequency of a word that is only a part of an identifier, and its share of a whole word's idf. */
+  part: 0.5,
   /**
    * Term smoothing across adjacent messages between people: halved with each further message. Gain
    * 6.1.
@@ -62,8 +64,9 @@ export type RecallMode = z.output<typeof recallModeSchema>;
 
 export const retrievalOptionsSchema = z.strictObject({
   /**
-   * A text search configuration of PostgreSQL; "simple" for languages without one. Set it before
-   * the first setup if users do not write English.
+   * A text search configuration of PostgreSQL, for words whose script does not say their language;
+   * "simple" for languages without one. Set it before the first setup if users write neither
+   * English nor in another script.
    * @default "english"
    */
   language: z.string().min(1).default("english"),

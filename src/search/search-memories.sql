@@ -39,7 +39,7 @@ $$;
 create or replace function mnemograph.search_memories_1(
   owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer,
   language regconfig, question text, spans tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
-  k1 float8, b float8, expected_terms integer, neighbour_weight float8, assistant_weight float8,
+  k1 float8, b float8, expected_terms integer, part_weight float8, neighbour_weight float8, assistant_weight float8,
   source_weight float8, vector_weight float8, date_weight float8, identifier_weight float8
 ) returns table (ref bigint, words float8, source float8, similarity float8, has_identifier boolean, relation float8, linked bigint[])
 language plpgsql stable parallel safe rows 30 as $$
@@ -54,7 +54,7 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms);
+    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms, part_weight);
     if not found then
       return;
     end if;
@@ -79,15 +79,15 @@ language plpgsql stable parallel safe rows 30 as $$
       end if;
       with signal as materialized (
         (
-          select t.memory_ref as ref, bool_or(w.is_identifier) as has_identifier, (
-              sum(w.idf * t.frequency / (t.frequency + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_fit
+          select t.memory_ref as ref, bool_or(w.is_identifier and t.frequency > 0) as has_identifier, (
+              sum(w.idf * t.tf / (t.tf + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_fit
             )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
           from (
             -- An identifier has a digit, an @, a dot within or two slashes, and few have it: tickets, addresses, digests, files.
-            select w.*, w.texts <= 5 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
-            from unnest(terms.lexemes, terms.idfs, terms.texts) w (lexeme, idf, texts) offset 0
+            select w.*, not w.is_part and w.texts <= 5 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
+            from unnest(terms.lexemes, terms.idfs, terms.texts, terms.are_parts) w (lexeme, idf, texts, is_part) offset 0
           ) w cross join lateral (
-            select * from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
+            select t.*, greatest(t.frequency, part_weight) as tf from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
           ) t
           group by t.memory_ref order by words desc, ref limit cut
         )
@@ -96,7 +96,7 @@ language plpgsql stable parallel safe rows 30 as $$
         union all (
           select s.memory_ref, false, 0, max(f.fit), null, 0
           from mnemograph.search_messages_1(
-            owners, in_app, null, language, question, least(cut, 1000), '{}', '{}', k1, b, expected_terms, neighbour_weight, assistant_weight
+            owners, in_app, null, language, question, least(cut, 1000), '{}', '{}', k1, b, expected_terms, part_weight, neighbour_weight, assistant_weight
           ) f cross join lateral (
             select s.memory_ref from mnemograph.memory_source s where s.thread_ref = f.thread_ref and s.seq = f.seq offset 0
           ) s

@@ -3,8 +3,10 @@ import type { MemoryItem, MemoryKind } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import { isPictures } from "../text/search-text.js";
 import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
@@ -60,9 +62,10 @@ export async function searchMemories(
   };
 }
 
-/** Whether a question is empty, or has only stop words. */
+/** Whether a question is empty, or has only stop words. A picture alone asks for nothing. */
 export function isBroadQuestion(db: Connection, terms: string): Sql {
-  return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
+  if (isPictures(terms)) return sql`false`;
+  return sql`not exists (select from ${lexemes(db, terms)})`;
 }
 
 export type FoundMemory = readonly [
@@ -91,7 +94,7 @@ export function candidateRows(
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
-        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.neighbour}, ${weights.assistant},
+        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.neighbour}, ${weights.assistant},
         ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
       )`;
 }

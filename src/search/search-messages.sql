@@ -4,16 +4,16 @@
 -- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
 -- rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have are passed over
 -- where there are rarer ones: they hardly change the order, and cost the most to read. `best_fit` is what a text with the
--- `expected_terms` rarest would score.
+-- `expected_terms` rarest would score. What is only a part of an identifier counts as often as `part_weight`, and is worth as much less.
 create or replace function mnemograph.question_terms_1(
-  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer
-) returns table (lexemes text[], texts float8[], idfs float8[], best_fit float8, average_length float8)
+  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8
+) returns table (lexemes text[], texts float8[], are_parts boolean[], idfs float8[], best_fit float8, average_length float8)
 language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
-    asked text[] := tsvector_to_array(to_tsvector(language, question));
-    -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
-    is_long boolean := cardinality(asked) > 64;
+    asked text[];
+    are_parts boolean[];
+    is_long boolean;
     total float8;
     average float8;
   begin
@@ -26,14 +26,18 @@ language plpgsql stable parallel safe rows 1 as $$
     if coalesce(total, 0) = 0 then
       return;
     end if;
+    select array_agg(w.lexeme), array_agg(w.frequency = 0) into asked, are_parts from mnemograph.words_1(language, question) w;
+    -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
+    is_long := cardinality(asked) > 64;
     return query
       select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
+        array_agg(w.is_part order by w.texts = 0, w.texts),
         array_agg(w.idf order by w.texts = 0, w.texts), sum(w.idf) filter (where w.place <= expected_terms), average
       from (
-        select w.lexeme, w.texts, i.idf, row_number() over (order by i.idf desc) as place
+        select w.lexeme, w.texts, w.is_part, i.idf, row_number() over (order by i.idf desc) as place
         from (
-          select l.lexeme, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
-          from unnest(asked) l (lexeme) cross join lateral (
+          select l.lexeme, l.is_part, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
+          from unnest(asked, are_parts) l (lexeme, is_part) cross join lateral (
             select count(*)::float8 as texts from (
               select from mnemograph.memory_term t
               where not among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
@@ -45,7 +49,8 @@ language plpgsql stable parallel safe rows 1 as $$
           ) f
         ) w
         cross join lateral (
-          select ln(1 + (20 + greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8)) as idf
+          select ln(1 + (20 + greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8))
+            * case when w.is_part then part_weight else 1 end as idf
         ) i
         where total < 200 or w.texts <= total / 2 or not w.has_rarer
         order by w.texts = 0, w.texts limit 64
@@ -60,14 +65,14 @@ create or replace function mnemograph.search_messages_1(
   owners bigint[], in_app text, in_thread text, language regconfig, question text, most integer,
   -- Messages that are left out, and lend no terms.
   hidden_threads bigint[], hidden_seqs integer[],
-  k1 float8, b float8, expected_terms integer, neighbour_weight float8, assistant_weight float8
+  k1 float8, b float8, expected_terms integer, part_weight float8, neighbour_weight float8, assistant_weight float8
 ) returns table (thread_ref bigint, seq integer, fit float8, own_fit float8)
 language plpgsql stable parallel safe rows 100 as $$
   #variable_conflict use_column
   declare
     terms record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms);
+    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight);
     if not found then
       return;
     end if;
@@ -75,7 +80,7 @@ language plpgsql stable parallel safe rows 100 as $$
       with hit as materialized (
         select t.thread_ref, t.seq, w.place, w.idf, t.tf
         from unnest(terms.lexemes, terms.idfs) with ordinality w (lexeme, idf, place) cross join lateral (
-          select t.thread_ref, t.seq, t.frequency / (1 - b + b * t.length / terms.average_length) as tf
+          select t.thread_ref, t.seq, greatest(t.frequency, part_weight) / (1 - b + b * t.length / terms.average_length) as tf
           from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
         ) t
       ),

@@ -33,7 +33,8 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
 
 export function itemTerms(item: Indexed): string | null {
   const texts = indexedTexts(item);
-  return texts && searchText(texts.join("\n"));
+  // A `tsvector` has 1 MB, and words are in it as a whole and in parts.
+  return texts && searchText(headOf(texts.join("\n"), mostSearched));
 }
 
 export const embeddable = (text: string): string => headOf(text, mostCharacters);

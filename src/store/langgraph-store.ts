@@ -1,5 +1,6 @@
 import {
   BaseStore,
+  type GetOperation,
   type Item,
   type ListNamespacesOperation,
   type Operation,
@@ -138,6 +139,16 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     return results as OperationResults<Op>;
   }
 
+  // LangGraph's own `get`, `put` and `delete` refuse labels with a full stop or a colon.
+  override async get(namespace: string[], key: string): Promise<Item | null> {
+    const [found] = await this.batch<[GetOperation]>([{ namespace, key }]);
+    return found;
+  }
+
+  override async delete(namespace: string[], key: string): Promise<void> {
+    await this.put(namespace, key, null);
+  }
+
   // LangGraph's own drops unknown options, and so finds too much.
   override async search(
     namespacePrefix: string[],
@@ -160,7 +171,6 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     return found;
   }
 
-  // LangGraph's own refuses namespaces with a full stop.
   override async put(
     namespace: string[],
     key: string,

@@ -1,11 +1,11 @@
 import sql, { type Sql } from "sql-template-tag";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
-import type { QuestionVector } from "../search/read-question.js";
+import { type QuestionVector, questionTerms } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { isBroadQuestion } from "../search/search-memories.js";
-import { searchText } from "../text/search-text.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
@@ -105,8 +105,8 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
  */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { conditions, query, limit, offset } = search;
-  const terms = searchText(query as string);
-  const { b, expectedTerms, vector: weight } = retrievalWeights;
+  const terms = questionTerms(query as string);
+  const { b, expectedTerms, part, vector: weight } = retrievalWeights;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
     : sql`null::float8`;
@@ -125,8 +125,9 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     -- What each word of the query is worth among the items searched.
     asked as materialized (
       select v.lexeme as term, ${termQuery} as query,
-        ln(1 + (size.count - greatest(f.items, 1) + 0.5) / (greatest(f.items, 1) + 0.5)) as idf
-      from unnest(to_tsvector(${db.language}::regconfig, ${terms})) v cross join size
+        ln(1 + (size.count - greatest(f.items, 1) + 0.5) / (greatest(f.items, 1) + 0.5))
+          * case when v.frequency = 0 then ${part}::float8 else 1 end as idf
+      from ${lexemes(db, terms)} v cross join size
       cross join lateral (select count(*)::float8 as items from searched s where s.words @@ ${termQuery}) f
     ),
     scored as (

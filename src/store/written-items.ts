@@ -1,12 +1,13 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemeVector } from "../postgres/lexemes.js";
 import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
 
 export interface WrittenItem extends Omit<Put, "ifValue"> {
   readonly n: number;
-  /** Prepared for `to_tsvector`; null if no query finds it. */
+  /** Prepared by `searchText`; null if no query finds it. */
   readonly terms: string | null;
   readonly vectors: readonly string[];
 }
@@ -49,7 +50,7 @@ export function writtenItems(db: Connection, { items, space }: WrittenBatch): Sq
       select w.*, w.n = max(w.n) over (partition by w.item) as last
       from (
         select r.n, r.namespace, r.path, left(r.path, 200) as path_head, r.key, r.value, r."indexFields" as index_fields,
-          to_tsvector(${db.language}::regconfig, r.terms) as words,
+          ${lexemeVector(db, sql`r.terms`)} as words,
           ${db.now()} + r."ttlMinutes" * interval '1 minute' as expires_at, r."ttlMinutes" as ttl_minutes,
           ${itemOf(sql`r.path`, sql`r.key`)} as item, ${embeddings} as embeddings
         from json_to_recordset(${JSON.stringify(rows)}::json) as r (

@@ -1,7 +1,7 @@
 import { normalValue } from "./normal-value.js";
 
 const figure =
-  /(?:(?<![\p{L}\p{N}.,:/'-])[-\u2212])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2013\u2044-][0-9]+)*/gu;
+  /(?:(?<![\p{L}\p{N}.,:/'-])-)?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2044-][0-9]+)*/gu;
 
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
@@ -17,7 +17,6 @@ function plainFigure(written: string): string {
     .replace(/ /g, "")
     .replace(/\u066b/g, ".")
     .replace(/\u066c/g, ",")
-    .replace(/[\u2212\u2013]/g, "-")
     .replace(/^0(?=[0-9]:)/, "");
   const [, whole, , decimals] = grouped.exec(plain) ?? [];
   if (whole !== undefined)

@@ -1,16 +1,7 @@
-import { normalForm } from "./normal-value.js";
+import { normalForm, plainMarks } from "./normal-value.js";
 import { quotedIn } from "./quoted-text.js";
 import { hasWords } from "./storable-text.js";
 
-const variants = new Map(
-  [
-    ["'’‘ʼ`", "'"],
-    ['"“”„«»', '"'],
-    ["-‐‑‒–—", "-"],
-  ].flatMap(([written = "", plain = ""]) =>
-    [...written].map((one) => [codeOf(one), codeOf(plain)] as const),
-  ),
-);
 const space = codeOf(" ");
 
 const longestQuote = 2_000;
@@ -98,7 +89,7 @@ function foldedCode(code: number): number {
   const character = String.fromCodePoint(code);
   if (/\s/.test(character)) return space;
   if (optional.test(character)) return nothing;
-  return variants.get(code) ?? codeOf(bare(character).toLowerCase());
+  return codeOf(character === "`" ? "'" : plainMarks(bare(character).toLowerCase()));
 }
 
 /** Removes accents and widens kana, since models correct what they quote. */

@@ -42,11 +42,17 @@ function digitValue(code: number): number {
   return (code - zero) % 10;
 }
 
-/** Folds case, width, white space, invisible characters, and forms of apostrophes and digits. */
+/** Folds what Unicode calls quotation marks and dashes; apostrophes differ from double marks. */
+export const plainMarks = (text: string): string =>
+  text
+    .replace(/[‘’‚‛ʼ]/gu, "'")
+    .replace(/(?!')\p{Quotation_Mark}/gu, '"')
+    .replace(/\p{Dash}/gu, "-");
+
+/** Folds case, width, white space, invisible characters, quotation marks, dashes and digits. */
 export function normalValue(value: string): string {
-  return normalForm(withPlainFigures(visibleText(value)), "NFKC")
+  return plainMarks(normalForm(withPlainFigures(visibleText(value)), "NFKC"))
     .toLowerCase()
-    .replace(/[’‘ʼ]/gu, "'")
     .replace(/\s+/gu, " ")
     .trim();
 }

@@ -87,6 +87,10 @@ export function plainLetters(text: string): string {
 const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
+/** Writes Latin letters without a decomposition in plain ones: "œ" as "oe", "ø" as "o". */
+export const plainLatin = (text: string): string =>
+  text.replace(/(?![a-z])\p{Script=Latin}/gu, (letter) => spellings.get(letter) ?? letter);
+
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
 /** Folds case, width, accents, spellings and white space (to " " or "\n") for comparing words. */

@@ -1,29 +1,23 @@
 import { normalForm } from "./normal-value.js";
-import { headOf } from "./storable-text.js";
+import { createPauses } from "./pauses.js";
+import { plainLatin } from "./plain-words.js";
+import { hasWords, headOf } from "./storable-text.js";
 
-/** `to_tsvector` skips words of 2,048 bytes and fails for more than 1 MB of different words. */
+/** What follows is not searched. A long novel has as many. */
+const searchedBytes = 1_000_000;
+
 const most = {
-  characters: 100_000,
-  part: 5_000,
-  /**
-   * Characters of scripts without spaces. Each makes two words, so the limit of words applies
-   * sooner.
-   */
-  unsegmented: 20_000,
-  /**
-   * Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts
-   * ("well-known").
-   */
-  bytes: 250_000,
-  words: 4_000,
+  /** Takes some 5 ms. `to_tsvector` fails for more than 1 MB of different words. */
+  piece: 5_000,
   /** Longer words are cut. Digests have up to 128. */
   letters: 128,
   unspaced: 256,
   name: 200,
+  parts: 8,
 };
 
 const longUnspaced = new RegExp(`\\S{${most.unspaced + 1},}`, "gu");
-const anyWord = /[\p{L}\p{M}\p{N}]+/gu;
+const controls = /\p{Cc}/gu;
 const signs = /[^\p{L}\p{M}\p{N}]+/gu;
 const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M}\\p{N}]+`, "gu");
 
@@ -34,68 +28,140 @@ const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M
 const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
-/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS". */
+/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS", "C++". */
 const severalForms = new RegExp(
   "(?<![\\p{L}\\p{N}-])(?:" +
     "(\\p{Script=Latin}{1,3})-(\\p{Script=Latin}{2,8})(?![\\p{L}\\p{N}-])|([A-Z]{1,3})[ -](\\d{2,5})(?![\\p{L}\\p{N}])|" +
-    "[vV]\\.?(\\d{1,4}(?:\\.\\d{1,4}){1,3})(?![\\p{L}\\p{N}])|(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+))",
+    "[vV]\\.?(\\d{1,4}(?:\\.\\d{1,4}){1,3})(?![\\p{L}\\p{N}])|" +
+    "(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+|\\p{L}{1,30}(?:\\+{1,2}|#)(?![\\p{L}\\p{N}+#])))",
   "gu",
 );
+
+const spelledOut: Readonly<Record<string, string>> = { "+": "plus", "#": "sharp" };
 
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
-    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) =>
-      `${match} ${name ? `${name.replace(/[@_]/g, "")}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`,
+    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) => {
+      const joined = name?.replace(/[@_+#]/g, (sign) => spelledOut[sign] ?? "");
+      return `${match} ${joined ? `${joined}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`;
+    },
   );
 }
 
-/**
- * Prepares `text` for `to_tsvector`: no accents, added spellings, pairs of characters for scripts
- * without spaces.
- */
-export function searchText(text: string): string {
-  const letters = decomposed(headOf(text, most.characters).replaceAll("\u0000", " "));
+/** No accents, added spellings, and pairs of characters for scripts without spaces. */
+export function plainText(text: string): string {
+  const letters = normalForm(text, "NFKD");
   const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
-  const plain = normalForm(withOneForm(latin), "NFC").toLowerCase();
-  let remaining = most.unsegmented;
-  const spaced = plain.replace(unsegmented, (run) => {
-    const read = headOf(run, remaining);
-    remaining -= read.length;
-    return ` ${partsOf(read).join(" ")} `;
-  });
-  const short = spaced
+  return plainLatin(normalForm(withOneForm(latin), "NFC").toLowerCase())
+    .replace(unsegmented, (run) => ` ${pairsOf(run).join(" ")} `)
     .replace(longUnspaced, (run) => run.replace(signs, " "))
     .replace(longWord, "$1");
-  return indexable(short);
 }
 
-export const searchName = (name: string): string => searchText(headOf(name, most.name));
+export const plainName = (name: string): string => plainText(headOf(name, most.name));
 
-function decomposed(text: string): string {
-  let parts = "";
-  for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {
-    parts += normalForm(text.slice(start, start + most.part), "NFKD");
+/** Prepares `text` for the function in `src/search/words.sql`. */
+export const searchText = (text: string): string => [...searchPieces(text)].join("");
+
+/** The same; yields to the event loop. */
+export async function searchTextOf(text: string, pause = createPauses()): Promise<string> {
+  let terms = "";
+  for (const piece of searchPieces(text)) {
+    terms += piece;
+    await pause();
   }
-  return headOf(parts, most.characters);
+  return terms;
 }
 
-function indexable(text: string): string {
-  // Each character is at most one word of three bytes.
-  if (text.length <= most.words) return text;
-  const words = new Set<string>();
-  let bytes = 0;
-  for (const { 0: word, index } of text.matchAll(anyWord)) {
-    bytes += Buffer.byteLength(word) + 1;
-    words.add(word);
-    if (bytes > most.bytes || words.size > most.words) return text.slice(0, index);
+function* searchPieces(text: string): Generator<string> {
+  const length = searchedLength(text);
+  for (let at = 0; at < length; ) {
+    const end = endOfPiece(text, at, length);
+    yield labelled(plainText(text.slice(at, end).replace(controls, " ")));
+    at = end;
   }
-  return text;
 }
+
+/** Characters of `text` that are searched. */
+export function searchedLength(text: string): number {
+  if (Buffer.byteLength(text) <= searchedBytes) return text.length;
+  return Buffer.from(text)
+    .subarray(0, searchedBytes)
+    .toString()
+    .replace(/\uFFFD$/, "").length;
+}
+
+/** White space, and signs of other scripts: "。". */
+const betweenWords = /\s|[^\p{ASCII}\p{L}\p{M}\p{N}\p{Cs}]/u;
+
+function endOfPiece(text: string, at: number, length: number): number {
+  const end = at + most.piece;
+  if (end >= length) return length;
+  for (let gap = end; gap > end - most.unspaced; gap--)
+    if (betweenWords.test(text[gap] ?? "")) return gap;
+  return at + headOf(text.slice(at, end + 1), most.piece).length;
+}
+
+/** Text search configurations of PostgreSQL by the script that they are for. */
+const languages = {
+  russian: "Cyrillic",
+  greek: "Greek",
+  arabic: "Arabic",
+  armenian: "Armenian",
+  hindi: "Devanagari",
+  tamil: "Tamil",
+};
+const names = Object.keys(languages);
+const ofOneScript = Object.values(languages)
+  .map((script) => `\\p{Script=${script}}[\\p{Script=${script}}\\p{M}]*`)
+  .map((word) => `(${word}(?:-${word})*)`);
+const scriptWord = new RegExp(
+  `(?<![\\p{L}\\p{M}\\p{N}_])(?:${ofOneScript.join("|")})(?![\\p{L}\\p{M}\\p{N}_])`,
+  "gu",
+);
+
+function labelled(plain: string): string {
+  const ofScripts = names.map((): string[] => []);
+  const own = plain.replace(scriptWord, (word, ...groups: (string | undefined)[]) => {
+    ofScripts[groups.indexOf(word)]?.push(word);
+    return " ";
+  });
+  const parts = [...own.matchAll(identifiers)].flatMap(([identifier]) => partsOf(identifier));
+  return [
+    `\x1F${own}\x1E`,
+    ...[...names, "part"].map((label, index) => {
+      const words = (ofScripts[index] ?? parts).join(" ");
+      return words === "" ? "" : `${label}\x1F${words}\x1E`;
+    }),
+  ].join("");
+}
+
+/** Paths, hosts, addresses, and numbers behind a hyphen, which PostgreSQL takes for negative. */
+const identifiers =
+  /(?<![\p{Script=Latin}\p{N}_-])[\p{Script=Latin}\p{N}_-]+(?:[.@/\\:]+[\p{Script=Latin}\p{N}_-]+)+|(?<=[\p{L}\p{N}_]-)\p{N}{3,}/gu;
+
+/** "src/main.py" has "src", "main" and "main.py", "docs.example.org" also "example.org". */
+function partsOf(identifier: string): string[] {
+  const parts = identifier.split(/[.@/\\:]+/);
+  if (parts.length === 1) return parts;
+  if (!/\p{L}/u.test(identifier)) return [];
+  const ends = [...identifier.matchAll(/[.@/\\:]+/g)]
+    .slice(-3, -1)
+    .map(({ 0: sign, index }) => identifier.slice(index + sign.length));
+  return [
+    ...parts.slice(-most.parts).filter((part) => part.length > 2),
+    ...ends.filter((end) => /\p{L}/u.test(end)),
+  ];
+}
+
+/** Whether a prepared text has pictures and no words. */
+export const isPictures = (terms: string): boolean =>
+  /\p{Extended_Pictographic}|\p{Regional_Indicator}/u.test(terms) && !hasWords(terms);
 
 const ideograph = /\p{Script=Han}/u;
 
-function partsOf(run: string): string[] {
+function pairsOf(run: string): string[] {
   const characters = [...run];
   if (characters.length === 1) return characters;
   const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);

@@ -19,13 +19,15 @@ export async function insertRecords(
   for (const name of recordNames) {
     const { insert }: RecordType = records[name];
     if (insert === undefined) continue;
-    const rows = linesOf(lines, name).map(({ line, number }) => {
-      try {
-        return { ...line, ...appOf(target, line), ...insert.extra?.(line as never) };
-      } catch (cause) {
-        throw unreadable(number, cause);
-      }
-    });
+    const rows = await Promise.all(
+      linesOf(lines, name).map(async ({ line, number }) => {
+        try {
+          return { ...line, ...appOf(target, line), ...(await insert.extra?.(line as never)) };
+        } catch (cause) {
+          throw unreadable(number, cause);
+        }
+      }),
+    );
     const groups = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
     for (const group of groups) await tx.query(insertOf(tx, name, target, group));
   }

@@ -1,5 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 
@@ -9,7 +10,8 @@ export interface ImportTarget extends ScopeColumns {
 }
 
 /** CTEs that index and count the inserted messages. */
-export function messageIndex({ schema, language }: Connection, { ownerRef }: ImportTarget): Sql {
+export function messageIndex(db: Connection, { ownerRef }: ImportTarget): Sql {
+  const { schema } = db;
   return sql`,
     fresh as (
       select a.thread_ref, i.* from input i
@@ -17,9 +19,8 @@ export function messageIndex({ schema, language }: Connection, { ownerRef }: Imp
       join added a on a.thread_ref = t.id and a.seq = i.seq
     ),
     term as (
-      select f.thread_ref, f.seq, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by f.thread_ref, f.seq) as length
-      from fresh f cross join lateral unnest(to_tsvector(${language}::regconfig, f.terms)) v
+      select f.thread_ref, f.seq, w.lexeme, w.frequency, sum(w.frequency) over (partition by f.thread_ref, f.seq) as length
+      from fresh f cross join lateral ${lexemes(db, sql`f.terms`)} w
     ),
     indexed as (
       insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)

@@ -44,7 +44,7 @@ export interface RecordType {
 interface Insertion {
   readonly ownerColumns?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
   /** Values besides a line's fields. */
-  readonly extra?: (line: never) => object;
+  readonly extra?: (line: never) => object | Promise<object>;
   /** Columns that store some of them. */
   readonly columns?: LineFields;
   /** Columns of the input that only the statement reads. */

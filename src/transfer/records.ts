@@ -10,6 +10,7 @@ import { addedSources } from "../memories/item/source-rows.js";
 import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
+import { lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import { idDigest, isSourceThread, ownerIs, threadIs } from "../scope/scope-predicates.js";
 import { itemTerms } from "../store/indexed-texts.rule.js";
@@ -125,12 +126,12 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      extra: ({
+      extra: async ({
         serialised,
         messageId,
         threadId,
       }: Record<"serialised" | "messageId" | "threadId", string>) => ({
-        ...toNewMessage(decodeMessage(serialised), threadId),
+        ...(await toNewMessage(decodeMessage(serialised), threadId)),
         messageId,
         serialised,
       }),
@@ -319,11 +320,7 @@ export const records = {
       }),
       columns: {
         path: column.text("path"),
-        words: derived(
-          column.text("words"),
-          empty,
-          (db) => sql`to_tsvector(${db.language}::regconfig, i.terms)`,
-        ),
+        words: derived(column.text("words"), empty, (db) => lexemeVector(db, sql`i.terms`)),
       },
       read: "terms text",
     },

@@ -159,27 +159,25 @@ describe("hostile messages", () => {
     expect(await memory.transcript.search({ scope, query: "tea" })).not.toEqual([]);
   });
 
-  it("A message that PostgreSQL cannot index is recorded, and the others stay indexed", async () => {
+  it("A message is searched to the end of its first megabyte, and an event counts what follows", async () => {
     const memory = db.memory();
     const thread = fresh();
-    const { recordMessages } = await import("../../src/conversation/record-messages.js");
-    const { toNewMessage } = await import("../../src/conversation/record.js");
-    const made = ["marmalade", "heavy"].map((id) =>
-      toNewMessage(new HumanMessage({ id, content: id })),
-    );
-    const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
-    const messages = [
-      light,
-      { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
-    ];
-    const input = {
-      ...{ ...thread, messages, windowMessages: 14 },
-      ...{ language: "english", timeZone: "UTC" },
-    };
-    expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
-    expect(JSON.stringify(await memory.transcript.search({ scope, query: "marmalade" }))).toContain(
-      "marmalade",
-    );
+    const different = Array.from({ length: 20_000 }, (_, index) => `word${index}`).join(" ");
+    const content = `${different}${" tea".repeat(500_000)}`
+      .slice(0, 999_989)
+      .concat(" marmalade. Chutney");
+    await memory.record({ ...thread, messages: [new HumanMessage({ id: "long", content })] });
+    for (const [query, hits] of [
+      ["marmalade", 1],
+      ["word19999", 1],
+      ["Chutney", 0],
+    ] as const)
+      expect(
+        await memory.transcript.search({ scope, query, threadId: thread.threadId }),
+      ).toHaveLength(hits);
+    expect(await memory.events.list({ scope, threadId: thread.threadId })).toMatchObject([
+      { op: "create", step: "remember", status: "skipped", detail: "8 characters not searched" },
+    ]);
   });
 
   it("A message that was altered in the table is read back by role, id, name and text", async () => {
@@ -351,6 +349,3 @@ const randomIdeographs = (count: number): string =>
   Array.from({ length: count }, () =>
     String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000)),
   ).join("");
-
-/** More different words than one value of PostgreSQL's holds. */
-const words = (): string => Array.from({ length: 150_000 }, (_, index) => ` word${index}`).join("");

@@ -251,6 +251,28 @@ describe("candidates", () => {
     ]);
   });
 
+  it("Facts of one answer that say the same by the model's word are one, except with other figures", async () => {
+    const same = (target: number, fields = {}) => ({
+      relation: "same_as" as const,
+      target,
+      ...fields,
+    });
+    const { texts, events } = await proposing(
+      "I hike, and I own 2 boats.",
+      candidate("The user hikes.", "I hike"),
+      candidate("The user enjoys hiking.", "hike", same(1, { importance: 4 })),
+      candidate("The user likes hikes.", "I hike", same(2)),
+      candidate("The user owns 2 boats.", "2 boats"),
+      candidate("The user owns 3 boats.", "2 boats", same(4)),
+    );
+    expect(texts).toEqual([
+      "The user enjoys hiking.",
+      "The user owns 2 boats.",
+      "The user owns 3 boats.",
+    ]);
+    expect(events.slice(3)).toEqual(Array(2).fill("classify skipped duplicate"));
+  });
+
   it("A candidate must meet the writing constraints, and is trimmed if it is only too long", async () => {
     const { texts, events } = await proposing(
       "I hike.",

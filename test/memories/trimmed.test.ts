@@ -9,27 +9,56 @@ import { newAddress, openThread } from "../support/thread-facts.js";
 const db = useTestDatabase();
 
 describe("texts of more than one memory", () => {
-  it.each<[string, object, string, string]>([
+  it("A program's long text is stored in whole sentences, and a long sentence as it is", async () => {
+    const memory = db.memory({ redact: (text: string) => text.replace("Eve. Mallory", "Nobody") });
+    const { scope } = newAddress();
+    const sentence = `The user rows ${"and rows ".repeat(60)}home.`;
+    const text = `The user knows Eve. Mallory is a friend. The user bakes. ${sentence} The user sleeps.`;
+    const [split, short, slot] = await memory.memories.add(
+      [{ text }, { text: "The user sings." }, { key: "sport", text: `${sentence} Gladly.` }],
+      { scope },
+    );
+    expect(split).toMatchObject({
+      outcome: "created",
+      further: [{ outcome: "created" }, { outcome: "created" }],
+    });
+    expect([short, slot].map((each) => each?.further)).toEqual([undefined, undefined]);
+    expect((await memory.memories.list({ scope })).map((each) => each.text).toReversed()).toEqual([
+      "The user knows Nobody is a friend. The user bakes.",
+      sentence,
+      "The user sleeps.",
+      "The user sings.",
+      `${sentence} Gladly.`,
+    ]);
+    expect(
+      await memory.memories.add({ text: sentence }, { scope, threadId: "t", messageId: "m" }),
+    ).toMatchObject([{ outcome: "rejected", problems: ["too_long"] }]);
+  });
+
+  it.each<[string, object, object, string, string]>([
     [
       "The user is allergic to nuts. The user is allergic to eggs. The user is allergic to fish.",
       {},
+      { threadId: "t", messageId: "a model answers it" },
       "The user is allergic to nuts. The user is allergic to eggs.",
       "The user is allergic to fish.",
     ],
     [
       "Opens at one. Shuts at two. It rests. It eats. It sleeps.",
       { kind: "note", origin: "operator" },
+      {},
       "Opens at one. Shuts at two. It rests. It eats.",
       "It sleeps.",
     ],
   ])(
     "A text of more than one memory is trimmed, and the outcome returns the rest: %s",
-    async (text, more, stored, trimmed) => {
+    async (text, more, message, stored, trimmed) => {
       const memory = db.memory();
       const scope = { ...newAddress().scope, appId: randomUUID() };
+      const access = { scope, ...message };
       const [first, again] = [
-        await memory.memories.add([{ text: "The user rows." }, { text, ...more }], { scope }),
-        await memory.memories.add({ text, ...more }, { scope }),
+        await memory.memories.add([{ text: "The user rows." }, { text, ...more }], access),
+        await memory.memories.add({ text, ...more }, access),
       ];
       expect(first).toMatchObject([
         { outcome: "created" },

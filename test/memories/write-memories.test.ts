@@ -7,6 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
+import { asDrafts } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
@@ -38,6 +39,27 @@ async function revisionOf({
   );
   return rows[0];
 }
+
+const every = (pattern: RegExp) =>
+  Array.from({ length: 0x11000 }, (_, code) => String.fromCodePoint(code)).filter((character) =>
+    pattern.test(character),
+  );
+
+it.each([
+  ["dash", every(/\p{Dash}/u), (dash: string) => `The user drives a Rolls${dash}Royce.`],
+  [
+    "quotation mark",
+    every(/(?!['‘’‚‛＇])\p{Quotation_Mark}/u),
+    (mark: string) => `The user calls the boat ${mark}Blue Bottle${mark}.`,
+  ],
+  ["apostrophe", [..."'‘’‚‛＇ʼ"], (mark: string) => `The user${mark}s boat is red.`],
+  ["space", every(/\p{White_Space}/u), (space: string) => `The user has${space}two boats.`],
+])("Texts that differ in one Unicode %s alone are one memory", async (_, marks, textWith) => {
+  const { memory, user } = open();
+  await memory.memories.add(asDrafts(marks.map(textWith)), user);
+  await memory.memories.add({ text: textWith(marks.at(-1) ?? "") }, user);
+  expect(await everything(memory, user)).toMatchObject([{ seenCount: marks.length + 1 }]);
+});
 
 describe("concurrent writers", () => {
   it("Concurrent writers of one statement leave one memory with a seenCount of 50", async () => {
@@ -160,8 +182,7 @@ describe("batches", () => {
 
   it.each([
     ["…", {}, /no words/],
-    ["x".repeat(300), {}, /more than 280 characters/],
-    ["x".repeat(300), { kind: "insight" as const }, /more than 280 characters/],
+    ["x".repeat(700), { kind: "episode" as const }, /more than 600 characters/],
     ["Sail.", { kind: "procedure" as const }, /numbered steps/],
     ["The user likes tea.", {}, null],
   ])(

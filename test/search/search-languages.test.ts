@@ -94,6 +94,80 @@ describe("search in other languages", () => {
     expect([memories[0], said[0]]).toEqual([german[index], german[index]]);
   });
 
+  it.each([
+    ["100821", "We saw 100821 of them.", "It is ticket BENCH-100821."],
+    ["main.py", "The file main.py runs.", "The file src/main.py runs."],
+    ["example.org", "Look at example.org today.", "Look at docs.example.org today."],
+    ["report", "The report is done.", "The file report.docx is done."],
+    ["C++", "Ana writes C++.", "Ana writes C#."],
+    ["C#", "Ana writes C#.", "Ana writes C++."],
+  ])(
+    "A part of an identifier or name is found, and ranks after the whole: %s",
+    async (query, whole, part) => {
+      for (const texts of [
+        [whole, part],
+        [part, whole],
+      ]) {
+        const { memories, said } = await find([...texts, "Something else."], query);
+        expect([memories, said.slice(0, 2)]).toEqual([
+          [whole, part],
+          [whole, part],
+        ]);
+      }
+    },
+  );
+
+  it.each([
+    ["sœur", "soeur"],
+    ["Søren", "Soren"],
+    ["Łódź", "Lodz"],
+    ["Straße", "Strasse"],
+    ["Ægir", "Aegir"],
+    ["Đà", "Da"],
+  ])(
+    "Letters that do not decompose are found by plain ones and finds them: %s, %s",
+    async (one, other) => {
+      for (const [text, query] of [
+        [`So sagt ${one} es.`, other],
+        [`So sagt ${other} es.`, one],
+      ] as const) {
+        const { memories, said } = await find([text, "Something else."], query);
+        expect([memories, said[0]]).toEqual([[text], text]);
+      }
+    },
+  );
+
+  it.each([
+    ["Russian", "Мы сняли новую квартиру.", "квартира"],
+    ["Russian and English", "Мы сняли квартиру near the painted offices.", "painted квартира"],
+    ["Greek", "Τα σπίτια είναι μικρά.", "σπίτι"],
+    ["Arabic", "قرأت الكتاب أمس.", "كتاب"],
+    ["Hindi", "मैं किताबें पढ़ता हूँ", "किताब"],
+  ])("A text is stemmed in the language of its script: %s", async (_, text, query) => {
+    for (const language of ["english", "german", "simple"]) {
+      const { memories, said } = await find([text, "We rent an office."], query, {
+        retrieval: { language },
+      });
+      expect([memories, said[0]]).toEqual([[text], text]);
+    }
+  });
+
+  it("A question of emoji alone finds nothing, and is no broad question", async () => {
+    const memory = db.memory();
+    const scope = { userId: "emoji" };
+    await memory.memories.add({ text: "Ana paints.", importance: 5 }, { scope });
+    await memory.store({ scope }).put(["a"], "k", { text: "Ana paints." });
+    for (const [query, hits] of [
+      ["🎉", 0],
+      ["👍🏽 🇵🇹!", 0],
+      ["", 1],
+      ["?", 1],
+    ] as const) {
+      expect(await memory.query({ scope, query }), query).toHaveLength(hits);
+      expect(await memory.store({ scope }).search(["a"], { query }), query).toHaveLength(hits);
+    }
+  });
+
   it("A search stems words in the configured language only", async () => {
     expect((await find(german, "fahren", { retrieval: { language: "simple" } })).memories).toEqual(
       [],

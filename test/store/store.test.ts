@@ -46,6 +46,17 @@ describe("a store of a scope", () => {
     await expect(store.search(["memories"])).rejects.toThrow(code("SCOPE_REQUIRED"));
   });
 
+  it("Every call of a store takes labels with full stops and colons, as in an e-mail address", async () => {
+    const store = db.memory().store(user());
+    const namespace = ["memories", "ana@example.org", "urn:isbn:1"];
+    await store.put(namespace, "k", { n: 1 });
+    expect(await store.get(namespace, "k")).toMatchObject({ namespace, value: { n: 1 } });
+    expect(await store.search(namespace)).toHaveLength(1);
+    expect(await store.listNamespaces({ prefix: namespace })).toEqual([namespace]);
+    await store.delete(namespace, "k");
+    expect(await store.get(namespace, "k")).toBeNull();
+  });
+
   it("The store of a memory with a default scope has that scope", async () => {
     const scope = { userId: word() };
     await db.memory({ defaultScope: scope }).store().put(["a"], "k", { n: 1 });

@@ -8,6 +8,7 @@ describe("a quote", () => {
     ["My name is  Ana.", "my NAME is ana", "My name is  Ana"],
     ["I’m in\nPorto", "I'm in Porto", "I’m in\nPorto"],
     ['She said "yes"', "“yes”", '"yes"'],
+    ["He said «yes» — twice", '"yes" - twice', "«yes» — twice"],
     ["a well–known café", "well-known café", "well–known café"],
     ["cafe\u0301 here", "café", "café"],
     ["Me encanta el cafe.", "el café", "el cafe"],

@@ -1,4 +1,4 @@
-import { searchText } from "../../text/search-text.js";
+import { plainText } from "../../text/search-text.js";
 import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
@@ -19,7 +19,7 @@ export function wordsFrom(text: string, source: string): number {
 }
 
 function wordsOf(text: string): Set<string> {
-  const words = searchText(text.slice(0, mostCharacters)).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const words = plainText(text.slice(0, mostCharacters)).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return new Set(words.filter((word) => !isFrame.test(word)));
 }
 

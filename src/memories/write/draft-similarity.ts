@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
 
 /** A unit vector, or the frequency of each stem. */
 export type Measure = readonly number[] | ReadonlyMap<string, number>;
@@ -18,9 +19,9 @@ export function similarity(one: Measure | null, other: Measure | null): number {
 export async function stemMeasures(db: Connection, terms: readonly string[]): Promise<Measure[]> {
   const rows = await db.query<{ place: number; lexeme: string; frequency: number }>(
     sql`
-    select t.place::int - 1 as place, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency
+    select t.place::int - 1 as place, w.lexeme, w.frequency
     from unnest(${terms}::text[]) with ordinality as t (terms, place)
-    cross join lateral unnest(to_tsvector(${db.language}::regconfig, t.terms)) v`,
+    cross join lateral ${lexemes(db, sql`t.terms`)} w`,
     { prepare: true },
   );
   const measures = terms.map(() => new Map<string, number>());

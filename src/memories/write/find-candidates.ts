@@ -3,6 +3,7 @@ import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
 import { isId } from "../../scope/scope-predicates.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
@@ -152,12 +153,12 @@ const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or v
 function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;
   return sql`term as materialized (
-    select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency, (
+    select p.index, v.lexeme, v.frequency, (
       select count(*) from (
         select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${commonWord}
       ) found
     ) as memories
-    from probe p cross join lateral unnest(to_tsvector(${db.language}::regconfig, p.terms)) v
+    from probe p cross join lateral ${lexemes(db, sql`p.terms`)} v
   ),
   document as materialized (
     select index, sum(frequency) as length, array_agg(lexeme) as lexemes, array_agg(frequency) as frequencies,

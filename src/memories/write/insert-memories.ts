@@ -2,6 +2,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
@@ -21,7 +22,7 @@ const newColumns = without(
 );
 
 export interface NewMemory extends RowOf<typeof newColumns> {
-  /** Text prepared for `to_tsvector`. */
+  /** Text prepared by `searchText`. */
   readonly terms: string;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
@@ -108,9 +109,8 @@ function embeddingRows(tx: Connection, ownerRef: OwnerRef, space: EmbeddingSpace
 /** CTE `word` (id, lexeme, frequency, length) of `input` (id, terms). */
 export function wordRows(db: Connection): Sql {
   return sql`word as materialized (
-      select i.id, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
-        sum(coalesce(cardinality(v.positions), 1)) over (partition by i.id) as length
-      from input i cross join lateral unnest(to_tsvector(${db.language}::regconfig, i.terms)) v
+      select i.id, w.lexeme, w.frequency, sum(w.frequency) over (partition by i.id) as length
+      from input i cross join lateral ${lexemes(db, sql`i.terms`)} w
     )`;
 }
 

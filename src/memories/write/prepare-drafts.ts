@@ -9,7 +9,7 @@ import { stemMeasures } from "./draft-similarity.js";
 import { prepareMemory, screenMemory } from "./prepare-memory.js";
 import type { Statement } from "./statement.js";
 import type { WriteOutcome, WriteRuntime } from "./write-types.js";
-import { cutOff } from "./writing-constraints.rule.js";
+import { cutOff, hasAnyLength, splitAtSentences } from "./writing-constraints.rule.js";
 
 export interface PreparedDrafts {
   /** By draft: "rejected" with its problems, or a placeholder. */
@@ -28,6 +28,7 @@ const mostDrafts = 5_000;
  * Checks, redacts and embeds `drafts` before any lock is taken.
  * @throws MemoryError as `writeMemories`
  * @param input.turnsAgo by draft, in turns of the owner. @default 0
+ * @param input.anyLength keeps facts and insights as long as they are. @default false
  * @param input.personal a model's personal field, by draft. @default by its key
  */
 export async function prepareDrafts(
@@ -37,6 +38,7 @@ export async function prepareDrafts(
     readonly drafts: readonly MemoryDraft[];
     readonly turnsAgo?: readonly number[] | undefined;
     readonly personal?: readonly (PersonalField | null)[] | undefined;
+    readonly anyLength?: boolean | undefined;
   },
 ): Promise<PreparedDrafts> {
   const { scope, drafts, turnsAgo = [], personal = [] } = input;
@@ -48,7 +50,9 @@ export async function prepareDrafts(
     );
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
-  const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy));
+  const checked = redacted.map((draft) =>
+    prepareMemory(draft, scope, config.policy, input.anyLength),
+  );
   const prepared = await Promise.all(
     checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
   );
@@ -88,6 +92,16 @@ export async function prepareDrafts(
     space: embedded?.space ?? null,
     comparedIn: isWhole && embedded ? embedded.space : null,
   };
+}
+
+/** Drafts of the whole sentences of a long fact or insight. A slot has one text. */
+export async function splitDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft[]> {
+  const { kind = "fact", key, text } = draft;
+  if (key !== undefined || !hasAnyLength(kind) || typeof text !== "string") return [draft];
+  if (splitAtSentences(kind, text).length < 2) return [draft];
+  // A secret may have several sentences.
+  const redacted = await redactor.text(text);
+  return splitAtSentences(kind, redacted).map((part) => ({ ...draft, text: part }));
 }
 
 /** Redacts the quote too, but not its thread id. */

@@ -20,6 +20,7 @@ import { draftFields, memoryTerms, setFields } from "../item/memory-fields.js";
 import { slotKey } from "../item/slot-key.rule.js";
 import { defaultConfidence } from "../slot/slot-conflict.rule.js";
 import {
+  hasAnyLength,
   memoryInstructs,
   problemSentences,
   trimToLength,
@@ -67,13 +68,16 @@ export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
   policy: CategoryPolicy,
+  anyLength = false,
 ): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
   const { kind, source, turns, role } = fields;
   const category = requireCategory(policy, fields.category ?? categoryOfKind[kind]);
   const key = fields.key === undefined ? undefined : requireKey(fields.key);
-  const text = trimToLength(kind, fields.text) ?? fields.text.trim();
-  const problems = writingProblems(kind, text);
+  const given = fields.text.trim();
+  const isWhole = anyLength && hasAnyLength(kind);
+  const text = isWhole ? given : (trimToLength(kind, fields.text) ?? given);
+  const problems = writingProblems(kind, text).filter((problem) => !isWhole || problem === "empty");
   if (problems.length > 0) return { problems, message: problemSentences(kind, problems) };
   const origin = fields.origin ?? originOfRole(role);
   const owner = memoryScope(kind, category.level, scope);

@@ -2,6 +2,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
 import { assignments, type RowOf } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
 import type { MemoryKind, MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
@@ -61,9 +62,8 @@ export async function rewriteMemory(tx: Connection, input: Rewriting): Promise<v
     ${vectors}
     ${linkRows(tx, rewrite)}
     term as (
-      select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
-        sum(coalesce(cardinality(v.positions), 1)) over () as length
-      from unnest(to_tsvector(${tx.language}::regconfig, ${rewrite.terms})) v
+      select w.lexeme, w.frequency, sum(w.frequency) over () as length
+      from ${lexemes(tx, rewrite.terms)} w
     ),
     stale as materialized (
       select coalesce(max(t.length), 0) as length

@@ -37,7 +37,11 @@ export interface Writing {
  */
 export async function writeMemories(
   runtime: WriteRuntime,
-  input: Writing & { readonly scope: Scope; readonly drafts: readonly MemoryDraft[] },
+  input: Writing & {
+    readonly scope: Scope;
+    readonly drafts: readonly MemoryDraft[];
+    readonly anyLength?: boolean | undefined;
+  },
 ): Promise<WriteOutcome[]> {
   return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
 }

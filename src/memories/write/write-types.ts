@@ -43,6 +43,8 @@ export interface WriteOutcome {
   readonly consentId?: string;
   /** What was cut beyond its kind's limits. Add it as further memories. */
   readonly trimmed?: string;
+  /** Of the memories with the other sentences of a long text. */
+  readonly further?: readonly WriteOutcome[];
   readonly problems: readonly WritingProblem[];
   /** Why it was rejected, and what to do. */
   readonly message?: string;

@@ -68,6 +68,23 @@ export function trimToLength(kind: MemoryKind, text: string): string | null {
   return whole === undefined ? null : firstSentences(kind, whole);
 }
 
+/** Whether a program may write texts of this kind as long as it likes. */
+export const hasAnyLength = (kind: MemoryKind): boolean => kind === "fact" || kind === "insight";
+
+/** Whole sentences within the kind's limits, one after the other; a longer sentence by itself. */
+export function splitAtSentences(kind: MemoryKind, text: string): string[] {
+  const parts: string[] = [];
+  let part = "";
+  for (const sentence of sentencesOf(visibleText(text).trim())) {
+    if (part !== "" && writingProblems(kind, part + sentence).length > 0) {
+      parts.push(part.trim());
+      part = "";
+    }
+    part += sentence;
+  }
+  return [...parts, part.trim()];
+}
+
 /** The end of `text` that `trimToLength` cut off. */
 export function cutOff(text: string, kept: string): string {
   const whole = visibleText(text).trim();
