@@ -11,8 +11,8 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
-import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
+import { recordTurn } from "./edits/record-turn.js";
 import { MemoryError } from "./errors.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
@@ -206,7 +206,7 @@ function createTurns(
   const observedQuery = observed(spans.query, queryMemories, reportHits);
   return {
     record: async (input) => {
-      const { recorded, lastSeq } = await record(runtime, input);
+      const { recorded, lastSeq } = await recordTurn(runtime, input);
       return { recorded, lastSeq };
     },
     recall: observedRecall,

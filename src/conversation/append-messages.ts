@@ -9,6 +9,8 @@ import { type ShownContext, shownTurn } from "./shown-turns.js";
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Input of `to_tsvector`; empty for messages that are not searched. */
   readonly terms: string;
+  /** `wordsCheck`; null if unknown. */
+  readonly check: number | null;
 }
 
 export interface AppendedTurn extends ThreadAddress {
@@ -19,6 +21,10 @@ export interface AppendedTurn extends ThreadAddress {
   readonly shown?: ShownContext | undefined;
   readonly extract?: ExtractAfter | undefined;
   readonly note?: NoteAfter | undefined;
+  /** Ids of recorded messages that may be edits. @default all with other words */
+  readonly edited?: readonly string[] | undefined;
+  /** What a run made of recorded messages in its state. */
+  readonly rewritten?: readonly { readonly id: string; readonly check: number }[] | undefined;
 }
 
 /** Extraction is due after this many user messages, or after this silence. */
@@ -37,8 +43,9 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
     input as (
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
-        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[]
-      ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
+        ${column("check")}::integer[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, words_check, position)
     ),
     term as materialized (
       select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
@@ -107,6 +114,18 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
     )`;
 }
 
+/** CTE that keeps what a run made of recorded messages in its state, unless the transcript says it. */
+export function rewrittenMessages({ schema }: Connection, { rewritten = [] }: AppendedTurn): Sql {
+  if (rewritten.length === 0) return empty;
+  return sql`,
+    rewritten as (
+      update ${schema}.message m set state_check = w.words
+      from unnest(${rewritten.map(({ id }) => id)}::text[], ${rewritten.map(({ check }) => check)}::integer[]) w (id, words)
+      where m.thread_ref = (select id from known_thread where owned) and m.message_id = w.id
+        and m.words_check <> w.words and m.state_check is distinct from w.words and m.role in ('user', 'assistant')
+    )`;
+}
+
 /** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedTurn): Sql {
   const { schema } = db;
@@ -123,9 +142,9 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, created_at, words_check)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${db.now()}, words_check
       from fresh
     ),
     indexed as (

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
+import { type BaseMessage, type BaseMessageLike, isBaseMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -25,6 +25,7 @@ import { searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
+import { redactedCheck, wordsCheck, wordsOf } from "./message-words.js";
 import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
 import { type ShownContext, shownContextSchema } from "./shown-turns.js";
 
@@ -43,14 +44,25 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/** @throws MemoryError `INVALID_INPUT` for an id */
+/**
+ * A message of an export, already redacted. Its files are lines of text, so that the words of one
+ * with parts are unknown.
+ * @throws MemoryError `INVALID_INPUT` for an id
+ */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
-  return newMessageOf(plain, JSON.stringify(plain), threadId);
+  const words = typeof message.content === "string" ? wordsOf(message) : null;
+  const check = words === null ? null : redactedCheck(words);
+  return newMessageOf(plain, JSON.stringify(plain), threadId, check);
 }
 
 /** The role is "other" for text that others wrote as the user. */
-function newMessageOf(plain: PlainMessage, serialised: string, threadId: string): NewMessage {
+function newMessageOf(
+  plain: PlainMessage,
+  serialised: string,
+  threadId: string,
+  check: number | null,
+): NewMessage {
   const kept = messageOf(plain);
   const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
   const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
@@ -61,6 +73,7 @@ function newMessageOf(plain: PlainMessage, serialised: string, threadId: string)
     text: storable(spokenText(kept)),
     serialised,
     terms: searched.has(role) ? searchText(messageText(kept)) : "",
+    check,
   };
 }
 
@@ -99,6 +112,17 @@ export interface RecordInput extends ThreadAddress {
   readonly saidAt?: Date | undefined;
   /** What the turn was shown: counts as seen once the turn is recorded. */
   readonly shown?: ShownContext | undefined;
+  /**
+   * Of a graph's state: which recorded messages were edited before the run, and which ones the run
+   * itself rewrote. Only memory's nodes give it.
+   * @default each recorded message that is given with other words was edited
+   */
+  readonly inState?: InState | undefined;
+}
+
+export interface InState {
+  readonly edited: readonly string[];
+  readonly rewritten: readonly BaseMessage[];
 }
 
 const turnSchema = z.strictObject({
@@ -109,6 +133,12 @@ const turnSchema = z.strictObject({
   runId: nameText.optional(),
   saidAt: storableDate.optional(),
   shown: shownContextSchema.optional(),
+  inState: z
+    .strictObject({
+      edited: z.array(z.string()),
+      rewritten: z.array(z.custom<BaseMessage>(isBaseMessage)),
+    })
+    .optional(),
 });
 
 export interface RecordConfig {
@@ -119,7 +149,11 @@ export interface RecordConfig {
   };
 }
 
-export type RecordedTurn = RecordedThread & { readonly messages: readonly BaseMessage[] };
+export interface RecordedTurn extends RecordedThread {
+  readonly messages: readonly BaseMessage[];
+  /** Messages whose recorded words are others: the caller records the new ones. */
+  readonly edits: readonly NewMessage[];
+}
 
 type Captions = ReadonlyMap<string, string>;
 
@@ -136,12 +170,14 @@ export async function newMessages(
   const redacted = await Promise.all(referring.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
-  for (const message of redacted) {
+  for (const [place, message] of redacted.entries()) {
     const plain = plainMessage(message);
     const serialised = JSON.stringify(plain);
+    const words = wordsOf(messages[place] as BaseMessage);
+    const check = words === null ? null : await wordsCheck(redactor, words);
     // Each of the two halves can take long: a megabyte of a tool's arguments is written in both.
     await pause();
-    made.push(newMessageOf(plain, serialised, threadId));
+    made.push(newMessageOf(plain, serialised, threadId, check));
     await pause();
   }
   return made;
@@ -175,7 +211,7 @@ export async function record(
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
   const { db, config, redactor } = deps;
-  const { messages: given, ...turn } = parseAddressed(turnSchema, input, "turn");
+  const { messages: given, inState, ...turn } = parseAddressed(turnSchema, input, "turn");
   const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
@@ -190,9 +226,12 @@ export async function record(
     // One word may answer a question.
     isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));
   const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
+  const made = await newMessages(redactor, unique, threadId, captions);
   const thread = await recordMessages(db, {
     ...turn,
-    messages: await newMessages(redactor, unique, threadId, captions),
+    messages: made,
+    edited: inState?.edited,
+    rewritten: await rewrittenChecks(redactor, inState),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
@@ -200,5 +239,16 @@ export async function record(
     note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });
   if (!thread) throw threadForbidden(threadId);
-  return { ...thread, messages };
+  const edits = made.filter(({ messageId }) => thread.edited.includes(messageId));
+  return { ...thread, messages, edits };
+}
+
+async function rewrittenChecks(redactor: Redactor, inState: InState | undefined) {
+  const checks = (inState?.rewritten ?? []).map(async (message) => {
+    const words = wordsOf(message);
+    return words === null || message.id === undefined || !isStorable(message.id)
+      ? []
+      : [{ id: message.id, check: await wordsCheck(redactor, words) }];
+  });
+  return (await Promise.all(checks)).flat();
 }

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import type { BaseMessage } from "@langchain/core/messages";
+import { attachmentOf } from "../text/attachments.js";
+import { messageText, textOfParts } from "../text/message-text.js";
+import type { Redactor } from "../text/redactor.js";
+
+/** What an edit changes: the text of users and assistants, without files and calls; else null. */
+export function wordsOf(message: BaseMessage): string | null {
+  if (message.getType() !== "human" && message.getType() !== "ai") return null;
+  if (!Array.isArray(message.content)) return messageText(message);
+  return textOfParts(message.content.filter((part) => attachmentOf(part) === null));
+}
+
+const mostChecks = 10_000;
+
+/** Redacting takes long, and a state has the same messages in every turn. */
+const checksOf = new WeakMap<Redactor, Map<string, number>>();
+
+/**
+ * A checksum of the words as they are stored: it reveals nothing that redaction takes out.
+ * @throws MemoryError `REDACTION_FAILED`
+ */
+export async function wordsCheck(redactor: Redactor, words: string): Promise<number> {
+  const key = digestOf(words).toString("base64");
+  const checks = checksOf.get(redactor) ?? new Map<string, number>();
+  checksOf.set(redactor, checks);
+  const known = checks.get(key);
+  if (known !== undefined) return known;
+  const check = redactedCheck(await redactor.text(words));
+  if (checks.size === mostChecks) checks.clear();
+  checks.set(key, check);
+  return check;
+}
+
+export const redactedCheck = (words: string): number => digestOf(words).readInt32BE(0);
+
+const digestOf = (words: string) => createHash("sha256").update(words).digest();
