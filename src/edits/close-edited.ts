@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { hideMemories } from "../memories/write/memory-states.js";
 import { removeResting } from "../memories/write/remove-resting.js";
@@ -12,6 +13,7 @@ import {
   type ChangedThread,
   findCoveringEpisodes,
   findCoveringNotes,
+  findRestingConsents,
   findRestingFacts,
   partSources,
 } from "./resting-memories.js";
@@ -115,6 +117,18 @@ export async function closeResting(
   if (changes.length > 0)
     await recordChanges(tx, { ownerRef, scope, actor, step: "remember", changes });
   await partSources(tx, ownerRef, thread);
+  const waiting = await findRestingConsents(tx, ownerRef, threadId, thread);
+  const superseded = {
+    status: "superseded",
+    actor,
+    via: null,
+    evidence: null,
+    memoryId: null,
+  } as const;
+  await settleConsents(
+    tx,
+    waiting.map((id) => ({ id, ...superseded })),
+  );
   const notes = await findCoveringNotes(tx, thread);
   for (const { ownerRef: app, scope: ofApp, note } of notes) {
     // An app's notes are another owner's.
@@ -135,7 +149,7 @@ export async function closeResting(
     notes: before(notes.map(({ first }) => first)),
   };
   await restartWork(tx, thread, untils);
-  return changes.length + notes.length + summaries > 0;
+  return changes.length + notes.length + waiting.length + summaries > 0;
 }
 
 const before = (places: readonly number[]) =>

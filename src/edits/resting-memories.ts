@@ -120,3 +120,17 @@ export async function findCoveringNotes(tx: Connection, thread: ChangedThread) {
     return { ownerRef: owner, scope: scopeOf(scope), first, note: memoryOf(memory) };
   });
 }
+
+/** Requests for consent that wait, and rest on changed messages alone. */
+export async function findRestingConsents(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  threadId: string,
+  thread: ChangedThread,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string; quote: string | null }>(sql`
+    select c.id, c.draft #>> '{source,quote}' as quote from ${tx.schema}.consent_request c
+    where c.owner_ref = ${ownerRef} and c.status = 'pending' and c.draft #>> '{source,threadId}' = ${threadId}
+      and c.draft #> '{source,seqs}' <@ to_jsonb(${seqsOf(thread)}::integer[]) and c.draft #> '{source,seqs}' <> '[]'`);
+  return rows.flatMap(({ id, quote }) => (isStillSaid(thread, quote ?? undefined) ? [] : id));
+}
