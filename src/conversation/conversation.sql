@@ -16,7 +16,8 @@ create or replace function mnemograph.conversation_messages_1(
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq >= first and m.seq <= last
         ) m
         cross join lateral (select coalesce(m.message_id = any (held), false) as is_held) h
-        where tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
+        -- A message that was removed left an empty system message.
+        where (m.role <> 'system' or m.content <> '') and (tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes))
         order by m.seq
       ) j
     ));

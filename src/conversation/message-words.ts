@@ -2,13 +2,16 @@ import { createHash } from "node:crypto";
 import type { BaseMessage } from "@langchain/core/messages";
 import { attachmentOf } from "../text/attachments.js";
 import { messageText, textOfParts } from "../text/message-text.js";
+import { attempt } from "../text/plain-json.js";
 import type { Redactor } from "../text/redactor.js";
 
 /** What an edit changes: the text of users and assistants, without files and calls; else null. */
 export function wordsOf(message: BaseMessage): string | null {
   if (message.getType() !== "human" && message.getType() !== "ai") return null;
-  if (!Array.isArray(message.content)) return messageText(message);
-  return textOfParts(message.content.filter((part) => attachmentOf(part) === null));
+  const content = attempt(() => message.content);
+  if (typeof content === "string") return messageText(message);
+  if (!Array.isArray(content)) return null;
+  return attempt(() => textOfParts(content.filter((part) => attachmentOf(part) === null))) ?? null;
 }
 
 const mostChecks = 10_000;

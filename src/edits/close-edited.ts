@@ -43,7 +43,7 @@ export async function closeEdited(
     const owner = await lockOwner(tx, scope);
     const thread = await findChanged(tx, { scope, threadId }, edits);
     const closing = { ownerRef: owner.ref, scope, threadId, thread, unread: null };
-    return closeResting(deps, tx, closing);
+    return (await closeResting(deps, tx, closing)).isAnything;
   });
 }
 
@@ -63,12 +63,20 @@ async function findChanged(
   edits: readonly EditedWords[],
 ): Promise<ChangedThread> {
   const { schema } = tx;
-  const rows = await tx.query<{ ref: number; id: string; seq: number; role: string }>(sql`
-    select m.thread_ref::float8 as ref, m.message_id as id, m.seq, m.role
+  const rows = await tx.query<{
+    ref: number;
+    id: string;
+    seq: number;
+    role: string;
+    before: string;
+  }>(sql`
+    select m.thread_ref::float8 as ref, m.message_id as id, m.seq, m.role, m.content as before
     from ${schema}.thread t join ${schema}.message m on m.thread_ref = t.id
     where ${threadIs(scopeColumns(scope).tenantId, threadId)} and m.message_id = any (${edits.map(({ messageId }) => messageId)}::text[])`);
   const words = new Map(edits.map((edit) => [edit.messageId, edit.words]));
-  const messages = rows.map(({ id, seq, role }) => ({ seq, role, words: words.get(id) ?? "" }));
+  const messages = rows.map(({ ref: _, id, ...message }) => {
+    return { ...message, words: words.get(id) ?? "" };
+  });
   return { threadRef: rows[0]?.ref ?? 0, messages };
 }
 
@@ -86,14 +94,14 @@ const reason = "The message that it was learned from was edited.";
 
 /**
  * Closes the facts, episodes and notes of a locked owner that rest on changed messages, so that
- * they can be restored, and fails the summaries that cover one. Returns whether there were any.
+ * they can be restored, and fails the summaries that cover one. Returns which memories.
  */
 export async function closeResting(
   deps: EditRuntime,
   tx: Connection,
   { ownerRef, scope, threadId, thread, unread }: Closing,
-): Promise<boolean> {
-  if (thread.messages.length === 0) return false;
+): Promise<{ readonly isAnything: boolean; readonly memoryIds: readonly string[] }> {
+  if (thread.messages.length === 0) return { isAnything: false, memoryIds: [] };
   const how = {
     vectors: deps.embedder !== null,
     purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
@@ -108,7 +116,7 @@ export async function closeResting(
     return hidden.map((change): MemoryChange => ({ ...change, threadId }));
   };
   const facts = await findRestingFacts(tx, ownerRef, thread, ["active"]);
-  const episodes = await findCoveringEpisodes(tx, ownerRef, thread);
+  const episodes = await findCoveringEpisodes(tx, ownerRef, thread, ["active"]);
   const own = await hide(ownerRef, [...facts, ...episodes]);
   const removed = facts.map(({ id }) => id);
   const insights =
@@ -129,7 +137,7 @@ export async function closeResting(
     tx,
     waiting.map((id) => ({ id, ...superseded })),
   );
-  const notes = await findCoveringNotes(tx, thread);
+  const notes = await findCoveringNotes(tx, thread, ["active"]);
   for (const { ownerRef: app, scope: ofApp, note } of notes) {
     // An app's notes are another owner's.
     await lockOwner(tx, ofApp);
@@ -149,14 +157,18 @@ export async function closeResting(
     notes: before(notes.map(({ first }) => first)),
   };
   await restartWork(tx, thread, untils);
-  return changes.length + notes.length + waiting.length + summaries > 0;
+  const memoryIds = [
+    ...changes.map(({ memoryId }) => memoryId),
+    ...notes.map(({ note }) => note.id),
+  ];
+  return { isAnything: memoryIds.length + waiting.length + summaries > 0, memoryIds };
 }
 
 const before = (places: readonly number[]) =>
   places.length === 0 ? null : Math.min(...places) - 1;
 
 /** Each summary continues the one before, so all that end after a changed message contain it. */
-async function failSummaries(tx: Connection, { threadRef, messages }: ChangedThread) {
+export async function failSummaries(tx: Connection, { threadRef, messages }: ChangedThread) {
   const first = Math.min(...messages.map(({ seq }) => seq));
   const failed = await tx.query(sql`
     update ${tx.schema}.summary s set status = 'failed', content = null
@@ -169,7 +181,7 @@ async function failSummaries(tx: Connection, { threadRef, messages }: ChangedThr
  * The thread's work starts again after `untils`, and its workers lose their lease: they may have read
  * the old words.
  */
-async function restartWork(
+export async function restartWork(
   tx: Connection,
   { threadRef }: ChangedThread,
   untils: Readonly<Record<"facts" | "episodes" | "notes", number | null>>,

@@ -12,6 +12,8 @@ export interface ChangedMessage {
   readonly role: string;
   /** What it says now; "" for a removed message. */
   readonly words: string;
+  /** What it said before. */
+  readonly before: string;
 }
 
 export interface ChangedThread {
@@ -23,7 +25,7 @@ const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
 
 /**
  * Memories of a locked owner, in `states`, that were learned from the changed messages alone, and
- * whose quote these do not contain any more.
+ * whose quote these do not contain any more. What an agent wrote in mid-turn has a quote and no seq.
  */
 export async function findRestingFacts(
   tx: Connection,
@@ -32,10 +34,17 @@ export async function findRestingFacts(
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
   const { schema } = tx;
+  const before = thread.messages.map((message) => message.before);
   const isChanged = sql`thread_ref = ${thread.threadRef} and s.seq = any (${seqsOf(thread)}::integer[])`;
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(tx)} as memory
-    from (select distinct s.memory_ref as ref from ${schema}.memory_source s where s.${isChanged}) r
+    from (
+      select s.memory_ref as ref from ${schema}.memory_source s where s.${isChanged}
+      union
+      select m.ref from ${schema}.memory m
+      where m.thread_ref = ${thread.threadRef} and m.source_seqs = '{}' and m.evidence is not null
+        and exists (select from unnest(${before}::text[]) b (words) where strpos(b.words, m.evidence) > 0)
+    ) r
     join ${schema}.memory m on m.ref = r.ref
     where m.owner_ref = ${ownerRef} and m.state = any (${states}::text[]) and m.kind not in ('episode', 'note')
       and m.trust <> 'operator' and not exists (
@@ -84,16 +93,18 @@ export async function partSources(
     where s.memory_ref = p.ref and s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[])`);
 }
 
-/** Active episodes of the thread from the first changed message on: each continues the one before. */
+/** Episodes of the thread from the first changed message on: each continues the one before. */
 export async function findCoveringEpisodes(
   tx: Connection,
   ownerRef: OwnerRef,
   thread: ChangedThread,
+  states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
   const { schema } = tx;
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(tx)} as memory from ${schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.thread_ref = ${thread.threadRef} and m.kind = 'episode' and m.state = 'active'
+    where m.owner_ref = ${ownerRef} and m.thread_ref = ${thread.threadRef} and m.kind = 'episode'
+      and m.state = any (${states}::text[])
       and m.turn_end >= (
         select count(*) from ${schema}.message u
         where u.thread_ref = ${thread.threadRef} and u.role = 'user' and u.seq <= ${Math.min(...seqsOf(thread))}
@@ -102,14 +113,18 @@ export async function findCoveringEpisodes(
   return rows.map(({ memory }) => memoryOf(memory));
 }
 
-/** Active notes that apps made of a stretch of the thread with a changed message, by app. */
-export async function findCoveringNotes(tx: Connection, thread: ChangedThread) {
+/** Notes that apps made of a stretch of the thread with a changed message, by app. */
+export async function findCoveringNotes(
+  tx: Connection,
+  thread: ChangedThread,
+  states: readonly MemoryItem["state"][],
+) {
   const { schema } = tx;
   const rows = await tx.query<ScopeRow & { owner: number; first: number; memory: MemoryJson }>(sql`
     select n.owner_ref::float8 as owner, o.tenant_id, o.user_id, o.app_id, n.start_seq as first, ${memoryJson(tx)} as memory
     from ${schema}.note_source n
     join ${schema}.owner o on o.id = n.owner_ref
-    join ${schema}.memory m on m.id = n.memory_id and m.state = 'active'
+    join ${schema}.memory m on m.id = n.memory_id and m.state = any (${states}::text[])
     where n.thread_ref = ${thread.threadRef} and exists (
         select from unnest(${seqsOf(thread)}::integer[]) c (seq) where c.seq between n.start_seq and n.end_seq
       )

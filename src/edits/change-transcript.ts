@@ -1,0 +1,188 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import { changeInCheckpoints } from "../checkpoints/change-message.js";
+import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
+import { findThread } from "../conversation/claim-thread.js";
+import { newMessages } from "../conversation/record.js";
+import { MemoryError } from "../errors.js";
+import { insertEvent } from "../events/event-log.js";
+import type { Job } from "../jobs/work-kinds.rule.js";
+import { markWork } from "../jobs/work-table.js";
+import type { MemoryOptions } from "../memories/item/memory-options.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Runtime } from "../runtime.js";
+import {
+  parseAddressed,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
+import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
+import { decodeMessage } from "../text/message-codec.js";
+import { withFields } from "../text/message-text.js";
+import { nameText, nonBlank, storableText } from "../text/parse-input.js";
+import { closeResting, failSummaries, inTransaction, restartWork } from "./close-edited.js";
+import { purgeResting } from "./purge-resting.js";
+import { type ChangedThread, partSources } from "./resting-memories.js";
+import { blankMessage, rewriteMessages } from "./rewrite-messages.js";
+
+export interface MessageRemoval extends ThreadAddress {
+  readonly messageId: string;
+}
+
+export interface MessageReplacement extends MessageRemoval {
+  /** At most 1,000,000 characters. */
+  readonly text: string;
+}
+
+export interface ChangedTranscript {
+  readonly threadId: string;
+  readonly messageId: string;
+  readonly seq: number;
+  /** Ids of the memories that rested on it alone: removed for good, or closed. */
+  readonly memoryIds: readonly string[];
+  /** Stored values of the thread's checkpoints that had it. */
+  readonly checkpointValues: number;
+}
+
+type TranscriptRuntime = Runtime<{
+  readonly lifecycle: { readonly purgeAfterMs: number };
+  readonly memories: MemoryOptions;
+}>;
+
+const mostCharacters = 1_000_000;
+
+const messageField = { scope: scopeField, threadId: threadField, messageId: nameText.min(1) };
+const removeSchema = z.strictObject(messageField);
+const replaceSchema = z.strictObject({
+  ...messageField,
+  text: storableText.max(mostCharacters).and(nonBlank),
+});
+
+/**
+ * Removes one message from the transcript, and from the thread's checkpoints that
+ * `memory.checkpointer()` wrote, with what was learned from it alone. Repeat it after a run that was
+ * under way.
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
+ */
+export async function removeMessage(
+  deps: TranscriptRuntime,
+  input: MessageRemoval,
+): Promise<ChangedTranscript> {
+  const { messageId, ...address } = parseAddressed(removeSchema, input, "message to remove");
+  const found = await findStored(deps.db, address, messageId);
+  return changeMessage(deps, { ...address, messageId, text: null }, found, async (tx, ownerRef) => {
+    const thread = await blankMessage(tx, { ...found, ownerRef, messageId });
+    const purged = await purgeResting(tx, { ...address, ownerRef, thread });
+    await partSources(tx, ownerRef, thread);
+    await failSummaries(tx, thread);
+    const first = purged.flatMap(({ turns }) => turns?.start ?? []);
+    await restartWork(tx, thread, {
+      facts: null,
+      notes: null,
+      episodes: first.length === 0 ? null : Math.min(...first) - 1,
+    });
+    return { thread, memoryIds: purged.map(({ id }) => id) };
+  });
+}
+
+/**
+ * Gives one message of a user or assistant other words, in the transcript and in the thread's
+ * checkpoints that `memory.checkpointer()` wrote. Closes what was learned from the old ones alone,
+ * so that it can be restored, and reads the new ones.
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
+ * `REDACTION_FAILED`, `BUSY`
+ */
+export async function replaceMessage(
+  deps: TranscriptRuntime,
+  input: MessageReplacement,
+): Promise<{ readonly changed: ChangedTranscript; readonly due: readonly Job[] }> {
+  const {
+    messageId,
+    text: given,
+    ...address
+  } = parseAddressed(replaceSchema, input, "replacement");
+  const found = await findStored(deps.db, address, messageId);
+  if (found.role !== "user" && found.role !== "assistant")
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `Message "${messageId}" is no message of a user or an assistant: only those can be replaced. Remove it.`,
+    );
+  const said = withFields(decodeMessage(found.serialised), { id: messageId, content: given });
+  const edits = await newMessages(deps.redactor, [said], address.threadId);
+  const text = await deps.redactor.text(given);
+  const extracts = deps.hasModel && deps.config.memories.extract && found.role === "user";
+  const changed = await changeMessage(
+    deps,
+    { ...address, messageId, text },
+    found,
+    async (tx, ownerRef) => {
+      const thread = await rewriteMessages(tx, { ...found, ownerRef, edits });
+      const unread = extracts && thread.messages.length > 0 ? found.seq - 1 : null;
+      if (unread !== null)
+        await markWork(tx, { kind: "facts", of: "thread", ref: found.threadRef }, { from: unread });
+      const { memoryIds } = await closeResting(deps, tx, { ...address, ownerRef, thread, unread });
+      return { thread, memoryIds };
+    },
+  );
+  return { changed, due: extracts ? [{ kind: "facts", ref: found.threadRef }] : [] };
+}
+
+interface StoredMessage {
+  readonly threadRef: number;
+  readonly checkpointThreadId: string | null;
+  readonly seq: number;
+  readonly role: string;
+  readonly serialised: string;
+}
+
+async function findStored(
+  db: Connection,
+  address: ThreadAddress,
+  messageId: string,
+): Promise<StoredMessage> {
+  const { threadId } = address;
+  const thread = await findThread(db, address);
+  if (thread === null) throw threadForbidden(threadId);
+  const [message] = thread
+    ? await db.query<
+        Pick<StoredMessage, "seq" | "role" | "serialised"> & Record<string, unknown>
+      >(sql`
+        select m.seq, m.role, m.serialised from ${db.schema}.message m
+        where m.thread_ref = ${thread.threadRef} and m.message_id = ${messageId}`)
+    : [];
+  if (thread && message) return { ...thread, ...message };
+  throw new MemoryError(
+    "NOT_FOUND",
+    `Thread "${threadId}" of this scope has no message "${messageId}". memory.threads.messages lists them.`,
+  );
+}
+
+async function changeMessage(
+  deps: TranscriptRuntime,
+  { messageId, text, ...address }: MessageRemoval & { readonly text: string | null },
+  { threadRef, checkpointThreadId, seq }: StoredMessage,
+  change: (
+    tx: Connection,
+    ownerRef: number,
+  ) => Promise<{ thread: ChangedThread; memoryIds: readonly string[] }>,
+): Promise<ChangedTranscript> {
+  const { scope, threadId } = address;
+  const { tenantId } = scopeColumns(scope);
+  return inTransaction({ ...deps, db: deps.db.patient }, async (tx) => {
+    const { ref } = await lockOwner(tx, scope);
+    // Writers of its checkpoints share a lock on the thread.
+    await tx.query(sql`select id from ${tx.schema}.thread where id = ${threadRef} for update`);
+    const { memoryIds } = await change(tx, ref);
+    const threads = [{ ref: String(threadRef), threadId, checkpointThreadId }];
+    const { own } = await checkpointNamesOf(tx, { tenantId, threads });
+    const checkpointValues = await changeInCheckpoints(tx, own, { messageId, text });
+    const event =
+      text === null
+        ? ({ step: "forget", op: "delete", status: "ok", detail: "message" } as const)
+        : ({ step: "api", op: "update", status: "ok", detail: "message" } as const);
+    await insertEvent(tx, { ...event, scope, threadId });
+    return { threadId, messageId, seq, memoryIds, checkpointValues };
+  });
+}
