@@ -29,6 +29,8 @@ import { blankMessage, rewriteMessages } from "./rewrite-messages.js";
 
 export interface MessageRemoval extends ThreadAddress {
   readonly messageId: string;
+  /** Who asked for it, for the audit trail. @default "remove", or "edit" for a replacement */
+  readonly actor?: string | undefined;
 }
 
 export interface MessageReplacement extends MessageRemoval {
@@ -53,7 +55,12 @@ type TranscriptRuntime = Runtime<{
 
 const mostCharacters = 1_000_000;
 
-const messageField = { scope: scopeField, threadId: threadField, messageId: nameText.min(1) };
+const messageField = {
+  scope: scopeField,
+  threadId: threadField,
+  messageId: nameText.min(1),
+  actor: nameText.optional(),
+};
 const removeSchema = z.strictObject(messageField);
 const replaceSchema = z.strictObject({
   ...messageField,
@@ -70,11 +77,11 @@ export async function removeMessage(
   deps: TranscriptRuntime,
   input: MessageRemoval,
 ): Promise<ChangedTranscript> {
-  const { messageId, ...address } = parseAddressed(removeSchema, input, "message to remove");
+  const { messageId, actor, ...address } = parseAddressed(removeSchema, input, "message to remove");
   const found = await findStored(deps.db, address, messageId);
   return changeMessage(deps, { ...address, messageId, text: null }, found, async (tx, ownerRef) => {
     const thread = await blankMessage(tx, { ...found, ownerRef, messageId });
-    const purged = await purgeResting(tx, { ...address, ownerRef, thread });
+    const purged = await purgeResting(tx, { ...address, ownerRef, thread, actor });
     await partSources(tx, ownerRef, thread);
     await failSummaries(tx, thread);
     const first = purged.flatMap(({ turns }) => turns?.start ?? []);
@@ -101,6 +108,7 @@ export async function replaceMessage(
   const {
     messageId,
     text: given,
+    actor,
     ...address
   } = parseAddressed(replaceSchema, input, "replacement");
   const found = await findStored(deps.db, address, messageId);
@@ -122,7 +130,13 @@ export async function replaceMessage(
       const unread = extracts && thread.messages.length > 0 ? found.seq - 1 : null;
       if (unread !== null)
         await markWork(tx, { kind: "facts", of: "thread", ref: found.threadRef }, { from: unread });
-      const { memoryIds } = await closeResting(deps, tx, { ...address, ownerRef, thread, unread });
+      const { memoryIds } = await closeResting(deps, tx, {
+        ...address,
+        ownerRef,
+        thread,
+        unread,
+        actor,
+      });
       return { thread, memoryIds };
     },
   );

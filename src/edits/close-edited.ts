@@ -87,9 +87,10 @@ interface Closing {
   readonly thread: ChangedThread;
   /** Where extraction reads on; null: where it is. */
   readonly unread: number | null;
+  /** @default "edit" */
+  readonly actor?: string | undefined;
 }
 
-const actor = "edit";
 const reason = "The message that it was learned from was edited.";
 
 /**
@@ -99,7 +100,7 @@ const reason = "The message that it was learned from was edited.";
 export async function closeResting(
   deps: EditRuntime,
   tx: Connection,
-  { ownerRef, scope, threadId, thread, unread }: Closing,
+  { ownerRef, scope, threadId, thread, unread, actor = "edit" }: Closing,
 ): Promise<{ readonly isAnything: boolean; readonly memoryIds: readonly string[] }> {
   if (thread.messages.length === 0) return { isAnything: false, memoryIds: [] };
   const how = {

@@ -29,6 +29,8 @@ export interface Purge {
   readonly scope: Scope;
   readonly threadId: string;
   readonly thread: ChangedThread;
+  /** @default "remove" */
+  readonly actor?: string | undefined;
 }
 
 /**
@@ -36,26 +38,26 @@ export interface Purge {
  * and notes that cover it, and its words in records that stay. Returns the deleted memories.
  */
 export async function purgeResting(tx: Connection, purge: Purge): Promise<MemoryItem[]> {
-  const { ownerRef, scope, thread } = purge;
+  const { ownerRef, scope, thread, actor } = purge;
   const facts = await findRestingFacts(tx, ownerRef, thread, everyState);
   const insights = await findInsights(tx, ownerRef, facts);
   const episodes = await findCoveringEpisodes(tx, ownerRef, thread, everyState);
   // Insights come before their evidence, by which they are found.
   const own = [...insights, ...facts, ...episodes];
-  await erase(tx, { ownerRef, scope }, own);
+  await erase(tx, { ownerRef, scope, actor }, own);
   await clearQuotes(tx, purge);
   const notes = await findCoveringNotes(tx, thread, everyState);
   for (const { ownerRef: app, scope: ofApp, note } of notes) {
     // An app's notes are another owner's.
     await lockOwner(tx, ofApp);
-    await erase(tx, { ownerRef: app, scope: ofApp }, [note]);
+    await erase(tx, { ownerRef: app, scope: ofApp, actor }, [note]);
   }
   return [...own, ...notes.map(({ note }) => note)];
 }
 
 async function erase(
   tx: Connection,
-  { ownerRef, scope }: Pick<Purge, "ownerRef" | "scope">,
+  { ownerRef, scope, actor = "remove" }: Pick<Purge, "ownerRef" | "scope" | "actor">,
   memories: readonly MemoryItem[],
 ): Promise<void> {
   if (memories.length === 0) return;
@@ -71,7 +73,7 @@ async function erase(
       return { ref: byId.get(id) ?? "0", id, category, importance, active: state === "active" };
     }),
     tables: await existingTables(tx, memoryTables),
-    audit: { actor: "remove", reason: "The message that it was learned from was removed." },
+    audit: { actor, reason: "The message that it was learned from was removed." },
   });
 }
 
