@@ -98,11 +98,11 @@ create or replace function mnemograph.conversation_1(
       return;
     end if;
     -- Seldom more than none, so that the rest of the message is read for few.
-    select coalesce(array_agg(m.message_id order by m.seq), '{}') into edited
-    from unnest(held, held_checks) h (id, words)
-    join mnemograph.message m on m.thread_ref = thread_id and m.message_id = h.id
-    where m.words_check <> h.words and m.role in ('user', 'assistant')
-      and mnemograph.is_edit(thread_id, m.seq, h.words, held);
+    select array(
+      select m.message_id
+      from unnest(held, held_checks) h (id, words) join mnemograph.message m on m.thread_ref = thread_id and m.message_id = h.id
+      where m.words_check <> h.words and m.role in ('user', 'assistant') and mnemograph.is_edit(thread_id, m.seq, h.words, held)
+    ) into edited;
     if branch is not null then
       select array_agg(b.seq), min(b.seq), coalesce(max(b.seq), last_seq) into branch_seqs, branch_first, last_seq
       from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);

@@ -120,7 +120,7 @@ export interface RecordInput extends ThreadAddress {
   readonly inState?: InState | undefined;
 }
 
-export interface InState {
+interface InState {
   readonly edited: readonly string[];
   readonly rewritten: readonly BaseMessage[];
 }

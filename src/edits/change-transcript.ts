@@ -7,7 +7,6 @@ import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
-import { markWork } from "../jobs/work-table.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -22,14 +21,15 @@ import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { withFields } from "../text/message-text.js";
 import { nameText, nonBlank, storableText } from "../text/parse-input.js";
-import { closeResting, failSummaries, inTransaction, restartWork } from "./close-edited.js";
-import { purgeResting } from "./purge-resting.js";
-import { type ChangedThread, partSources } from "./resting-memories.js";
-import { blankMessage, rewriteMessages } from "./rewrite-messages.js";
+import { inTransaction } from "./close-edited.js";
+import { clearQuotes, purging } from "./purge-resting.js";
+import { recordEdits } from "./record-edits.js";
+import { blankMessage } from "./rewrite-messages.js";
+import { settleResting } from "./settle-resting.js";
 
 export interface MessageRemoval extends ThreadAddress {
   readonly messageId: string;
-  /** Who asked for it, for the audit trail. @default "remove", or "edit" for a replacement */
+  /** Who asked for it, for the audit trail. @default "api" */
   readonly actor?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const messageField = {
   scope: scopeField,
   threadId: threadField,
   messageId: nameText.min(1),
-  actor: nameText.optional(),
+  actor: nameText.default("api"),
 };
 const removeSchema = z.strictObject(messageField);
 const replaceSchema = z.strictObject({
@@ -81,16 +81,10 @@ export async function removeMessage(
   const found = await findStored(deps.db, address, messageId);
   return changeMessage(deps, { ...address, messageId, text: null }, found, async (tx, ownerRef) => {
     const thread = await blankMessage(tx, { ...found, ownerRef, messageId });
-    const purged = await purgeResting(tx, { ...address, ownerRef, thread, actor });
-    await partSources(tx, ownerRef, thread);
-    await failSummaries(tx, thread);
-    const first = purged.flatMap(({ turns }) => turns?.start ?? []);
-    await restartWork(tx, thread, {
-      facts: null,
-      notes: null,
-      episodes: first.length === 0 ? null : Math.min(...first) - 1,
-    });
-    return { thread, memoryIds: purged.map(({ id }) => id) };
+    const settling = { ...address, ownerRef, thread, actor, unread: null };
+    const { memoryIds } = await settleResting(tx, settling, purging);
+    await clearQuotes(tx, settling);
+    return memoryIds;
   });
 }
 
@@ -105,12 +99,8 @@ export async function replaceMessage(
   deps: TranscriptRuntime,
   input: MessageReplacement,
 ): Promise<{ readonly changed: ChangedTranscript; readonly due: readonly Job[] }> {
-  const {
-    messageId,
-    text: given,
-    actor,
-    ...address
-  } = parseAddressed(replaceSchema, input, "replacement");
+  const asked = parseAddressed(replaceSchema, input, "replacement");
+  const { messageId, text: given, actor, ...address } = asked;
   const found = await findStored(deps.db, address, messageId);
   if (found.role !== "user" && found.role !== "assistant")
     throw new MemoryError(
@@ -120,26 +110,12 @@ export async function replaceMessage(
   const said = withFields(decodeMessage(found.serialised), { id: messageId, content: given });
   const edits = await newMessages(deps.redactor, [said], address.threadId);
   const text = await deps.redactor.text(given);
-  const extracts = deps.hasModel && deps.config.memories.extract && found.role === "user";
-  const changed = await changeMessage(
-    deps,
-    { ...address, messageId, text },
-    found,
-    async (tx, ownerRef) => {
-      const thread = await rewriteMessages(tx, { ...found, ownerRef, edits });
-      const unread = extracts && thread.messages.length > 0 ? found.seq - 1 : null;
-      if (unread !== null)
-        await markWork(tx, { kind: "facts", of: "thread", ref: found.threadRef }, { from: unread });
-      const { memoryIds } = await closeResting(deps, tx, {
-        ...address,
-        ownerRef,
-        thread,
-        unread,
-        actor,
-      });
-      return { thread, memoryIds };
-    },
-  );
+  const extracts = deps.hasModel && deps.config.memories.extract;
+  const change = { ...address, messageId, text };
+  const changed = await changeMessage(deps, change, found, async (tx, ownerRef) => {
+    const recording = { ...address, ...found, ownerRef, edits, actor, extracts };
+    return (await recordEdits(deps, tx, recording)).memoryIds;
+  });
   return { changed, due: extracts ? [{ kind: "facts", ref: found.threadRef }] : [] };
 }
 
@@ -177,10 +153,7 @@ async function changeMessage(
   deps: TranscriptRuntime,
   { messageId, text, ...address }: MessageRemoval & { readonly text: string | null },
   { threadRef, checkpointThreadId, seq }: StoredMessage,
-  change: (
-    tx: Connection,
-    ownerRef: number,
-  ) => Promise<{ thread: ChangedThread; memoryIds: readonly string[] }>,
+  change: (tx: Connection, ownerRef: number) => Promise<readonly string[]>,
 ): Promise<ChangedTranscript> {
   const { scope, threadId } = address;
   const { tenantId } = scopeColumns(scope);
@@ -188,7 +161,7 @@ async function changeMessage(
     const { ref } = await lockOwner(tx, scope);
     // Writers of its checkpoints share a lock on the thread.
     await tx.query(sql`select id from ${tx.schema}.thread where id = ${threadRef} for update`);
-    const { memoryIds } = await change(tx, ref);
+    const memoryIds = await change(tx, ref);
     const threads = [{ ref: String(threadRef), threadId, checkpointThreadId }];
     const { own } = await checkpointNamesOf(tx, { tenantId, threads });
     const checkpointValues = await changeInCheckpoints(tx, own, { messageId, text });

@@ -5,11 +5,10 @@ import {
   record,
 } from "../conversation/record.js";
 import { insertEvents } from "../events/event-log.js";
-import { markWork } from "../jobs/work-table.js";
 import type { Runtime } from "../runtime.js";
 import { lockOwner } from "../scope/scope-predicates.js";
-import { closeResting, type EditRuntime, inTransaction } from "./close-edited.js";
-import { rewriteMessages } from "./rewrite-messages.js";
+import { type EditRuntime, inTransaction } from "./close-edited.js";
+import { recordEdits } from "./record-edits.js";
 
 type RecordDue = NonNullable<Parameters<typeof record>[2]>;
 
@@ -25,23 +24,17 @@ export async function recordTurn(
   const turn = await record(deps, input, due);
   if (turn.edits.length === 0) return turn;
   const { scope, threadId } = input;
-  const isRead = await inTransaction(deps, async (tx) => {
-    const owner = await lockOwner(tx, scope);
-    const thread = await rewriteMessages(tx, { ...turn, ownerRef: owner.ref });
-    const said = thread.messages.flatMap(({ seq, role }) => (role === "user" ? seq : []));
-    const unread = due.extract && said.length > 0 ? Math.min(...said) - 1 : null;
-    if (unread !== null)
-      await markWork(tx, { kind: "facts", of: "thread", ref: turn.threadRef }, { from: unread });
-    await closeResting(deps, tx, { ownerRef: owner.ref, scope, threadId, thread, unread });
+  const isUnread = await inTransaction(deps, async (tx) => {
+    const { ref: ownerRef } = await lockOwner(tx, scope);
+    const extracts = due.extract !== undefined;
+    const recording = { ...turn, scope, threadId, ownerRef, actor: "edit", extracts };
+    const { count, isUnread } = await recordEdits(deps, tx, recording);
     const event = { scope, threadId, step: "remember", op: "update", status: "ok" } as const;
-    await insertEvents(
-      tx,
-      thread.messages.map(() => ({ ...event, detail: "edited" })),
-    );
-    return unread !== null;
+    await insertEvents(tx, Array(count).fill({ ...event, detail: "edited" }));
+    return isUnread;
   });
   // The counts of before include summaries and episodes that are gone.
   const { recorded, closed, extractInMs, edits, messages } = turn;
   const now = await record(deps, { scope, threadId, messages: [] });
-  return { ...now, recorded, closed, edits, messages, extractInMs: isRead ? 0 : extractInMs };
+  return { ...now, recorded, closed, edits, messages, extractInMs: isUnread ? 0 : extractInMs };
 }

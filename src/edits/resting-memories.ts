@@ -1,13 +1,14 @@
 import sql from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { evidenceLink } from "../memories/write/remove-resting.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { findQuote } from "../text/find-quote.js";
 
 /** A recorded message whose words changed, or are about to. */
-export interface ChangedMessage {
+interface ChangedMessage {
   readonly seq: number;
   readonly role: string;
   /** What it says now; "" for a removed message. */
@@ -93,6 +94,24 @@ export async function partSources(
     where s.memory_ref = p.ref and s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[])`);
 }
 
+/** Insights that were derived from `facts`. */
+export async function findInsights(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  facts: readonly MemoryItem[],
+  states: readonly MemoryItem["state"][],
+): Promise<MemoryItem[]> {
+  if (facts.length === 0) return [];
+  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
+    where m.owner_ref = ${ownerRef} and m.kind = 'insight' and m.state = any (${states}::text[]) and m.ref in (
+      select r.from_ref from ${tx.schema}.relation r join ${tx.schema}.memory e on e.ref = r.to_ref
+      where r.relation_type = ${evidenceLink} and e.id = any (${facts.map(({ id }) => id)}::uuid[])
+    )
+    order by m.ref`);
+  return rows.map(({ memory }) => memoryOf(memory));
+}
+
 /** Episodes of the thread from the first changed message on: each continues the one before. */
 export async function findCoveringEpisodes(
   tx: Connection,
@@ -136,7 +155,7 @@ export async function findCoveringNotes(
   });
 }
 
-/** Requests for consent that wait, and rest on changed messages alone. */
+/** Requests for consent that rest on changed messages alone. */
 export async function findRestingConsents(
   tx: Connection,
   ownerRef: OwnerRef,
@@ -145,7 +164,7 @@ export async function findRestingConsents(
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string; quote: string | null }>(sql`
     select c.id, c.draft #>> '{source,quote}' as quote from ${tx.schema}.consent_request c
-    where c.owner_ref = ${ownerRef} and c.status = 'pending' and c.draft #>> '{source,threadId}' = ${threadId}
+    where c.owner_ref = ${ownerRef} and c.draft #>> '{source,threadId}' = ${threadId}
       and c.draft #> '{source,seqs}' <@ to_jsonb(${seqsOf(thread)}::integer[]) and c.draft #> '{source,seqs}' <> '[]'`);
   return rows.flatMap(({ id, quote }) => (isStillSaid(thread, quote ?? undefined) ? [] : id));
 }

@@ -6,6 +6,7 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import { wordsCheck, wordsOf } from "../conversation/message-words.js";
 import { saidMessage } from "../conversation/recalled-mark.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
+import { inTime } from "../deadline.js";
 import { closeEdited } from "../edits/close-edited.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
@@ -152,6 +153,8 @@ function heldWords(held: ReadonlyMap<string, BaseMessage>): ReadonlyMap<string, 
   return new Map(said);
 }
 
+const mostRedactingMs = 1_000;
+
 async function heldChecks(
   redactor: Redactor,
   held: ReadonlyMap<string, BaseMessage>,
@@ -162,7 +165,13 @@ async function heldChecks(
     const said = words.get(id);
     return said === undefined ? null : wordsCheck(redactor, said);
   });
-  return { heldIds, heldChecks: await Promise.all(checks) };
+  // Without an answer in time edits are seen in a later turn: recall waits for no redaction.
+  const unknown = () => heldIds.map(() => null);
+  const late = () => new Error("late");
+  return {
+    heldIds,
+    heldChecks: await inTime(mostRedactingMs, Promise.all(checks), late).catch(unknown),
+  };
 }
 
 /** Seldom twice: what rests on words that the user has edited is closed before it is shown. */

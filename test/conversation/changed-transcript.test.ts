@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  DeltaChannel,
+  interrupt,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { memoryMiddleware } from "../../src/index.js";
@@ -48,13 +55,22 @@ function nestedGraph(memory: Memory) {
     ...MessagesAnnotation.spec,
     copies: Annotation<BaseMessage[]>(),
     nested: Annotation<{ readonly deep: readonly BaseMessage[] }>(),
+    // Stored as writes, and seldom as a whole.
+    trail: () =>
+      new DeltaChannel<BaseMessage[], BaseMessage[]>((all, writes) => [
+        ...(all ?? []),
+        ...writes.flat(),
+      ]),
   });
   const inner = new StateGraph(MessagesAnnotation)
     .addNode("think", () => ({ messages: [new AIMessage("Hm.")] }))
     .addEdge(START, "think")
     .compile({ checkpointer: true });
   return new StateGraph(State)
-    .addNode("copy", ({ messages }) => ({ copies: messages, nested: { deep: messages } }))
+    .addNode("copy", ({ messages }) => ({
+      ...{ copies: messages, nested: { deep: messages } },
+      trail: messages,
+    }))
     .addNode("inner", inner)
     .addNode("echo", ({ messages }) => ({ messages: messages.slice(0, 1) }))
     .addNode("ask", () => ({ messages: [new AIMessage(String(interrupt("Sure?")))] }))
@@ -139,6 +155,7 @@ describe("stored states", () => {
       const state = values as {
         messages: BaseMessage[];
         copies: BaseMessage[];
+        trail: BaseMessage[];
         nested: { deep: BaseMessage[] };
       };
       const first = way === "remove" ? [] : [`I like ${next}.`];
@@ -146,6 +163,7 @@ describe("stored states", () => {
         state.messages.slice(0, first.length + 1),
         state.copies,
         state.nested.deep,
+        state.trail,
       ])
         expect(list.map(({ text }) => text)).toEqual([...first, "Really."]);
       if (way === "replace") expect(await findEverywhere(db, next)).toEqual(before);
