@@ -4,6 +4,7 @@ import { eraseFound } from "../forgetting/erase-statements.js";
 import { memoryTables } from "../forgetting/erasure-tables.js";
 import type { Connection } from "../postgres/connection.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
+import { restsOnChanged } from "./resting-memories.js";
 import type { Ending, Settling } from "./settle-resting.js";
 
 const reason = "The message that it was learned from was removed.";
@@ -44,14 +45,12 @@ export async function clearQuotes(
     update ${schema}.consent_request c set evidence = null
     where c.owner_ref = ${ownerRef} and c.evidence ->> 'threadId' = ${threadId} and c.evidence ->> 'messageId' in ${ids}`);
   await tx.query(sql`
-    update ${schema}.history h
-    set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end
-      - case when h.new #>> '{source,threadId}' = ${threadId} then 'source' else '' end
-    where h.owner_ref = ${ownerRef} and (
-      h.new #>> '{evidence,threadId}' = ${threadId}
-        and (h.new #> '{evidence,seq}' <@ ${seqs} or h.new #>> '{evidence,messageId}' in ${ids})
-      or h.new #>> '{source,threadId}' = ${threadId} and h.new #> '{source,seqs}' <@ ${seqs}
-    )`);
+    update ${schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
+    where h.owner_ref = ${ownerRef} and h.new #>> '{evidence,threadId}' = ${threadId}
+      and (h.new #> '{evidence,seq}' <@ ${seqs} or h.new #>> '{evidence,messageId}' in ${ids})`);
+  await tx.query(sql`
+    update ${schema}.history h set new = h.new - 'source'
+    where h.owner_ref = ${ownerRef} and ${restsOnChanged(sql`h.new`, threadId, thread)}`);
   // A model's invalid answers may quote it.
   await tx.query(sql`
     update ${schema}.work k set output = null, error = null

@@ -34,7 +34,8 @@ export async function recordTurn(
     return isUnread;
   });
   // The counts of before include summaries and episodes that are gone.
-  const { recorded, closed, extractInMs, edits, messages } = turn;
+  const { recorded, closed, extractInMs, edits, messages, summarisedByOthers } = turn;
   const now = await record(deps, { scope, threadId, messages: [] });
-  return { ...now, recorded, closed, edits, messages, extractInMs: isUnread ? 0 : extractInMs };
+  const kept = { recorded, closed, edits, messages, summarisedByOthers };
+  return { ...now, ...kept, extractInMs: isUnread ? 0 : extractInMs };
 }

@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { evidenceLink } from "../memories/write/remove-resting.js";
@@ -155,6 +155,16 @@ export async function findCoveringNotes(
   });
 }
 
+/** Whether the source of a draft or entry, as JSON, is changed messages alone. */
+export function restsOnChanged(json: Sql, threadId: string, thread: ChangedThread): Sql {
+  const before = thread.messages.map((message) => message.before);
+  return sql`${json} #>> '{source,threadId}' = ${threadId} and case ${json} #> '{source,seqs}'
+    when '[]' then exists (
+      select from unnest(${before}::text[]) b (words) where strpos(b.words, ${json} #>> '{source,quote}') > 0
+    )
+    else ${json} #> '{source,seqs}' <@ to_jsonb(${seqsOf(thread)}::integer[]) end`;
+}
+
 /** Requests for consent that rest on changed messages alone. */
 export async function findRestingConsents(
   tx: Connection,
@@ -164,7 +174,6 @@ export async function findRestingConsents(
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string; quote: string | null }>(sql`
     select c.id, c.draft #>> '{source,quote}' as quote from ${tx.schema}.consent_request c
-    where c.owner_ref = ${ownerRef} and c.draft #>> '{source,threadId}' = ${threadId}
-      and c.draft #> '{source,seqs}' <@ to_jsonb(${seqsOf(thread)}::integer[]) and c.draft #> '{source,seqs}' <> '[]'`);
+    where c.owner_ref = ${ownerRef} and ${restsOnChanged(sql`c.draft`, threadId, thread)}`);
   return rows.flatMap(({ id, quote }) => (isStillSaid(thread, quote ?? undefined) ? [] : id));
 }

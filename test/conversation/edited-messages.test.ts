@@ -12,6 +12,7 @@ import type { Memory } from "../../src/memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { type AnyGraph, addressOf, answering, newThread, say } from "../langgraph/conversation.js";
 import { agentIn, ways } from "../langgraph/ways.js";
+import { newTalk, noted, noteModel } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { type TestDatabase, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
@@ -97,7 +98,7 @@ const blanking = (id: string, content: string) =>
   createMiddleware({ name: "blanking", beforeModel: () => ({ messages: [human(id, content)] }) });
 
 describe("what covers an edited message", () => {
-  it("Makes summary, episode and note anew, and shows none that covers the old words", async () => {
+  it("Makes summary and episode anew, and shows none that covers the old words", async () => {
     const { memory, model: worker } = learning({
       memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
       summaries: { afterSeq: 1, everyMessages: 2, keepRecentMessages: 0 },
@@ -131,6 +132,42 @@ describe("what covers an edited message", () => {
     expect((await episodes()).join()).toContain("Faro");
     expect((await episodes()).join()).not.toContain("Lisbon");
   });
+
+  it.each(["edit", "remove"] as const)(
+    "Note and request for consent end with the old words: %s",
+    async (way) => {
+      const about = (prompt: string) => cities.filter((city) => prompt.includes(city)).join();
+      const model = noteModel({
+        app_note: (prompt) => noted(`Talks were about ${about(prompt)}.`),
+      });
+      const memory = db.memory({ model });
+      const talk = newTalk();
+      const app = { appId: talk.scope.appId };
+      const messages = [human("h1", "I live in Lisbon."), human("h2", "And in Evora.")];
+      await memory.remember({ ...talk, messages });
+      const source = { threadId: talk.threadId, seqs: [0], quote: "I live in Lisbon." };
+      const city = { category: "profile", key: "city", value: "Lisbon", text: "Lives in Lisbon." };
+      await memory.memories.add({ ...city, origin: "assistant", source }, { scope: talk.scope });
+      const waiting = () => memory.consents.list({ scope: talk.scope, status: ["pending"] });
+      const notes = async () => (await memory.notes.list({ scope: app })).map(({ text }) => text);
+      await memory.threads.end(talk);
+      expect([await notes(), (await waiting()).length]).toEqual([
+        ["Talks were about Lisbon,Evora."],
+        1,
+      ]);
+
+      if (way === "remove") await memory.transcript.remove({ ...talk, messageId: "h1" });
+      else
+        await memory.remember({
+          ...talk,
+          messages: [human("h1", "I live in Faro."), human("h3", "Hi.")],
+        });
+      expect([await notes(), await waiting()]).toEqual([[], []]);
+      await memory.remember({ ...talk, messages: [human("h4", "Bye.")] });
+      await memory.threads.end(talk);
+      expect(await notes()).toEqual([`Talks were about ${way === "edit" ? "Faro," : ""}Evora.`]);
+    },
+  );
 });
 
 describe("what hides text in a state", () => {
