@@ -27,8 +27,11 @@ export const purging: Ending = {
       tables: await existingTables(tx, memoryTables),
     });
   },
-  endConsents: (tx, ids) =>
-    tx.query(sql`delete from ${tx.schema}.consent_request where id = any (${ids}::uuid[])`),
+  async endConsents(tx, ids) {
+    // A decision's entry is about its request.
+    await tx.query(sql`delete from ${tx.schema}.history where memory_id = any (${ids}::uuid[])`);
+    await tx.query(sql`delete from ${tx.schema}.consent_request where id = any (${ids}::uuid[])`);
+  },
 };
 
 /** Takes the message's words out of records that stay: who decided what stays known. */

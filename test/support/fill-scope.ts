@@ -135,10 +135,8 @@ async function changeTranscript(
   word: string,
 ) {
   const messageId = `removed ${word}`;
-  await memory.record({
-    ...thread,
-    messages: [new HumanMessage({ id: messageId, content: word })],
-  });
+  const messages = [new HumanMessage({ id: messageId, content: word })];
+  await memory.record({ ...thread, messages, agentId: word, runId: word });
   await memory.transcript.remove({ ...thread, messageId });
   const [, answer] = await memory.threads.messages(thread);
   const text = `Answer 1 about ${word}, once more`;
