@@ -28,7 +28,7 @@ export function wordsCheck(redactor: Redactor, words: string): number | Promise<
 }
 
 async function keptCheck(redactor: Redactor, words: string): Promise<number> {
-  const key = digestOf(words).toString("base64");
+  const key = createHash("sha256").update(words).digest("base64");
   const checks = checksOf.get(redactor) ?? new Map<string, number>();
   checksOf.set(redactor, checks);
   const known = checks.get(key);
@@ -39,6 +39,10 @@ async function keptCheck(redactor: Redactor, words: string): Promise<number> {
   return check;
 }
 
-export const redactedCheck = (words: string): number => digestOf(words).readInt32BE(0);
-
-const digestOf = (words: string) => createHash("sha256").update(words).digest();
+/** FNV-1a: a third of the time of a digest for short texts, and a state has thousands. */
+export function redactedCheck(words: string): number {
+  let check = 0x811c9dc5;
+  for (let at = 0; at < words.length; at++)
+    check = Math.imul(check ^ words.charCodeAt(at), 0x01000193);
+  return check | 0;
+}
