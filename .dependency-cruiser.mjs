@@ -87,11 +87,16 @@ const mayImport = {
       "store",
     ],
   ],
+  edits: [
+    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write"],
+    ...["checkpoints", "forgetting"],
+  ],
   owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
   turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
-    ...["models", "notes", "telemetry"],
+    ...["models", "notes", "telemetry", "edits"],
   ],
   // The parts of `create-memory.ts`.
   composition: [

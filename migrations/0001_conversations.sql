@@ -101,6 +101,14 @@ create table mnemograph.message (
   -- Where it was said: its name in the IANA list. The day of a message is the user's day.
   time_zone text not null default 'UTC',
   created_at timestamptz not null default now(),
+  -- A checksum of its words: other words under the same id are an edit. Null: unknown.
+  words_check integer,
+  -- Counts edits, from 1. A branch that lacks the message that was last when it was edited still has the words of before.
+  version integer not null default 1,
+  earlier_checks integer[] not null default '{}',
+  edited_at_seq integer,
+  -- A checksum of what a run made of it in the graph's state: that is no edit.
+  state_check integer,
   constraint message_pkey primary key (thread_ref, seq)
 );
 create unique index message_identity on mnemograph.message (thread_ref, message_id);

@@ -171,6 +171,8 @@ language plpgsql stable parallel safe as $$
           select json_build_object('place', u.value, 'text', left(m.content, 2000))
           from json_array_elements(t.value -> 1 -> 'unread') with ordinality u (value, place)
           join mnemograph.message m on m.thread_ref = (u.value ->> 0)::bigint and m.seq = (u.value ->> 1)::integer
+            -- One that was removed since has another role.
+            and m.role = 'user'
           join mnemograph.thread h on h.id = m.thread_ref and h.owner_ref = of_owner
           where not exists (
             select from mnemograph.memory_source s join mnemograph.memory e on e.ref = s.memory_ref

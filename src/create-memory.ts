@@ -11,8 +11,9 @@ import { createConsentsApi } from "./consents/consents-api.js";
 import { endThread } from "./conversation/end-thread.js";
 import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
-import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
+import { removeMessage, replaceMessage } from "./edits/change-transcript.js";
+import { recordTurn } from "./edits/record-turn.js";
 import { MemoryError } from "./errors.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
@@ -121,7 +122,15 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     consents: createConsentsApi(runtime),
-    transcript: { search: (input) => searchTranscript(runtime, input) },
+    transcript: {
+      search: (input) => searchTranscript(runtime, input),
+      remove: (input) => removeMessage(runtime, input),
+      async replace(input) {
+        const { changed, due } = await replaceMessage(runtime, input);
+        await asTenant(input.scope.tenantId, () => maintenance.start(due));
+        return changed;
+      },
+    },
     threads: createThreads(runtime, maintenance, startNote),
     users: { list: (page) => listOwners(db, "users", page) },
     apps: {
@@ -206,7 +215,7 @@ function createTurns(
   const observedQuery = observed(spans.query, queryMemories, reportHits);
   return {
     record: async (input) => {
-      const { recorded, lastSeq } = await record(runtime, input);
+      const { recorded, lastSeq } = await recordTurn(runtime, input);
       return { recorded, lastSeq };
     },
     recall: observedRecall,

@@ -10,6 +10,11 @@ export type { Thread } from "./conversation/list-threads.js";
 export type { RecordInput } from "./conversation/record.js";
 export type { ShownContext, ShownTurn } from "./conversation/shown-turns.js";
 export { createMemory } from "./create-memory.js";
+export type {
+  ChangedTranscript,
+  MessageRemoval,
+  MessageReplacement,
+} from "./edits/change-transcript.js";
 export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./errors.js";
 export type { EventCount, RecordedEvent } from "./events/events.js";
 export type { MemoryCounts, MemoryStats, StatsBy } from "./events/stats.js";

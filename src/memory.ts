@@ -7,6 +7,11 @@ import type { ListMessages, ThreadMessage } from "./conversation/list-messages.j
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
+import type {
+  ChangedTranscript,
+  MessageRemoval,
+  MessageReplacement,
+} from "./edits/change-transcript.js";
 import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { EventsApi } from "./events/events.js";
 import type { StatsCall } from "./events/stats.js";
@@ -141,6 +146,24 @@ export interface Memory {
      * @throws MemoryError `INVALID_INPUT`
      */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
+    /**
+     * Removes one message for good: from the transcript, with its search terms and the summaries,
+     * episodes, notes and facts that rest on it alone, and from every list of messages in the
+     * thread's checkpoints that `memory.checkpointer()` wrote. Repeat it after a run that was under
+     * way.
+     * @example
+     * ```ts
+     * await memory.transcript.remove({ scope: { userId: "ana" }, threadId: "t1", messageId: "m7" });
+     * ```
+     * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
+     */
+    remove(input: MessageRemoval): Promise<ChangedTranscript>;
+    /**
+     * Gives one message of the user or assistant other words, in the same places. What was learned
+     * from the old words alone is closed, and can be restored; the new ones are read.
+     * @throws MemoryError as `remove`, and `REDACTION_FAILED`
+     */
+    replace(input: MessageReplacement): Promise<ChangedTranscript>;
   };
   /**
    * Conversations: list, end and delete them, read their messages, and see what their turns were

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, path } from "../api.js";
 import type { Message } from "../api-types.js";
 import { hrefOf, type Place, whoseOf } from "../place.js";
+import { MessageActions } from "./message-actions.js";
 import { count, Tag, When, Words } from "./texts.js";
 
 /** Longest text of a message that comes with its page. */
@@ -31,6 +32,7 @@ export function TurnOfTalk({
   place,
   mark,
   isSelected,
+  again,
   children,
 }: {
   readonly turn: Turn;
@@ -38,6 +40,8 @@ export function TurnOfTalk({
   /** What its line says besides when it was. */
   readonly mark: string;
   readonly isSelected: boolean;
+  /** Reads the talk again after a change. */
+  readonly again: () => void;
   readonly children?: preact.ComponentChildren;
 }) {
   const article = useRef<HTMLElement>(null);
@@ -71,6 +75,7 @@ export function TurnOfTalk({
           message={message}
           place={place}
           isPointed={String(message.seq) === around}
+          again={isSelected ? again : undefined}
         />
       ))}
       {children}
@@ -84,7 +89,13 @@ function Said({
   message,
   place,
   isPointed,
-}: Readonly<{ message: Message; place: Place; isPointed: boolean }>) {
+  again,
+}: Readonly<{
+  message: Message;
+  place: Place;
+  isPointed: boolean;
+  again: (() => void) | undefined;
+}>) {
   const { seq, role, actor, text, characters } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
@@ -138,6 +149,9 @@ function Said({
         <button type="button" class="plain" onClick={readAll}>
           Show all {count(characters)} characters
         </button>
+      )}
+      {again && (role === "user" || role === "assistant") && (
+        <MessageActions message={message} text={spoken} place={place} again={again} />
       )}
     </div>
   );

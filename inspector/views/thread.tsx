@@ -134,6 +134,7 @@ function Talk({
               place={place}
               mark={markOf(views.get(turn.seq))}
               isSelected={turn === selected}
+              again={again}
             >
               {turn === selected && (isWide ? false : beside)}
             </TurnOfTalk>

@@ -39,7 +39,7 @@ const reaches: Reaches<MemoryWithInternalApi> = {
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
-  transcript: { search: "itself" },
+  transcript: { search: "itself", remove: "0.scope", replace: "0.scope" },
   threads: {
     list: "itself",
     end: "0.scope",

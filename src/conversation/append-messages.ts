@@ -12,6 +12,8 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   readonly terms: string;
   /** Characters at its end that are too many to be searched. */
   readonly unsearched?: number;
+  /** `wordsCheck`; null if unknown. */
+  readonly check: number | null;
 }
 
 export interface AppendedTurn extends ThreadAddress {
@@ -23,6 +25,10 @@ export interface AppendedTurn extends ThreadAddress {
   readonly shown?: ShownContext | undefined;
   readonly extract?: ExtractAfter | undefined;
   readonly note?: NoteAfter | undefined;
+  /** Ids of recorded messages that may be edits. @default all with other words */
+  readonly edited?: readonly string[] | undefined;
+  /** What a run made of recorded messages in its state. */
+  readonly rewritten?: readonly { readonly id: string; readonly check: number }[] | undefined;
 }
 
 /** Extraction is due after this many user messages, or after this silence. */
@@ -41,8 +47,9 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
     input as (
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
-        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[]
-      ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
+        ${column("check")}::integer[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, words_check, position)
     ),
     term as materialized (
       select position, w.lexeme, w.frequency, sum(w.frequency) over (partition by position) as length
@@ -110,6 +117,18 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
     )`;
 }
 
+/** CTE that keeps what a run made of recorded messages in its state, unless the transcript says it. */
+export function rewrittenMessages({ schema }: Connection, { rewritten = [] }: AppendedTurn): Sql {
+  if (rewritten.length === 0) return empty;
+  return sql`,
+    rewritten as (
+      update ${schema}.message m set state_check = w.words
+      from unnest(${rewritten.map(({ id }) => id)}::text[], ${rewritten.map(({ check }) => check)}::integer[]) w (id, words)
+      where m.thread_ref = (select id from known_thread where owned) and m.message_id = w.id
+        and m.words_check <> w.words and m.state_check is distinct from w.words and m.role in ('user', 'assistant')
+    )`;
+}
+
 /** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
 export function writtenMessages(
   db: Connection,
@@ -129,9 +148,10 @@ export function writtenMessages(
     ),
     added as (
       insert into ${schema}.message
-        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, time_zone, created_at)
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, time_zone, created_at,
+          words_check)
       select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
-        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}, words_check
       from fresh
     ),
     indexed as (

@@ -16,12 +16,26 @@ create or replace function mnemograph.conversation_messages_1(
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq >= first and m.seq <= last
         ) m
         cross join lateral (select coalesce(m.message_id = any (held), false) as is_held) h
-        where tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
+        -- A message that was removed left an empty system message.
+        where (m.role <> 'system' or m.content <> '') and (tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes))
         order by m.seq
       ) j
     ));
   end
 $$;
+
+-- Whether a state whose message has the checksum `words` contains an edit of it. It does not where a run rewrote the message in the
+-- state, and in a branch that the last edit does not belong to: `held` are the ids of the state's messages.
+create or replace function mnemograph.is_edit(of_thread bigint, at_seq integer, words integer, held text[]) returns boolean
+  language sql stable parallel safe as $$
+    select m.words_check <> words and m.state_check is distinct from words and (
+      words <> all (m.earlier_checks) or exists (
+        select from mnemograph.message l
+        where l.thread_ref = of_thread and l.seq = m.edited_at_seq and l.message_id = any (held)
+      )
+    )
+    from mnemograph.message m where m.thread_ref = of_thread and m.seq = at_seq
+  $$;
 
 -- A checksum of what a memory's line says.
 create or replace function mnemograph.line_check(m mnemograph.memory) returns smallint language sql stable parallel safe as $$
@@ -36,6 +50,8 @@ create or replace function mnemograph.conversation_1(
   asked_tenant text, asked_user text, asked_app text, asked_thread text,
   -- Ids of the messages of one branch; null for the whole thread. And of those that the caller holds.
   branch text[], held text[],
+  -- Of those, checksums of the words of users and assistants.
+  held_checks integer[],
   -- What the reader may see, and how long epochs last; without `tail_bytes`, for one turn.
   readable text[], tail_bytes bigint, cache_ms bigint,
   -- Messages that the summary covers, the bytes of a tool's result among them, and messages of a long turn.
@@ -46,7 +62,9 @@ create or replace function mnemograph.conversation_1(
 ) returns table (
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
-  epoch json, shown_ids uuid[], summarised_id text, first_shown integer
+  epoch json, shown_ids uuid[], summarised_id text, first_shown integer,
+  -- Ids of held messages that say something else than the transcript.
+  edited text[]
 ) language plpgsql stable parallel safe rows 1 as $$
   declare
     thread_id bigint;
@@ -79,6 +97,12 @@ create or replace function mnemograph.conversation_1(
       return next;
       return;
     end if;
+    -- Seldom more than none, so that the rest of the message is read for few.
+    select array(
+      select m.message_id
+      from unnest(held, held_checks) h (id, words) join mnemograph.message m on m.thread_ref = thread_id and m.message_id = h.id
+      where m.words_check <> h.words and m.role in ('user', 'assistant') and mnemograph.is_edit(thread_id, m.seq, h.words, held)
+    ) into edited;
     if branch is not null then
       select array_agg(b.seq), min(b.seq), coalesce(max(b.seq), last_seq) into branch_seqs, branch_first, last_seq
       from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);

@@ -58,10 +58,15 @@ export interface Conversation {
    * The turn at the summary's end, if the gap has no user's message; of a long one the question.
    */
   readonly lastTurn: TranscriptMessage[];
+  /** Ids of held messages that say something else than the transcript. */
+  readonly edited: readonly string[];
 }
 
 export interface ConversationRow
-  extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "omitted" | "epoch"> {
+  extends Pick<
+    Conversation,
+    "summary" | "processing" | "gap" | "recent" | "omitted" | "epoch" | "edited"
+  > {
   readonly owned: boolean;
   readonly rev_seen: number;
   readonly summarised_id: string | null;
@@ -73,20 +78,22 @@ export interface ConversationAddress extends ThreadAddress {
   readonly messageIds?: readonly string[] | null | undefined;
   /** Messages in the caller's state: they come without text. */
   readonly heldIds?: readonly string[] | undefined;
+  /** Of those, `wordsCheck` of what users and assistants say; null for others. */
+  readonly heldChecks?: readonly (number | null)[] | undefined;
 }
 
 /** No row for a new thread; for another scope's only `owned` and `rev_seen`. */
 export function conversationRow(
   db: Connection,
-  { scope, threadId, messageIds = null, heldIds = [] }: ConversationAddress,
+  { scope, threadId, messageIds = null, heldIds = [], heldChecks = [] }: ConversationAddress,
   readable: readonly string[],
   { epochBytes, cacheMs, recentMessages, recentBytes, gapMessages, gapBytes }: ReadLimits,
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, summarised_id, first_shown
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, summarised_id, first_shown, edited
     from ${db.schema}.conversation_1(
-      ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[],
+      ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
       ${recentMessages}, ${recentBytes}, ${mostTurnMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
     )`;
@@ -98,7 +105,7 @@ export function conversationOf(
 ): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
-  const { summary, processing, gap, omitted, recent, epoch } = row;
+  const { summary, processing, gap, omitted, recent, epoch, edited } = row;
   // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
@@ -109,6 +116,7 @@ export function conversationOf(
     gap,
     recent,
     epoch,
+    edited,
     firstSeq: row.first_shown,
     summarisedId: row.summarised_id,
     // A turn one message over the limit shows its question, so nothing is omitted.

@@ -6,6 +6,7 @@ import {
   inputMessages,
   lockedThread,
   notedTurn,
+  rewrittenMessages,
   writtenMessages,
 } from "./append-messages.js";
 
@@ -121,6 +122,8 @@ export interface RecordedThread {
   readonly extractInMs: number | null;
   /** Whether these messages belong to the turn that ended the conversation. */
   readonly closed: boolean;
+  /** Ids of given messages that were recorded with other words. */
+  readonly edited: readonly string[];
   /** Since when LangChain's middleware summarises the thread; null if it does not. */
   readonly summarisedByOthers: "now" | "before" | null;
 }
@@ -166,7 +169,7 @@ async function tryRecord(
     ${lockedThread(db, input)},
     ${writtenMessages(db, input)},
     ${notedTurn(db, input)},
-    ${threadTalk(db, input)}
+    ${threadTalk(db, input)}${rewrittenMessages(db, input)}
     select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,
       (select last_seq + (select count(*) from fresh) from before)::int as "lastSeq",
@@ -186,6 +189,19 @@ async function tryRecord(
         select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.kind = 'facts' limit 1
       ) as "extractInMs",
       coalesce(owned.ended, false) and exists (select from fresh) as closed,
+      array(
+        select i.message_id from before b cross join input i cross join lateral (
+          select m.seq, m.words_check from ${schema}.message m
+          where m.thread_ref = b.thread_ref and m.message_id = i.message_id and m.seq <= b.last_seq
+            and m.role in ('user', 'assistant') offset 0
+        ) m
+        where m.words_check <> i.words_check
+          and ${
+            input.edited
+              ? sql`i.message_id = any (${input.edited}::text[])`
+              : sql`${schema}.is_edit(owned.id, m.seq, i.words_check, array(select message_id from input))`
+          }
+      ) as edited,
       (
         select 'now' from fresh where message_id = ${othersSummaryId}
         union all select 'before' from before b join ${schema}.message m on m.thread_ref = b.thread_ref

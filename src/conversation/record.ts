@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
+import { type BaseMessage, type BaseMessageLike, isBaseMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -26,6 +26,7 @@ import { isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
+import { redactedCheck, wordsCheck, wordsOf } from "./message-words.js";
 import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
 import { type ShownContext, shownContextSchema } from "./shown-turns.js";
 
@@ -45,12 +46,21 @@ const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 const longestIdBytes = 1_000;
 
 /**
- * The role is "other" for text that others wrote as the user. Yields to the event loop.
+/**
+ * A message of an export, already redacted. Its files are lines of text, so that the words of one
+ * with parts are unknown. Yields to the event loop.
  * @throws MemoryError `INVALID_INPUT` for an id
  */
-export async function toNewMessage(
+export async function toNewMessage(message: BaseMessage, threadId = ""): Promise<NewMessage> {
+  const words = typeof message.content === "string" ? wordsOf(message) : null;
+  return newMessageOf(message, threadId, words === null ? null : redactedCheck(words));
+}
+
+/** The role is "other" for text that others wrote as the user. */
+async function newMessageOf(
   message: BaseMessage,
-  threadId = "",
+  threadId: string,
+  check: number | null,
   pause = createPauses(),
 ): Promise<NewMessage> {
   const plain = plainMessage(message);
@@ -68,6 +78,7 @@ export async function toNewMessage(
     text: storable(spokenText(kept)),
     serialised,
     unsearched: searched.length - searchedLength(searched),
+    check,
   };
   await pause();
   return { ...made, terms: await searchTextOf(searched, pause) };
@@ -110,6 +121,17 @@ export interface RecordInput extends ThreadAddress {
   readonly timeZone?: string | undefined;
   /** What the turn was shown: counts as seen once the turn is recorded. */
   readonly shown?: ShownContext | undefined;
+  /**
+   * Of a graph's state: which recorded messages were edited before the run, and which ones the run
+   * itself rewrote. Only memory's nodes give it.
+   * @default each recorded message that is given with other words was edited
+   */
+  readonly inState?: InState | undefined;
+}
+
+interface InState {
+  readonly edited: readonly string[];
+  readonly rewritten: readonly BaseMessage[];
 }
 
 const turnSchema = z.strictObject({
@@ -121,6 +143,12 @@ const turnSchema = z.strictObject({
   saidAt: storableDate.optional(),
   timeZone: timeZoneField.optional(),
   shown: shownContextSchema.optional(),
+  inState: z
+    .strictObject({
+      edited: z.array(z.string()),
+      rewritten: z.array(z.custom<BaseMessage>(isBaseMessage)),
+    })
+    .optional(),
 });
 
 export interface RecordConfig {
@@ -132,7 +160,11 @@ export interface RecordConfig {
   readonly retrieval: { readonly timeZone: string };
 }
 
-export type RecordedTurn = RecordedThread & { readonly messages: readonly BaseMessage[] };
+export interface RecordedTurn extends RecordedThread {
+  readonly messages: readonly BaseMessage[];
+  /** Messages whose recorded words are others: the caller records the new ones. */
+  readonly edits: readonly NewMessage[];
+}
 
 type Captions = ReadonlyMap<string, string>;
 
@@ -149,8 +181,10 @@ export async function newMessages(
   const redacted = await Promise.all(referring.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
-  for (const message of redacted) {
-    made.push(await toNewMessage(message, threadId, pause));
+  for (const [place, message] of redacted.entries()) {
+    const words = wordsOf(messages[place] as BaseMessage);
+    const check = words === null ? null : await wordsCheck(redactor, words);
+    made.push(await newMessageOf(message, threadId, check, pause));
     await pause();
   }
   return made;
@@ -184,7 +218,7 @@ export async function record(
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
 ): Promise<RecordedTurn> {
   const { db, config, redactor } = deps;
-  const { messages: given, ...turn } = parseAddressed(turnSchema, input, "turn");
+  const { messages: given, inState, ...turn } = parseAddressed(turnSchema, input, "turn");
   const { scope, threadId } = turn;
   // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
@@ -199,10 +233,13 @@ export async function record(
     // One word may answer a question.
     isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));
   const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
+  const made = await newMessages(redactor, unique, threadId, captions);
   const thread = await recordMessages(db, {
     ...turn,
     timeZone: turn.timeZone ?? config.retrieval.timeZone,
-    messages: await newMessages(redactor, unique, threadId, captions),
+    messages: made,
+    edited: inState?.edited,
+    rewritten: await rewrittenChecks(redactor, inState),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
@@ -210,5 +247,16 @@ export async function record(
     note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });
   if (!thread) throw threadForbidden(threadId);
-  return { ...thread, messages };
+  const edits = made.filter(({ messageId }) => thread.edited.includes(messageId));
+  return { ...thread, messages, edits };
+}
+
+async function rewrittenChecks(redactor: Redactor, inState: InState | undefined) {
+  const checks = (inState?.rewritten ?? []).map(async (message) => {
+    const words = wordsOf(message);
+    return words === null || message.id === undefined || !isStorable(message.id)
+      ? []
+      : [{ id: message.id, check: await wordsCheck(redactor, words) }];
+  });
+  return (await Promise.all(checks)).flat();
 }

@@ -22,6 +22,16 @@ import { operation } from "./operation.js";
 
 const thread = { threadId: z.string() };
 
+const message = z.strictObject({ ...thread, messageId: z.string() });
+
+const changedTranscript = z
+  .strictObject({
+    ...each(z.string(), "threadId", "messageId"),
+    ...each(z.number(), "seq", "checkpointValues"),
+    memoryIds: z.array(z.string()),
+  })
+  .register(described, { id: "ChangedTranscript" });
+
 export const forgotten = z
   .strictObject({
     removed: counts,
@@ -176,6 +186,20 @@ export const threadOperations = {
     call: async ({ memory, target }, input) => ({
       messages: await emptyIfForbidden(memory.threads.messages({ ...target, ...input }), []),
     }),
+  }),
+  removeMessage: operation("delete", "/threads/:threadId/messages/:messageId", "scope", {
+    does: "Remove one message for good, from transcript and checkpoints, with what rests on it alone",
+    input: message,
+    answer: changedTranscript,
+    call: ({ memory, target, actor }, input) =>
+      memory.transcript.remove({ ...target, ...input, actor }),
+  }),
+  replaceMessage: operation("patch", "/threads/:threadId/messages/:messageId", "scope", {
+    does: "Give one message other words; what rests on the old ones alone is closed",
+    input: message.extend({ text: z.string() }),
+    answer: changedTranscript,
+    call: ({ memory, target, actor }, input) =>
+      memory.transcript.replace({ ...target, ...input, actor }),
   }),
   listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
     does: "Every version of a thread's summary, oldest first, failed ones too",

@@ -111,6 +111,7 @@ export type Redact = (text: string) => string | Promise<string>;
 
 /** The function `redact` applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
+  readonly redacts: boolean;
   text(text: string): Promise<string>;
   json<Value>(value: Value): Promise<Value>;
   /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) stay. */
@@ -118,6 +119,7 @@ export interface Redactor {
 }
 
 const nothing: Redactor = {
+  redacts: false,
   text: async (text) => text,
   json: async (value) => value,
   message: async (message) => message,
@@ -142,6 +144,7 @@ export function createRedactor(
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   return {
+    redacts: true,
     message: async (original) =>
       messageOf(
         await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)),

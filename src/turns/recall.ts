@@ -2,7 +2,11 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
+import { wordsCheck, wordsOf } from "../conversation/message-words.js";
+import { saidMessage } from "../conversation/recalled-mark.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
+import { inTime } from "../deadline.js";
+import { closeEdited } from "../edits/close-edited.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
@@ -33,6 +37,7 @@ import {
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
+import type { Redactor } from "../text/redactor.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { dayIn, timeZoneField } from "../text/time-zone.js";
 import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
@@ -84,6 +89,7 @@ type RecallRuntime = SearchRuntime &
     readonly context: ContextOptions;
     readonly notes: NotesOptions;
     readonly consent: { readonly ask: string };
+    readonly lifecycle: { readonly purgeAfterMs: number };
   }>;
 
 /**
@@ -112,18 +118,19 @@ export async function recall(
   const held = new Map(
     state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])),
   );
+  const words = heldWords(held);
   const reads = {
     ...asks,
     query,
     categories,
     reader,
     question: read,
-    heldIds: [...held.keys()].filter(isStorable),
+    ...(await heldChecks(deps.redactor, held, words)),
     isForTask,
   };
   const { timeZone = deps.config.retrieval.timeZone } = asks;
-  const of = { mode, reader, held, timeZone };
-  const first = await findInTime(deps, reads);
+  const of = { mode, reader, held, words, timeZone };
+  const first = await findUnedited(deps, reads, words);
   if (first.found.conversation === null) throw threadForbidden(threadId);
   const continued = recalledOf(deps, asks, of, first);
   // Seldom: what the epoch shows cannot be shown any more, or has no room for what is more important.
@@ -139,8 +146,58 @@ export async function recall(
   return fitting;
 }
 
+/**
+ * What users and assistants say in the caller's state, by message id: without it, a run's rewriting
+ * cannot be told from an edit.
+ */
+function heldWords(held: ReadonlyMap<string, BaseMessage>): ReadonlyMap<string, string> {
+  const said = [...held].flatMap(([id, message]) => {
+    const own = saidMessage(message);
+    const words = own && wordsOf(own);
+    return typeof words === "string" ? [[id, words] as const] : [];
+  });
+  return new Map(said);
+}
+
+const mostRedactingMs = 1_000;
+
+async function heldChecks(
+  redactor: Redactor,
+  held: ReadonlyMap<string, BaseMessage>,
+  words: ReadonlyMap<string, string>,
+) {
+  const heldIds = [...held.keys()].filter(isStorable);
+  const checks = heldIds.map((id) => {
+    const said = words.get(id);
+    return said === undefined ? null : wordsCheck(redactor, said);
+  });
+  // Without an answer in time edits are seen in a later turn: recall waits for no redaction.
+  const unknown = () => heldIds.map(() => null);
+  const late = () => new Error("late");
+  return {
+    heldIds,
+    heldChecks: await inTime(mostRedactingMs, Promise.all(checks), late).catch(unknown),
+  };
+}
+
+/** Seldom twice: what rests on words that the user has edited is closed before it is shown. */
+async function findUnedited(
+  deps: RecallRuntime,
+  reads: ReadRecall,
+  words: ReadonlyMap<string, string>,
+) {
+  const first = await findInTime(deps, reads);
+  const edits = (first.found.conversation?.edited ?? []).map((messageId) => ({
+    messageId,
+    words: words.get(messageId) ?? "",
+  }));
+  if (edits.length === 0 || !(await closeEdited(deps, reads, edits))) return first;
+  return findInTime(deps, reads);
+}
+
 interface Reading {
   readonly mode: RecallMode;
+  readonly words: ReadonlyMap<string, string>;
   readonly reader: readonly string[];
   readonly held: ReadonlyMap<string, BaseMessage>;
   readonly timeZone: string;
@@ -150,12 +207,12 @@ interface Reading {
 function recalledOf(
   deps: RecallRuntime,
   { threadId, scope: { appId } }: ThreadAddress,
-  { mode, reader, held, timeZone }: Reading,
+  { mode, reader, held, words, timeZone }: Reading,
   { found, question, timedOut }: Awaited<ReturnType<typeof findInTime>>,
 ): Recalled {
   const { retrieval, notes } = deps.config;
   // A task says all that its agent needs; earlier tasks are others'.
-  const { epoch, firstSeq, summarisedId, ...conversation } =
+  const { epoch, firstSeq, summarisedId, edited, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
   const { memories, asked, earlier, added, toldIds } = selectMemories(deps, question, found);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
@@ -163,6 +220,7 @@ function recalledOf(
     mode,
     ...conversation,
     ...messagesShown(conversation, held, deps.config.summaries),
+    ...(held.size > 0 && { edited: edited.flatMap((id) => held.get(id) ?? []), words }),
     epoch: {
       isNew: epoch === null,
       openedBy: epoch?.lines[0]?.[0],
@@ -235,13 +293,15 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
   readonly isForTask: boolean;
   readonly reader: readonly string[];
   readonly heldIds: readonly string[];
+  readonly heldChecks: readonly (number | null)[];
   readonly query: string;
   readonly question: EmbeddedQuestion;
   readonly categories: readonly string[];
 }
 
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, heldIds, query, question, reader, categories } = asks;
+  const { scope, threadId, messageIds, query, question, reader, categories } = asks;
+  const { heldIds, heldChecks } = asks;
   // A task shows nothing of earlier ones, so it continues no epoch.
   const isAlone = asks.isFolded || isDelegatedThread(threadId);
   const { budgetTokens, minSlotImportance } = config.retrieval;
@@ -249,7 +309,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
   const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
   return {
     // No recorded message has an unstorable id.
-    address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
+    address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds, heldChecks },
     limits: { ...readLimits(config), ...(isAlone && { epochBytes: null }) },
     reader,
     filter,
@@ -316,6 +376,7 @@ const unseen: Conversation = {
   epoch: null,
   firstSeq: 0,
   summarisedId: null,
+  edited: [],
 };
 
 async function findInTime(deps: RecallRuntime, asks: ReadRecall) {

@@ -111,6 +111,10 @@ export interface Recalled {
   readonly lastTurn: readonly BaseMessage[];
   /** Ids that the graph's state lacked when the run began; only recall nodes set them. */
   readonly brought?: readonly string[];
+  /** Messages of `state` that were edited since they were recorded. */
+  readonly edited?: readonly BaseMessage[];
+  /** What users and assistants say in `state`, by message id. */
+  readonly words?: ReadonlyMap<string, string>;
   readonly lastSeq: number;
   readonly lastMessageId: string | null;
   readonly memories: RecalledMemories;

@@ -1,9 +1,5 @@
-import {
-  type RecordConfig,
-  type RecordedTurn,
-  type RecordInput,
-  record,
-} from "../conversation/record.js";
+import type { RecordConfig, RecordedTurn, RecordInput } from "../conversation/record.js";
+import { recordTurn } from "../edits/record-turn.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
@@ -41,13 +37,14 @@ export async function remember(
     readonly summaries: SummaryOptions;
     readonly notes: { readonly limit: number; readonly idleMs: number };
     readonly retrieval: RecordConfig["retrieval"];
+    readonly lifecycle: { readonly purgeAfterMs: number };
   }>,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueJob[]; isNewThread: boolean; threadRef: number }> {
   const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
-  const thread = await record(deps, input, {
+  const thread = await recordTurn(deps, input, {
     extract: extract
       ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
       : undefined,

@@ -348,6 +348,14 @@ async function liveIn(memory: Memory, tenantId: string) {
   expect(await memory.transcript.search({ scope, query: "round 2" })).not.toHaveLength(0);
   expect(await memory.threads.list({ scope })).toMatchObject([{ messages: 8 }]);
   expect((await memory.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
+  const [said, second] = await memory.threads.messages(thread);
+  const edited = new HumanMessage({ id: said?.messageId ?? "", content: `${tenantId} edited it.` });
+  expect(await memory.remember({ ...thread, messages: [edited] })).toMatchObject({ recorded: 0 });
+  const changed = { ...thread, messageId: second?.messageId ?? "" };
+  await memory.transcript.replace({ ...changed, text: `I see, ${tenantId}.` });
+  await memory.transcript.remove(changed);
+  const texts = (await memory.threads.messages(thread)).map(({ text }) => text);
+  expect(texts.slice(0, 2)).toEqual([`${tenantId} edited it.`, ""]);
   const exported = await linesOf(memory, scope);
   expect(exported.length).toBeGreaterThan(20);
   const copy = { tenantId: `${tenantId} 2`, userId: `copy of ${tenantId}` };

@@ -60,6 +60,8 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   "consents.list": [{ scope }],
   "consents.decide": [{ scope, id, decision: "refuse", actor: "ana", evidence: { quote: "no" } }],
   "transcript.search": [{ scope, query: "tea" }],
+  "transcript.remove": [{ scope, threadId: "t", messageId: "m" }],
+  "transcript.replace": [{ scope, threadId: "t", messageId: "m", text: "tea" }],
   "threads.list": [{ scope }],
   "threads.delete": [{ scope, threadId: "removed" }],
   "threads.end": [{ scope, threadId, reason: "done", afterTurn: false }],

@@ -1,5 +1,5 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { withMemory } from "../../src/index.js";
+import { type Memory, withMemory } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings, ScriptedChatModel } from "../../src/testing/index.js";
@@ -48,6 +48,7 @@ export async function fillScope(
   for (const round of [1, 2, 3]) {
     const messages = [new HumanMessage({ content: `Round ${round} about ${word}`, name: word })];
     await graph.invoke({ messages } as never, { configurable });
+    if (round === 1) await changeTranscript(memory, { scope, threadId }, word);
   }
   const access = { scope, actor: word };
   const [first] = await memory.memories.add(
@@ -125,4 +126,19 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
     `update "${schema}".work set error = $2 where thread_ref in (select id ${thread})`,
     word,
   );
+}
+
+/** Leaves a replaced message, and the place of a removed one. */
+async function changeTranscript(
+  memory: Memory,
+  thread: { readonly scope: Scope; readonly threadId: string },
+  word: string,
+) {
+  const messageId = `removed ${word}`;
+  const messages = [new HumanMessage({ id: messageId, content: word })];
+  await memory.record({ ...thread, messages, agentId: word, runId: word });
+  await memory.transcript.remove({ ...thread, messageId });
+  const [, answer] = await memory.threads.messages(thread);
+  const text = `Answer 1 about ${word}, once more`;
+  await memory.transcript.replace({ ...thread, messageId: answer?.messageId ?? "", text });
 }

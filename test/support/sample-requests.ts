@@ -93,6 +93,8 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   shownTurns: ({ threadId }) => ({ threadId }),
   threadCost: ({ threadId }) => ({ threadId }),
   threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),
+  removeMessage: ({ threadId }) => ({ threadId, messageId: `${threadId} 1` }),
+  replaceMessage: ({ threadId }) => ({ threadId, messageId: `${threadId} 2`, text: "Noted." }),
   listSummaries: ({ threadId }) => ({ threadId }),
   listConsents: () => ({ status: ["pending"] }),
   decideConsent: ({ consentId: id }) => ({ id, decision: "approve" }),

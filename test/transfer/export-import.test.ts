@@ -89,7 +89,10 @@ describe("export and import", () => {
     const madeAnew: Partial<Record<RecordName, string[]>> = {
       owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
       thread: ["id", "turns", "checkpoint_name", "closing_until"],
-      message: ["role", "actor", "content"],
+      message: [
+        ...["role", "actor", "content", "words_check"],
+        ...["version", "earlier_checks", "edited_at_seq", "state_check"],
+      ],
       summary: ["id"],
       work: [
         ...["id", "lease", "lease_until", "attempts", "done_at", "progress"],

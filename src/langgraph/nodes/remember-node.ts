@@ -1,5 +1,6 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { wordsOf } from "../../conversation/message-words.js";
 import { withKeptId } from "../../conversation/record.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
@@ -72,7 +73,11 @@ export function remembering(
         ...turnIdentity(config, memory, inState, agent),
         ...runOrigin(config, agent),
         timeZone: runTimeZone(config),
-        messages: unrecorded(said, recalled).map(withKeptId),
+        messages: [...editedIn(said, recalled), ...unrecorded(said, recalled)].map(withKeptId),
+        inState: {
+          edited: (recalled?.edited ?? []).flatMap(({ id }) => id ?? []),
+          rewritten: rewrittenIn(said, recalled),
+        },
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
       });
       streamEvent(config, "remember", "ok", {
@@ -108,6 +113,28 @@ function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined):
   const last = recalled?.lastMessageId ?? null;
   const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
+}
+
+/** Edited before the run, as the run leaves them: it may have redacted them, or taken them out. */
+function editedIn(said: readonly BaseMessage[], recalled: Recalled | null | undefined) {
+  return (recalled?.edited ?? []).map(
+    (edited) => said.find(({ id }) => id === edited.id) ?? edited,
+  );
+}
+
+/**
+ * What the run itself changed, or may have: such as what a middleware redacts. That is no edit, and
+ * the next turn must know.
+ */
+function rewrittenIn(said: readonly BaseMessage[], recalled: Recalled | null | undefined) {
+  const edited = new Set(recalled?.edited?.map(({ id }) => id));
+  return said.filter((message) => {
+    const { id } = message;
+    if (id === undefined || edited.has(id)) return false;
+    const words = wordsOf(message);
+    if (words === null || !recalled) return words !== null;
+    return words !== (recalled.words?.get(id) ?? words);
+  });
 }
 
 /** Ids recorded before this turn, except the last turns. */

@@ -57,7 +57,12 @@ export async function deactivateMemories(
 /** Soft-deletes active memories of a locked owner. Returns entries for the audit trail. */
 export async function hideMemories(
   tx: Connection,
-  input: { ownerRef: OwnerRef; vectors: boolean; purgeAfterMs: number; event: "DELETE" | "TTL" },
+  input: {
+    ownerRef: OwnerRef;
+    vectors: boolean;
+    purgeAfterMs: number;
+    event: "DELETE" | "TTL" | "UPDATE";
+  },
   memories: readonly MemoryItem[],
   detailsOf: (memory: MemoryItem) => object,
 ): Promise<MemoryChange[]> {

@@ -1,0 +1,83 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { Json } from "../text/plain-json.js";
+import { checkpointTableNames, existingTables } from "./checkpoint-names.js";
+import { type MessageChange, withMessageChanged } from "./message-in-json.rule.js";
+
+/** A state with a long conversation has some megabytes, and each checkpoint may have one. */
+const rowsAtOnce = 20;
+
+type Row = { at: string; whole: string };
+
+interface StoredValues {
+  readonly table: (typeof checkpointTableNames)[number];
+  readonly columns: readonly string[];
+  readonly isBytes: boolean;
+  /** Whether a value alone in its row is what a node gave to a list. */
+  readonly isGiven?: boolean;
+}
+
+const storedValues: readonly StoredValues[] = [
+  { table: "checkpoint_blobs", columns: ["blob"], isBytes: true },
+  { table: "checkpoint_writes", columns: ["blob"], isBytes: true, isGiven: true },
+  { table: "checkpoints", columns: ["checkpoint", "metadata"], isBytes: false },
+];
+
+/**
+ * Changes a message in every value that the checkpoints `names` store: of subgraphs, pending writes
+ * and delta channels too. The caller has locked the thread against writers. Returns the number of
+ * changed values.
+ */
+export async function changeInCheckpoints(
+  tx: Connection,
+  names: readonly string[],
+  change: MessageChange,
+): Promise<number> {
+  const tables = checkpointTableNames.map((table) => ({ table }));
+  if (names.length === 0 || (await existingTables(tx, tables)).length === 0) return 0;
+  let count = 0;
+  for (const values of storedValues)
+    for (const column of values.columns)
+      count += await changeColumn(tx, names, change, values, column);
+  return count;
+}
+
+async function changeColumn(
+  tx: Connection,
+  names: readonly string[],
+  change: MessageChange,
+  { table, isBytes, isGiven = false }: StoredValues,
+  name: string,
+): Promise<number> {
+  const stored = sql`${tx.schema}.${raw(table)}`;
+  const column = raw(name);
+  const id = JSON.stringify(change.messageId);
+  const hasId = isBytes
+    ? sql`x.type = 'json' and position(convert_to(${id}, 'UTF8') in x.${column}) > 0`
+    : sql`strpos(x.${column}::text, ${id}) > 0`;
+  const found = await tx.query<{ at: string }>(sql`
+    select x.ctid::text as at from ${stored} x where x.thread_id = any (${names}::text[]) and ${hasId}`);
+  const whole: Sql = isBytes ? sql`convert_from(x.${column}, 'UTF8')` : sql`x.${column}::text`;
+  let count = 0;
+  for (let first = 0; first < found.length; first += rowsAtOnce) {
+    const places = found.slice(first, first + rowsAtOnce).map(({ at }) => at);
+    const rows = await tx.query<Row>(sql`
+      select x.ctid::text as at, ${whole} as whole from ${stored} x where x.ctid = any (${places}::tid[])`);
+    for (const row of rows) {
+      const value = changedValue(JSON.parse(row.whole) as Json, change, isGiven);
+      if (value === undefined) continue;
+      const text = JSON.stringify(value);
+      await tx.query(sql`
+        update ${stored} x set ${column} = ${isBytes ? sql`convert_to(${text}, 'UTF8')` : sql`${text}::jsonb`}
+        where x.ctid = ${row.at}::tid`);
+      count++;
+    }
+  }
+  return count;
+}
+
+function changedValue(value: Json, change: MessageChange, isGiven: boolean): Json | undefined {
+  const inList = isGiven && !Array.isArray(value) ? withMessageChanged([value], change) : undefined;
+  if (Array.isArray(inList)) return inList.length === 0 ? [] : inList[0];
+  return withMessageChanged(value, change);
+}

@@ -1,0 +1,61 @@
+import sql from "sql-template-tag";
+import { existingTables } from "../checkpoints/checkpoint-names.js";
+import { eraseFound } from "../forgetting/erase-statements.js";
+import { memoryTables } from "../forgetting/erasure-tables.js";
+import type { Connection } from "../postgres/connection.js";
+import { findErasureScope } from "../scope/erasure-scope.js";
+import { restsOnChanged } from "./resting-memories.js";
+import type { Ending, Settling } from "./settle-resting.js";
+
+const reason = "The message that it was learned from was removed.";
+
+/** Deletes memories with their audit trail; an entry without words says who asked. */
+export const purging: Ending = {
+  states: ["active", "superseded", "merged", "soft_deleted", "quarantined"],
+  async end(tx, { ownerRef, scope, actor }, memories) {
+    const rows = await tx.query<{ id: string; ref: string }>(sql`
+      select m.id, m.ref::text as ref from ${tx.schema}.memory m
+      where m.owner_ref = ${ownerRef} and m.id = any (${memories.map(({ id }) => id)}::uuid[])`);
+    const refs = new Map(rows.map(({ id, ref }) => [id, ref]));
+    const found = memories.flatMap(({ id, category, importance, state }) => {
+      const ref = refs.get(id);
+      return ref === undefined ? [] : { ref, id, category, importance, active: state === "active" };
+    });
+    await eraseFound(tx, {
+      scope: await findErasureScope(tx, scope),
+      ...{ owner: scope, ownerRef: String(ownerRef), found, audit: { actor, reason } },
+      tables: await existingTables(tx, memoryTables),
+    });
+  },
+  async endConsents(tx, ids) {
+    // A decision's entry is about its request.
+    await tx.query(sql`delete from ${tx.schema}.history where memory_id = any (${ids}::uuid[])`);
+    await tx.query(sql`delete from ${tx.schema}.consent_request where id = any (${ids}::uuid[])`);
+  },
+};
+
+/** Takes the message's words out of records that stay: who decided what stays known. */
+export async function clearQuotes(
+  tx: Connection,
+  { ownerRef, threadId, thread }: Settling,
+): Promise<void> {
+  const { schema } = tx;
+  const seqs = sql`to_jsonb(${thread.messages.map(({ seq }) => seq)}::integer[])`;
+  const ids = sql`(
+    select m.message_id from ${schema}.message m where m.thread_ref = ${thread.threadRef} and to_jsonb(m.seq) <@ ${seqs}
+  )`;
+  await tx.query(sql`
+    update ${schema}.consent_request c set evidence = null
+    where c.owner_ref = ${ownerRef} and c.evidence ->> 'threadId' = ${threadId} and c.evidence ->> 'messageId' in ${ids}`);
+  await tx.query(sql`
+    update ${schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
+    where h.owner_ref = ${ownerRef} and h.new #>> '{evidence,threadId}' = ${threadId}
+      and (h.new #> '{evidence,seq}' <@ ${seqs} or h.new #>> '{evidence,messageId}' in ${ids})`);
+  await tx.query(sql`
+    update ${schema}.history h set new = h.new - 'source'
+    where h.owner_ref = ${ownerRef} and ${restsOnChanged(sql`h.new`, threadId, thread)}`);
+  // A model's invalid answers may quote it.
+  await tx.query(sql`
+    update ${schema}.work k set output = null, error = null
+    where k.thread_ref = ${thread.threadRef} and (k.output is not null or k.error is not null)`);
+}
