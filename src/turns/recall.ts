@@ -2,10 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
-import { wordsCheck, wordsOf } from "../conversation/message-words.js";
-import { saidMessage } from "../conversation/recalled-mark.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
-import { inTime } from "../deadline.js";
 import { closeEdited } from "../edits/close-edited.js";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
@@ -37,11 +34,11 @@ import {
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
-import type { Redactor } from "../text/redactor.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { dayIn, timeZoneField } from "../text/time-zone.js";
 import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
+import { heldChecks, heldWords } from "./held-words.js";
 import { durations, isNewsGone, partOf, type Recalled, selectMemories } from "./recalled.js";
 
 export interface RecallInput extends ThreadAddress {
@@ -144,40 +141,6 @@ export async function recall(
   }
   durations.set(fitting, performance.now() - startedAt);
   return fitting;
-}
-
-/**
- * What users and assistants say in the caller's state, by message id: without it, a run's rewriting
- * cannot be told from an edit.
- */
-function heldWords(held: ReadonlyMap<string, BaseMessage>): ReadonlyMap<string, string> {
-  const said = [...held].flatMap(([id, message]) => {
-    const own = saidMessage(message);
-    const words = own && wordsOf(own);
-    return typeof words === "string" ? [[id, words] as const] : [];
-  });
-  return new Map(said);
-}
-
-const mostRedactingMs = 1_000;
-
-async function heldChecks(
-  redactor: Redactor,
-  held: ReadonlyMap<string, BaseMessage>,
-  words: ReadonlyMap<string, string>,
-) {
-  const heldIds = [...held.keys()].filter(isStorable);
-  const checks = heldIds.map((id) => {
-    const said = words.get(id);
-    return said === undefined ? null : wordsCheck(redactor, said);
-  });
-  // Without an answer in time edits are seen in a later turn: recall waits for no redaction.
-  const unknown = () => heldIds.map(() => null);
-  const late = () => new Error("late");
-  return {
-    heldIds,
-    heldChecks: await inTime(mostRedactingMs, Promise.all(checks), late).catch(unknown),
-  };
 }
 
 /** Seldom twice: what rests on words that the user has edited is closed before it is shown. */
