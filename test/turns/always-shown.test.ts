@@ -95,13 +95,16 @@ describe("A ledger", () => {
   });
 });
 
+const unusableModel = () =>
+  taskModel({ fact_extraction: () => new Error("The provider is down.") });
+
 describe("What the user said in another conversation", () => {
   const said = "I am allergic to mustard. Which sauce may I eat?";
 
   it("Stands in a first prompt until extraction has read it, without what was only asked", async () => {
     const memory = db.memory({
       config: { preset: "ledger", memories: { extract: true } },
-      model: taskModel({ fact_extraction: () => new Error("The provider is down.") }),
+      model: unusableModel(),
       jobs: "background",
     });
     await memory.setup();
@@ -117,4 +120,23 @@ describe("What the user said in another conversation", () => {
     expect(text).toContain(`## Said by the User in Another Conversation\n- ${said}`);
     expect(text).not.toMatch(/Where do I live|Dónde/);
   });
+
+  it.each(["ledger", "every-round"] as const)(
+    "Stands once in each prompt until then, also where it begins anew (%s)",
+    async (preset) => {
+      const { memory, scope, say, add } = await conversation(
+        { preset, memories: { extract: true } },
+        { model: unusableModel(), jobs: "background" },
+      );
+      const elsewhere = { scope, threadId: `${scope.appId} elsewhere` };
+      await memory.remember({ ...elsewhere, messages: [{ role: "user", content: said }] });
+      const id = await add(constraint("The user is allergic to celery."));
+      expect(timesIn(await say("Hello."), said)).toBe(1);
+      expect(timesIn(await say("Nice weather."), said)).toBe(1);
+      await memory.memories.remove(id, { scope });
+      const anew = await say("And now?");
+      expect(anew).not.toContain("celery");
+      expect(timesIn(anew, said)).toBe(1);
+    },
+  );
 });
