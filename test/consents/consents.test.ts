@@ -84,6 +84,14 @@ describe("proposals", () => {
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
   });
 
+  it("A proposal ends when the stored value is repeated", async () => {
+    const { memory, user } = open();
+    await memory.memories.add(city("Rome"), { ...user, consent: "given" });
+    await propose(memory, user);
+    expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
+    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+  });
+
   it("Concurrent proposals for one slot leave one pending request", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
