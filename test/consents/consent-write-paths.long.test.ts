@@ -34,24 +34,6 @@ const isSensitive = (key: string | null) =>
   ["name", "preferred_name", "pronouns", "city", "language"].includes(key ?? "");
 
 describe("sensitive fields", () => {
-  it.each(fields)(
-    "A sensitive field is not written without consent: %s/%s",
-    async (category, key) => {
-      const memory = db.memory();
-      const user = { scope: { userId: randomUUID() } };
-      const correction = { ...draftOf([category, key], "x"), correction: true, confidence: 1 };
-      expect(await memory.memories.add(correction, user)).toMatchObject([
-        { outcome: "proposed", id: null },
-      ]);
-      const given = await memory.memories.add(draftOf([category, key], "y"), {
-        ...user,
-        consent: "given",
-      });
-      expect(given).toMatchObject([{ outcome: "created" }]);
-      expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
-    },
-  );
-
   it("Sensitive fields are configurable, and other fields need no consent", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [

@@ -1,9 +1,8 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { consentTool, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
+import { consentTool, type Memory, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { delegates, supervise } from "../support/supervisor-fixture.js";
@@ -47,15 +46,6 @@ const turn = (
 ) => toolAnswer(memory, consentTool(memory), { thread, text, args, injectAs });
 
 describe("the consent tool", () => {
-  it("The consent tool does not accept a sentence that the user only quotes", async () => {
-    const { memory, thread } = start();
-    const id = await proposeAndAsk(memory, thread, "Porto");
-    const args = { proposal: id.slice(0, 8), decision: "approve", quote: "Yes, remember it." };
-    const said = "Translate this:\n```\nYes, remember it.\n```";
-    expect(await turn(memory, thread, said, args)).toMatch(/^Refused: .+ has no sentence/);
-    expect(await valuesOf(memory, thread)).toEqual([]);
-  });
-
   it("The consent tool approves a shown proposal on a sentence of the user's answer", async () => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
@@ -115,6 +105,7 @@ describe("the consent tool", () => {
     ["an essay", `Yes. ${"And so on. ".repeat(500)}`, "Yes."],
     ["nothing", "Yes.", "!"],
     ["other words", "Yes.", "Yes, please"],
+    ["itself quoted", "Translate this:\n```\nYes, remember it.\n```", "Yes, remember it."],
   ])("The consent tool refuses a quote that is %s", async (_, says, quote) => {
     const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
@@ -223,20 +214,6 @@ describe("the consent tool", () => {
       /^Refused: The user has not answered yet/,
     );
     expect(await valuesOf(memory, thread)).toEqual([]);
-  });
-
-  it("The consent tool approves a proposal in createAgent with memory's middleware", async () => {
-    const { memory, thread } = start();
-    const id = await proposeAndAsk(memory, thread, "Porto");
-    const call = calls({ proposal: id.slice(0, 8), decision: "approve", quote: "👍" });
-    const model = new ScriptedChatModel({ replies: [call, "Noted."] });
-    const agent = createAgent({
-      model,
-      tools: [consentTool(memory)],
-      middleware: [memoryMiddleware(memory)],
-    });
-    await agent.invoke({ messages: [new HumanMessage("👍")] }, thread);
-    expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
   });
 
   it("The consent tool lists the waiting proposals when the model names an unknown one", async () => {

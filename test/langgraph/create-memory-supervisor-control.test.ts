@@ -1,65 +1,14 @@
 import { AIMessageChunk } from "@langchain/core/messages";
-import {
-  Annotation,
-  Command,
-  interrupt,
-  MemorySaver,
-  MessagesAnnotation,
-  START,
-  StateGraph,
-} from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
-import {
-  delegates,
-  newThread,
-  plainTool,
-  says,
-  scripted,
-  shown,
-  supervise,
-  transcript,
-} from "../support/supervisor-fixture.js";
+import { delegates, newThread, says, scripted, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { lines } from "./conversation.js";
 
 const db = useTestDatabase();
 
 describe("a supervisor", () => {
-  test.each(["saver of the memory", "saver in memory"])(
-    "A run resumes an interrupt inside a subagent (%s)",
-    async (kind) => {
-      const memory = db.memory();
-      const { config, address } = newThread();
-      const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
-      const planner = scripted("the plan");
-      const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
-      const graph = await supervise({
-        memory,
-        model,
-        planner: { model: planner },
-        executor: {
-          model: executor,
-          tools: [plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`)],
-        },
-        checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
-      });
-
-      await graph.invoke(says("Go."), config);
-      const { tasks } = await graph.getState(config);
-      expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual([
-        "Deploy now?",
-      ]);
-      expect(await transcript(memory, address)).toEqual([]);
-
-      const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
-      expect(lines(messages).slice(-1)).toEqual(["ai: Deployed."]);
-      expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
-      expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
-      expect(await transcript(memory, address)).toEqual(lines(messages));
-    },
-  );
-
   test("A supervisor streams the tokens of a subagent under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
     const graph = await supervise({

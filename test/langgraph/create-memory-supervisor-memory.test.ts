@@ -91,23 +91,6 @@ describe("memory of a supervisor", () => {
     expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
   });
 
-  test("A supervisor is shown the categories of its allowlist, or all without one", async () => {
-    const blockOf = async (memory: Memory) => {
-      const config = await known(memory);
-      const model = scripted("Ok.");
-      await (await supervise({ memory, model })).invoke(
-        says("What about the release of Phoenix?"),
-        config,
-      );
-      return shown(model.calls[0]).join("\n");
-    };
-    const restricted = await blockOf(db.memory({ config: { allowlists } }));
-    expect(restricted).toContain("due on Friday");
-    expect(restricted).not.toMatch(/party|Bazel/);
-    const free = await blockOf(db.memory());
-    for (const words of ["due on Friday", "party", "Bazel"]) expect(free).toContain(words);
-  });
-
   test("A subagent gets memory's query tool unless it is a graph or has a tool of that name", async () => {
     const own = plainTool("memory_query", () => "mine");
     const [planner, executor] = [scripted("the plan"), scripted("done")];

@@ -75,22 +75,6 @@ describe("a passive turn", () => {
     expect((await memory.events.list({ scope })).filter(({ step }) => step === "recall")).toEqual(
       [],
     );
-    await expect(
-      memory.recall({ ...addressOf(thread), mode: "asleep" as never }),
-    ).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
-    expect(
-      (await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" })).memories,
-    ).toEqual({
-      profile: [],
-      relevant: [],
-      episodes: [],
-      related: [],
-      rest: [],
-      notes: [],
-      omitted: 0,
-    });
   });
 
   it("A passive turn stays passive when its run goes on from an interrupt", async () => {

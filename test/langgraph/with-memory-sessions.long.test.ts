@@ -1,11 +1,10 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
-  addressOf,
   agentWithMemory,
   answering,
   chatAgent,
@@ -40,16 +39,6 @@ it("A turn that is sent twice without a checkpointer is recorded and shown once"
   await graph.invoke(question(), thread);
   expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
   expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
-});
-
-it("A lost state is filled from the transcript with a checkpointer", async () => {
-  const memory = database.memory();
-  const model = answering();
-  const agent = withMemory(chatAgent(model), memory);
-  const thread = newThread();
-  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
-  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
-  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
 });
 
 describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (session) => {
@@ -104,19 +93,6 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
       expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
     },
   );
-
-  it("Time travel continues the new branch with its own turns", async () => {
-    const { memory, model, graph, thread, at } = await conversation();
-    await say(graph, "another way", at(undefined, 2));
-    const { messages } = await say(graph, "and on", thread);
-    const shown = lines(model.calls[7]!.messages);
-    expect(shown.at(-1)).toBe("human: and on");
-    expect(shown.join()).not.toMatch(/question [3456]/);
-    expect(lines(messages).slice(-2)).toEqual(["human: and on", "ai: answer 8"]);
-    const all = [...recorded(1, 2, 3, 4, 5, 6), "another way", "answer 7", "and on", "answer 8"];
-    expect(await transcript(database, thread)).toEqual(all);
-    expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
-  });
 
   it("Time travel replays a turn with its own messages", async () => {
     const { model, graph, thread, at } = await conversation();

@@ -14,6 +14,7 @@ import { expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
+import { options } from "../support/compiler.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, newThread } from "./conversation.js";
 
@@ -87,24 +88,13 @@ it("An agent of createAgent keeps its context", async () => {
   void (() => graph.stream({ messages: hi() }, { context: { plan: "silver" } }));
 });
 
-it("A misspelt option is reported in one line, by TypeScript and at run time", async () => {
+it("TypeScript reports a misspelt option in one line", () => {
   const folder = join(import.meta.dirname, "misspelt.generated.ts");
   const source = `import { withMemory, type Memory } from "../../src/index.js";
     import type { CreatedAgent } from "../../src/langgraph/wrap/with-memory.js";
     declare const memory: Memory;
     declare const agent: CreatedAgent<{ messages: string[] }>;
     withMemory(agent, memory, { onEror: "throw" });`;
-  const { options } = ts.convertCompilerOptionsFromJson(
-    {
-      strict: true,
-      module: "nodenext",
-      target: "es2022",
-      types: ["node"],
-      skipLibCheck: true,
-      noEmit: true,
-    },
-    import.meta.dirname,
-  );
   const host = ts.createCompilerHost(options);
   const read = host.getSourceFile.bind(host);
   host.getSourceFile = (name, ...rest) =>
@@ -116,11 +106,6 @@ it("A misspelt option is reported in one line, by TypeScript and at run time", a
   const problems = program.getSemanticDiagnostics(program.getSourceFile(folder));
   const reported = expect.stringMatching(/^Object literal .* Did you mean to write 'onError'\?$/);
   expect(problems).toMatchObject([{ messageText: reported }]);
-  const agent = createAgent({ model: answering(), tools: [] });
-  const misspelt = { onEror: "throw" } as object;
-  expect(() => withMemory(agent, database.memory(), misspelt)).toThrow(
-    /options of withMemory.*onEror/s,
-  );
 });
 
 it("withMemory accepts only an agent, by its types", () => {

@@ -148,15 +148,4 @@ describe("episodes", () => {
     expect(await shown("sailing BOATS")).toEqual(["The user planned BOATS."]);
     expect(await shown("something else")).toEqual([]);
   });
-
-  it("Episodes are found by their words without vectors", async () => {
-    const memory = db.memory();
-    const own = { userId: "episodes without vectors" };
-    await memory.memories.add(
-      { kind: "episode", text: "The user compared harbours." },
-      { scope: own },
-    );
-    const { memories } = await memory.recall({ scope: own, threadId: "e", query: "harbours" });
-    expect(memories.episodes).toHaveLength(1);
-  });
 });

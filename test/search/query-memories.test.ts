@@ -38,10 +38,6 @@ beforeAll(async () => {
   );
   now = new Date("2024-03-01T00:00Z");
   await memory.memories.add({ text: late, importance: 3, category: "activity" }, { scope });
-  await memory.memories.add(
-    { text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" },
-    { scope },
-  );
 });
 
 describe("memory.query", () => {
@@ -159,14 +155,6 @@ describe("memory.query", () => {
     expect(answer).toHaveLength(1);
     expect(answer[0].related).toEqual(related.map((text) => `[knowledge] ${text}`));
     expect(await linker.query({ ...query, filters: { role: "user" } })).toEqual([]);
-  });
-
-  it("memory.query returns procedures only when asked for by category or kind", async () => {
-    const steps = "1. Wash the tomatoes.\n2. Cut the tomatoes.";
-    expect(await texts("wash tomatoes")).not.toContain(steps);
-    expect(await texts("wash tomatoes", { categories: ["procedural"] })).toEqual([steps]);
-    expect(await texts("wash tomatoes", { filters: { category: "procedural" } })).toEqual([steps]);
-    expect(await texts("wash tomatoes", { kinds: ["procedure"] })).toEqual([steps]);
   });
 
   it("memory.query uses the messages around a fact's source", async () => {

@@ -1,17 +1,10 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { createDeepAgent } from "deepagents";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  createMemorySupervisor,
-  type Memory,
-  memoryMiddleware,
-  withMemory,
-} from "../../src/index.js";
+import { memoryMiddleware } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { shownBy } from "../../src/turns/memory-block.js";
-import { type AnyGraph, lines } from "../langgraph/conversation.js";
-import { agentIn } from "../langgraph/ways.js";
+import { lines } from "../langgraph/conversation.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 
@@ -75,56 +68,7 @@ async function sayMany(say: (text: string) => Promise<string[]>, turns: number) 
   return { prompts, folds };
 }
 
-/** Agents with instructions, by the way they were given memory. */
-const made = {
-  withMemory: (memory: Memory, model: ScriptedChatModel) =>
-    withMemory(createAgent({ model, tools: [], systemPrompt: "Be kind." }), memory).compile({
-      checkpointer: memory.checkpointer(),
-    }),
-  nodes: (memory: Memory, model: ScriptedChatModel) =>
-    agentIn("nodes", { memory, model, injectAs: "system" }),
-  supervisor: async (memory: Memory, model: ScriptedChatModel) =>
-    (
-      await createMemorySupervisor({ memory, model, prompt: "Be kind.", planner: {}, executor: {} })
-    ).compile({
-      checkpointer: memory.checkpointer(),
-    }),
-  deepagents: (memory: Memory, model: ScriptedChatModel) =>
-    createDeepAgent({
-      model,
-      systemPrompt: "Be kind.",
-      checkpointer: memory.checkpointer(),
-      middleware: [memoryMiddleware(memory)],
-    }),
-} satisfies Record<string, (memory: Memory, model: ScriptedChatModel) => unknown>;
-
 describe("a ledger", () => {
-  it.each(Object.keys(made) as (keyof typeof made)[])(
-    "A ledger only grows by %s too, with one system message",
-    async (way) => {
-      const config = { preset: "ledger", context: { tailTokens: 300 } } as const;
-      const memory = db.memory({ model: new OfflineChatModel(), jobs: "inline", config });
-      const model = new ScriptedChatModel({
-        replies: () => "That is a long story, and I tell it. ".repeat(3),
-      });
-      const graph = (await made[way](memory, model)) as unknown as AnyGraph;
-      const userId = `user of ${way}`;
-      await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
-      const { prompts, folds } = await sayMany(async (text) => {
-        const config = { configurable: { thread_id: `thread of ${way}`, user_id: userId } };
-        await graph.invoke({ messages: [new HumanMessage(text)] }, config);
-        await memory.idle();
-        return promptOf(model);
-      }, 14);
-      expect(folds.length).toBeGreaterThanOrEqual(1);
-      expect(folds.length).toBeLessThanOrEqual(3);
-      for (const prompt of prompts) {
-        expect(prompt.filter((line) => line.startsWith("system")).length).toBe(1);
-        expect(prompt.join("\n").split("called Zerberus").length - 1).toBe(1);
-      }
-    },
-  );
-
   it("A ledger only grows until it is folded, and then begins with a newer summary", async () => {
     const { say, add } = talk();
     await add("Ana has a cat called Zerberus.");
@@ -137,24 +81,6 @@ describe("a ledger", () => {
     expect(
       prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length,
     ).toBeGreaterThanOrEqual(4);
-  });
-
-  it("A memory that a turn found stays in front of the turn's message, once", async () => {
-    const { say, add, memory, thread } = talk({ context: { tailTokens: 4_000 } });
-    await say("Hello!");
-    await add("Zerberus is a cat who eats tuna.");
-    const asked = await say("What does Zerberus eat?");
-    const added = /^human: <memory>.*Zerberus is a cat.*<\/memory>$/s;
-    expect(asked.slice(-2)).toEqual([
-      expect.stringMatching(added),
-      "human: What does Zerberus eat?",
-    ]);
-    const again = await say("And is Zerberus a cat?");
-    expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
-    expect(addedTo("What does Zerberus eat?", again)).toMatch(added);
-    expect(again.at(-1)).toBe("human: And is Zerberus a cat?");
-    const { gap } = await memory.recall(thread);
-    expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });
 
   it("A ledger reports what replaced a line, until more than three are out of date", async () => {
@@ -175,20 +101,6 @@ describe("a ledger", () => {
     const folded = await say("Well?");
     expect(blockIn(folded)).toContain("green tea");
     expect(blockIn(folded)).not.toContain("plain tea");
-  });
-
-  it.each<[string, (memory: Memory, id: string, scope: object) => Promise<unknown>]>([
-    ["forgotten", (memory, id, scope) => memory.memories.remove(id, { scope })],
-    [
-      "rewritten",
-      (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope }),
-    ],
-  ])("A ledger is folded immediately when something shown was %s", async (_, change) => {
-    const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
-    const [added] = await add("Ana has a cat called Zerberus.");
-    expect(blockIn(await say("Hello!"))).toContain("Zerberus");
-    await change(memory, added?.id ?? "", scope);
-    expect((await say("Well?")).join("\n")).not.toContain("Zerberus");
   });
 
   it("A ledger is folded when the provider's cache is cold and there is a newer summary", async () => {
@@ -239,28 +151,6 @@ describe("a ledger", () => {
     expect(JSON.stringify(memories)).not.toContain("Zerberus");
     expect(epoch.isNew).toBe(true);
     expect((await memory.recall(thread)).epoch.isNew).toBe(false);
-  });
-
-  it("A new thread's first prompt has messages that await fact extraction, once", async () => {
-    const { memory, model, agent, scope } = talk(
-      { memories: { extract: true } },
-      undefined,
-      "full",
-      "background",
-    );
-    const ask = async (text: string, threadId: string) => {
-      const configurable = { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId };
-      await agent.invoke({ messages: [new HumanMessage(text)] }, { configurable });
-      return promptOf(model);
-    };
-    await ask("My cat is called Zerberus.", "first");
-    const question = "What is my cat called?";
-    expect(addedTo(question, await ask(question, "second"))).toContain(
-      "## Said by the User in Another Conversation\n- My cat is called Zerberus.",
-    );
-    const prompt = (await ask("And the dog?", "second")).join("\n");
-    expect(prompt.split("Another Conversation").length - 1).toBe(1);
-    await memory.idle();
   });
 
   it("A task continues no epoch of earlier ones, whose messages it does not show", async () => {

@@ -54,28 +54,6 @@ describe("a fallback memory", () => {
     expect(block).not.toMatch(/more memories/);
   });
 
-  it("A fallback memory is shown once, after relevant memories", async () => {
-    const { memory, scope, threadId } = await knowing({}, [
-      { text: "The user has a dog called Rex.", importance: 5 },
-      { text: "The user plays chess on Fridays.", importance: 1 },
-      {
-        category: "preferences",
-        key: "tea",
-        value: "green",
-        text: "The user drinks green tea.",
-        importance: 1,
-      },
-    ]);
-    const recalled = await memory.recall({ scope, threadId, query: "When do I play chess?" });
-    const order = [
-      "The user drinks green tea.",
-      "The user plays chess on Fridays.",
-      "The user has a dog called Rex.",
-    ];
-    expect(shownIn(recalled)).toEqual(order);
-    expect(recalled.memories.relevant).toHaveLength(1);
-  });
-
   it("Memories that are always shown leave room for relevant ones", async () => {
     const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 600 } }, [
       {
