@@ -1,4 +1,4 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 import { playHistories } from "./believed.js";
 
@@ -12,7 +12,7 @@ describe.each(["ledger", "every-round"] as const)("Prompts of many histories (%s
   it(
     "Have what is always shown, nothing that has ended and nothing twice, and only grow",
     async () => {
-      await playHistories(db, preset, howMany);
+      expect((await playHistories(db, preset, howMany)).quoted).toBeGreaterThan(0);
     },
     24 * 3_600_000,
   );

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Preset } from "../../src/conversation/context-options.js";
 import type { TestDatabase } from "../support/test-database.js";
 import { histories } from "./histories.js";
-import { type Folds, playHistory } from "./play-history.js";
+import { playHistory } from "./play-history.js";
 
 export interface HowMany {
   readonly atLeast: number;
@@ -25,12 +25,15 @@ export async function playHistories(db: TestDatabase, preset: Preset, howMany: H
     const { user, system } = process.cpuUsage(start);
     return (user + system) / 1_000;
   };
-  const folds: Folds = {};
+  const folds: Record<string, number> = {};
+  let quoted = 0;
   let count = 0;
   for (; count < atLeast || usedMs() < processorMs; count += batch) {
     const property = fc.asyncProperty(histories(preset), async (history) => {
-      for (const [reason, times] of Object.entries(await playHistory(db, history)))
-        folds[reason as keyof Folds] = (folds[reason as keyof Folds] ?? 0) + times;
+      const played = await playHistory(db, history);
+      quoted += played.quoted;
+      for (const [reason, times] of Object.entries(played.folds))
+        folds[reason] = (folds[reason] ?? 0) + times;
     });
     // Shorter histories would take minutes to find, and tell little more.
     const run = await fc.check(property, {
@@ -38,7 +41,8 @@ export async function playHistories(db: TestDatabase, preset: Preset, howMany: H
     });
     if (run.failed) throw new Error(`Seed ${seed + count}: ${run.errorInstance}`);
   }
-  const figures = { seed, processorMs: Math.round(usedMs()), folds };
+  const figures = { seed, processorMs: Math.round(usedMs()), quoted, folds };
   console.log(`${count} histories (${preset}): ${JSON.stringify(figures)}`);
   expect(folds["the first one"]).toBeGreaterThanOrEqual(count);
+  return { quoted };
 }

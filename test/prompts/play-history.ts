@@ -21,18 +21,22 @@ export type Fold =
   | "something was forgotten"
   | "the budget";
 
-export type Folds = Partial<Record<Fold, number>>;
+export interface Played {
+  readonly folds: Partial<Record<Fold, number>>;
+  /** How many words of other conversations prompts had to quote, since no extraction had read them. */
+  readonly quoted: number;
+}
 
 const states = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
 
 /**
  * Plays `history` and checks each turn's last prompt: what is always shown now is in it, nothing
  * that has ended, no line twice; it begins with the prompt before, unless it was folded. Nothing of
- * memory is in what the graph keeps or streams. Returns how often prompts were folded, by reason.
+ * memory is in what the graph keeps or streams.
  */
-export async function playHistory(db: TestDatabase, history: History): Promise<Folds> {
+export async function playHistory(db: TestDatabase, history: History): Promise<Played> {
   const world = await begin(db, history);
-  const folds: Folds = {};
+  const folds: Partial<Record<Fold, number>> = {};
   try {
     for (const turn of history.turns) {
       for (const deed of turn.before) await world.act(deed, turn);
@@ -45,7 +49,7 @@ export async function playHistory(db: TestDatabase, history: History): Promise<F
   } finally {
     await world.end();
   }
-  return folds;
+  return { folds, quoted: world.quoted() };
 }
 
 async function begin(db: TestDatabase, history: History) {
@@ -87,7 +91,7 @@ async function begin(db: TestDatabase, history: History) {
   /** What happened so far, for the message of a failure. */
   const story = [JSON.stringify({ ...history, turns: undefined })];
   const threadOf = ({ thread }: Turn) => threads[thread] as Thread;
-  let words = 0;
+  let [words, quoted] = [0, 0];
   const newWord = () => `x${++words}q`;
   async function act(deed: Deed, turn: Turn): Promise<void> {
     const { scope, threadId } = threadOf(turn);
@@ -142,7 +146,7 @@ async function begin(db: TestDatabase, history: History) {
     const prompt = promptOf(messages, [...known, ...notes], now);
     check(prompt, says, { budgetTokens, preset });
     const fold = foldOf(preset, thread.before, prompt, thread.isForgotten);
-    if (fold !== null && budgetTokens > 1_000) checkUnread(prompt, unread);
+    if (fold !== null && budgetTokens > 1_000) quoted += checkUnread(prompt, unread);
     thread.before = prompt;
     thread.isForgotten = false;
     return fold;
@@ -192,7 +196,7 @@ async function begin(db: TestDatabase, history: History) {
     await memory.forget({ userId: user });
     await memory.close();
   }
-  return { act, take, checkKept, end, story };
+  return { act, take, checkKept, end, story, quoted: () => quoted };
 }
 
 const isAgents = (toolNames: readonly string[], { isSupervisor }: { isSupervisor: boolean }) =>
@@ -266,13 +270,17 @@ function check(
 const unreadHeading = "## Said by the User in Another Conversation";
 const mostUnread = 8;
 
-/** Where a prompt begins anew, it has what the user said elsewhere and no extraction has read. */
-function checkUnread({ read, texts }: Prompt, unread: readonly Told[]): void {
+/**
+ * Where a prompt begins anew, it has what the user said elsewhere and no extraction has read.
+ * Returns how many words that are.
+ */
+function checkUnread({ read, texts }: Prompt, unread: readonly Told[]): number {
   const quoted = read.claims.flatMap(({ under, words }) =>
     under === unreadHeading ? wordsIn(words) : [],
   );
   const expected = unread.slice(-mostUnread).map(({ value }) => value);
   expect(quoted, texts.join("\n")).toEqual(expect.arrayContaining(expected));
+  return expected.length;
 }
 
 /** Null where the prompt begins with the one before. */

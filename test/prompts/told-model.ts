@@ -53,7 +53,9 @@ function extracted(prompt: string, told: readonly Told[]): ScriptedReply {
     if (number === undefined) return [];
     if (fact.extractionFails) {
       fact.extractionFails = false;
-      throw new Error("The model is overloaded.");
+      // Extraction waits for an hour, and new prompts quote what nobody has read.
+      const headers = { "retry-after": "3600" };
+      throw Object.assign(new Error("Too many requests."), { status: 429, headers });
     }
     read.push(fact);
     const target = known.find(([, , words = ""]) => fact.ends && words.includes(fact.ends))?.[1];
