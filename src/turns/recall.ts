@@ -76,8 +76,8 @@ const fewestSlotTokens = 5;
 const fewTokens = 25;
 /** No user answers more questions. */
 const shownConsents = 3;
-/** Twice the batch of extraction. */
-const shownUnread = 8;
+/** The budget cuts them: in an outage of its model, extraction reads none for hours. */
+const shownUnread = 30;
 
 type RecallRuntime = SearchRuntime &
   Runtime<{

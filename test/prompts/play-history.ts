@@ -268,8 +268,6 @@ function check(
 }
 
 const unreadHeading = "## Said by the User in Another Conversation";
-const mostUnread = 8;
-
 /**
  * Where a prompt begins anew, it has what the user said elsewhere and no extraction has read.
  * Returns how many words that are.
@@ -278,7 +276,7 @@ function checkUnread({ read, texts }: Prompt, unread: readonly Told[]): number {
   const quoted = read.claims.flatMap(({ under, words }) =>
     under === unreadHeading ? wordsIn(words) : [],
   );
-  const expected = unread.slice(-mostUnread).map(({ value }) => value);
+  const expected = unread.map(({ value }) => value);
   expect(quoted, texts.join("\n")).toEqual(expect.arrayContaining(expected));
   return expected.length;
 }
