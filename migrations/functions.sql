@@ -86,7 +86,7 @@ language plpgsql stable parallel safe rows 1 as $$
       ),
       best as (
         select l.*, case
-          when l.event = 'created' and r.is_replacement then 'updated'
+          when l.event = 'created' and (r.is_replacement or l.instead_id is not null) then 'updated'
           when l.event in ('updated', 'restored') and not r.is_replacement and exists (
             select from change c where c.event = 'created' and c.memory_id = l.memory_id
           ) then 'created'

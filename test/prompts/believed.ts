@@ -13,13 +13,16 @@ export interface HowMany {
 
 const batch = 2;
 
+/** The same histories in each run, so that a failure is the change's; `PROPERTY_SEED` for others. */
+const firstSeed = 51_000;
+
 /**
  * Plays random histories, and prints how many, the seed that repeats them, and why prompts did not
  * begin with the one before. A failure tells what happened in its history, turn by turn.
  */
 export async function playHistories(db: TestDatabase, preset: Preset, howMany: HowMany) {
   const { atLeast, processorMs = 0 } = howMany;
-  const seed = fc.readConfigureGlobal()?.seed ?? Date.now() % 2 ** 31;
+  const seed = fc.readConfigureGlobal()?.seed ?? firstSeed;
   const start = process.cpuUsage();
   const usedMs = () => {
     const { user, system } = process.cpuUsage(start);

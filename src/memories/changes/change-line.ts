@@ -70,7 +70,7 @@ export interface ToldChange {
 export function toldLine({ event, line, importance, instead }: ToldChange): string {
   const words = line.replace(/ \(imp=\d\)$/, "");
   if (event === "created") return `${words} (imp=${Math.round(importance)})`;
-  if (event !== "updated" || instead === null) return words;
+  if (instead === null || (event !== "updated" && event !== "restored")) return words;
   return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
 }
 
