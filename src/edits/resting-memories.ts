@@ -37,23 +37,35 @@ export async function findRestingFacts(
   const { schema } = tx;
   const before = thread.messages.map((message) => message.before);
   const isChanged = sql`thread_ref = ${thread.threadRef} and s.seq = any (${seqsOf(thread)}::integer[])`;
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory
-    from (
-      select s.memory_ref as ref from ${schema}.memory_source s where s.${isChanged}
+  const found = await findMemories(
+    tx,
+    { ownerRef, states },
+    sql`
+    m.ref in (
+      select s.memory_ref from ${schema}.memory_source s where s.${isChanged}
       union
-      select m.ref from ${schema}.memory m
-      where m.thread_ref = ${thread.threadRef} and m.source_seqs = '{}' and m.evidence is not null
-        and exists (select from unnest(${before}::text[]) b (words) where strpos(b.words, m.evidence) > 0)
-    ) r
-    join ${schema}.memory m on m.ref = r.ref
-    where m.owner_ref = ${ownerRef} and m.state = any (${states}::text[]) and m.kind not in ('episode', 'note')
-      and m.trust <> 'operator' and not exists (
-        select from ${schema}.memory_source s where s.memory_ref = m.ref and (s.${isChanged}) is not true
-      )
-    order by m.ref`);
-  const found = rows.map(({ memory }) => memoryOf(memory));
+      select c.ref from ${schema}.memory c
+      where c.thread_ref = ${thread.threadRef} and c.source_seqs = '{}' and c.evidence is not null
+        and exists (select from unnest(${before}::text[]) b (words) where strpos(b.words, c.evidence) > 0)
+    )
+    and m.kind not in ('episode', 'note') and m.trust <> 'operator' and not exists (
+      select from ${schema}.memory_source s where s.memory_ref = m.ref and (s.${isChanged}) is not true
+    )`,
+  );
   return found.filter(({ source }) => !isStillSaid(thread, source?.quote));
+}
+
+/** The owner's memories in `states` that are `which`, oldest first. */
+async function findMemories(
+  tx: Connection,
+  { ownerRef, states }: { ownerRef: OwnerRef; states: readonly MemoryItem["state"][] },
+  which: Sql,
+): Promise<MemoryItem[]> {
+  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
+    where m.owner_ref = ${ownerRef} and m.state = any (${states}::text[]) and ${which}
+    order by m.ref`);
+  return rows.map(({ memory }) => memoryOf(memory));
 }
 
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
@@ -102,14 +114,15 @@ export async function findInsights(
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
   if (facts.length === 0) return [];
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.kind = 'insight' and m.state = any (${states}::text[]) and m.ref in (
+  return findMemories(
+    tx,
+    { ownerRef, states },
+    sql`
+    m.kind = 'insight' and m.ref in (
       select r.from_ref from ${tx.schema}.relation r join ${tx.schema}.memory e on e.ref = r.to_ref
       where r.relation_type = ${evidenceLink} and e.id = any (${facts.map(({ id }) => id)}::uuid[])
-    )
-    order by m.ref`);
-  return rows.map(({ memory }) => memoryOf(memory));
+    )`,
+  );
 }
 
 /** Episodes of the thread from the first changed message on: each continues the one before. */
@@ -119,17 +132,15 @@ export async function findCoveringEpisodes(
   thread: ChangedThread,
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
-  const { schema } = tx;
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.thread_ref = ${thread.threadRef} and m.kind = 'episode'
-      and m.state = any (${states}::text[])
-      and m.turn_end >= (
-        select count(*) from ${schema}.message u
-        where u.thread_ref = ${thread.threadRef} and u.role = 'user' and u.seq <= ${Math.min(...seqsOf(thread))}
-      )
-    order by m.ref`);
-  return rows.map(({ memory }) => memoryOf(memory));
+  return findMemories(
+    tx,
+    { ownerRef, states },
+    sql`
+    m.kind = 'episode' and m.thread_ref = ${thread.threadRef} and m.turn_end >= (
+      select count(*) from ${tx.schema}.message u
+      where u.thread_ref = ${thread.threadRef} and u.role = 'user' and u.seq <= ${Math.min(...seqsOf(thread))}
+    )`,
+  );
 }
 
 /** Notes that apps made of a stretch of the thread with a changed message, by app. */
