@@ -43,7 +43,6 @@ export {
 } from "./langgraph/supervisor/create-memory-supervisor.js";
 export { consentTool } from "./langgraph/tools/consent-tool.js";
 export { endConversationTool } from "./langgraph/tools/end-conversation-tool.js";
-export { memoryFilesTool } from "./langgraph/tools/memory-files-tool.js";
 export { memoryManageTool } from "./langgraph/tools/memory-manage-tool.js";
 export { memoryQueryTool } from "./langgraph/tools/memory-query-tool.js";
 export { procedureTool } from "./langgraph/tools/procedure-tool.js";

@@ -5,9 +5,8 @@ import type { LabelMatch, Search } from "./store-operation.js";
 /** The last character in byte order. */
 const last = "\u{10FFFF}";
 
-/** In the namespace of `path`, or below it unless `isExact`. The first condition uses the index. */
-export function isBelow({ path, isExact }: Pick<Search, "path" | "isExact">): Sql {
-  if (isExact) return sql`i.path_head = left(${path}::text, 200) and i.path = ${path}::text`;
+/** In the namespace of `path`, or below it. The first condition uses the index. */
+export function isBelow({ path }: Pick<Search, "path">): Sql {
   if (path === "") return sql`true`;
   const head = sql`left(${path}::text, 200)`;
   return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;

@@ -160,7 +160,7 @@ function namespaces(
       null::float8 as score, null::timestamptz as expires_at
     from (
       select distinct ${namespace} as namespace from ${items} i
-      where ${isBelow({ path, isExact: false })} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
+      where ${isBelow({ path })} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
     ) l
     order by l.namespace limit ${limit} offset ${offset}
   )`;

@@ -10,7 +10,6 @@ import { lockOwner, type ScopeColumns, scopeColumns } from "../scope/scope-predi
 import { type QuestionVector, questionVector } from "../search/read-question.js";
 import type { RetrievalOptions } from "../search/retrieval-options.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
-import { isBelow } from "./item-conditions.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
 import type { Put, StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
@@ -82,27 +81,16 @@ async function requireUnchanged(
     throw new MemoryError("SCOPE_REQUIRED", "A put with `ifValue` needs a store with a `scope`.");
   await lockOwner(tx, scope);
   const items = puts.map(({ path, key }) => itemOf(path, key));
-  const files = puts.map(({ path, key, isFile }) =>
-    isFile
-      ? sql` or ${isBelow({ path, isExact: true })}
-        and (starts_with(i.key, ${`${key}/`}::text) or starts_with(${key}::text, i.key || '/'))`
-      : empty,
-  );
   const found = await tx.query<Pick<Put, "path" | "key" | "value">>(sql`
     select i.path, i.key, i.value from ${tx.schema}.store_item i where i.place = ${placeOf(scopeColumns(scope))}
-      and (i.item = any (array[${join(items)}])${join(files, "")}) and ${isKept(tx)} order by i.item for update`);
-  for (const { namespace, path, key, ifValue, isFile } of puts) {
-    const among = found.filter((item) => item.path === path);
-    const current = among.find((item) => item.key === key)?.value ?? null;
-    const isFree =
-      !isFile || !among.some((item) => isFolderOf(item.key, key) || isFolderOf(key, item.key));
-    if (isFree && isDeepStrictEqual(current, ifValue)) continue;
+      and i.item = any (array[${join(items)}]) and ${isKept(tx)} order by i.item for update`);
+  for (const { namespace, path, key, ifValue } of puts) {
+    const current = found.find((item) => item.path === path && item.key === key)?.value ?? null;
+    if (isDeepStrictEqual(current, ifValue)) continue;
     const message = `The item ${JSON.stringify([...namespace, key])} is not what \`ifValue\` says: read it again.`;
     throw new MemoryError("STALE_REVISION", message, { details: { current } });
   }
 }
-
-const isFolderOf = (folder: string, key: string): boolean => key.startsWith(`${folder}/`);
 
 function batchStatement(
   db: Connection,

@@ -38,8 +38,6 @@ const putSchema = z.strictObject({
     .strictObject({
       ttl: ttlMinutes.nullish(),
       ifValue: z.unknown().optional(),
-      /** With `ifValue`: no key may be a folder of another's, as "/a" is of "/a/b". */
-      isFile: z.boolean().optional(),
     })
     .nullish(),
 });
@@ -48,8 +46,6 @@ const searchSchema = z.strictObject({
   namespacePrefix: prefix,
   filter: z.unknown().optional(),
   query: storableText.nullish(),
-  /** Not below the prefix. */
-  isExact: z.boolean().optional(),
   ...paging,
 });
 
@@ -104,7 +100,6 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
       own?.ifValue === undefined
         ? undefined
         : storableJson(own.ifValue, `ifValue of ${JSON.stringify(key)}`),
-    isFile: own?.isFile ?? false,
   };
 }
 
@@ -112,7 +107,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
-  const { namespacePrefix, filter, query, isExact, limit, offset } = parseInput(
+  const { namespacePrefix, filter, query, limit, offset } = parseInput(
     searchSchema,
     operation,
     "search of the store",
@@ -121,7 +116,6 @@ function parseSearch(operation: SearchOperation) {
     kind: "search" as const,
     namespace: namespacePrefix,
     path: pathOf(namespacePrefix),
-    isExact: isExact ?? false,
     conditions: parseFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
     limit: limit ?? 10,

@@ -1,8 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { getStore } from "@langchain/langgraph";
-import { CompositeBackend, createDeepAgent, StateBackend, StoreBackend } from "deepagents";
+import {
+  CompositeBackend,
+  createDeepAgent,
+  createFilesystemMiddleware,
+  StateBackend,
+  StoreBackend,
+} from "deepagents";
+import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import { fromRun, type Memory, memoryFilesTool, memoryMiddleware } from "../../src/index.js";
+import { fromRun, type Memory, memoryMiddleware } from "../../src/index.js";
 import {
   OfflineChatModel,
   ScriptedChatModel,
@@ -113,24 +120,23 @@ describe("a deep agent with a store of the run's user", () => {
     ]);
   });
 
-  it("A deep agent's store and memoryFilesTool share one set of files", async () => {
+  it("The file tools of deepagents keep files in any agent, which `forget` of the run's user reaches", async () => {
     const memory = db.memory();
     const thread = newThread();
-    const files = memoryFilesTool(memory);
-    await answerOf(deepAgent(memory, [writeFile("short"), "ok"]), thread);
-    const edit = { command: "str_replace", path: file_path, old_str: "short", new_str: "brief" };
-    expect(await files.invoke(edit, thread)).toMatch(/^Done/);
-    expect(await answerOf(deepAgent(memory, [readFile, repeat]), thread)).toContain("brief");
-    await files.invoke(
-      { command: "create", path: "/memories/notes/a.md", file_text: "mine" },
-      thread,
-    );
-    const list = call("ls", { path: "/memories/notes" });
-    expect(await answerOf(deepAgent(memory, [list, repeat]), thread)).toContain("a.md");
-    // deepagents' own tool deletes in one batch.
-    const remove = call("delete", { file_path });
-    expect(await answerOf(deepAgent(memory, [remove, repeat]), thread)).toContain("Deleted");
-    expect(await files.invoke({ command: "view", path: file_path }, thread)).toMatch(/no file/);
+    const scope = { userId: thread.configurable.user_id };
+    const backend = new StoreBackend({
+      store: memory.store({ scope: fromRun }),
+      namespace: ["files"],
+    });
+    const agent = createAgent({
+      model: new ScriptedChatModel({ replies: [writeFile("short"), readFile, repeat] }),
+      middleware: [memoryMiddleware(memory), createFilesystemMiddleware({ backend })],
+    }) as unknown as AnyGraph;
+    expect(await answerOf(agent, thread)).toContain("short");
+    const kept = () => memory.store({ scope }).search(["files"]);
+    expect(await kept()).toMatchObject([{ key: file_path, value: { content: "short" } }]);
+    await memory.forget(scope);
+    expect(await kept()).toEqual([]);
   });
 });
 

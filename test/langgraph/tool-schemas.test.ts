@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import {
   consentTool,
   endConversationTool,
-  memoryFilesTool,
   memoryManageTool,
   memoryQueryTool,
   procedureTool,
@@ -17,7 +16,6 @@ it.each([
   ["memory_query", memoryQueryTool, ["query"]],
   ["memory_manage", memoryManageTool, ["action"]],
   ["memory_consent", consentTool, ["proposal", "decision", "quote"]],
-  ["memory_files", memoryFilesTool, ["command"]],
   ["memory_save_procedure", procedureTool, ["title"]],
   ["transcript_search", transcriptSearchTool, ["query"]],
   ["end_conversation", endConversationTool, undefined],

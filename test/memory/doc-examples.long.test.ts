@@ -15,7 +15,7 @@ import * as mnemograph from "../../src/index.js";
 import { createMcpServer } from "../../src/mcp/index.js";
 import { generateText, wrapLanguageModel } from "ai";
 import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
-const { createMemory, createMemorySupervisor, fromRun, memoryFilesTool, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
+const { createMemory, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory } = mnemograph;
 declare const token: string;
 declare const gpt: import("ai/test").MockLanguageModelV3;
 type Client = ReturnType<typeof hc<MemoryApp>>;
@@ -23,7 +23,7 @@ declare const model: Parameters<typeof mnemograph.createMemorySupervisor>[0]["mo
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAgent<typeof MessagesAnnotation.State>;
-void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryFilesTool, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
+void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
 const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })

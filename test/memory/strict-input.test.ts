@@ -40,7 +40,6 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
     { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
   ],
   memoryMiddleware: (memory) => [memory, { injectAs: "text" }],
-  memoryFilesTool: (memory) => [memory, { agent: "planner" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
   endConversationTool: (memory) => [memory, { name: "end" }],
   procedureTool: (memory) => [memory, { agent: "planner" }],

@@ -19,11 +19,6 @@ describe("misspelt keys", () => {
       { action: "add", text: "The user eats figs.", kategory: "profile" },
     ],
     [
-      "memoryFilesTool",
-      tools.memoryFilesTool,
-      { command: "view", path: "/memories", kategory: "profile" },
-    ],
-    [
       "consentTool",
       tools.consentTool,
       { proposal: "1", decision: "refuse", quote: "no", resaon: "x" },

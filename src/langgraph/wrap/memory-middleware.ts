@@ -18,7 +18,6 @@ import { checkOptions, type TurnOptions, turnOptionsSchema } from "../run/node-o
 import { runScope } from "../run/run-identity.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
-import { memoryFilesTool } from "../tools/memory-files-tool.js";
 import { memoryManageTool } from "../tools/memory-manage-tool.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import { transcriptSearchTool } from "../tools/transcript-search-tool.js";
@@ -44,13 +43,12 @@ const toolsByName = {
   query: memoryQueryTool,
   transcript: transcriptSearchTool,
   manage: memoryManageTool,
-  files: memoryFilesTool,
 };
 
 export interface MemoryMiddlewareOptions extends TurnOptions {
   /**
    * Tools for the model: "query" finds memories, "transcript" what was said; "manage" adds, changes
-   * and forgets memories when the user asks; "files" are notes that the model keeps.
+   * and forgets memories when the user asks.
    * @default none
    */
   readonly tools?: readonly (keyof typeof toolsByName)[] | undefined;
