@@ -3,6 +3,7 @@ import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Embedder } from "../models/embedder.js";
 import type { Runtime } from "../runtime.js";
+import { askingSentences } from "../text/asks-only.js";
 import { plainName, plainText, searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 import { questionDates } from "./question-dates.rule.js";
@@ -36,7 +37,13 @@ export interface EmbeddedQuestion extends Question {
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
-export const questionTerms = (text: string): string => searchText(headOf(text, mostAsked));
+/** The words of a question; what stands beside the sentences that ask is labelled as such. */
+export function questionTerms(text: string): string {
+  const asked = headOf(text, mostAsked);
+  const { asking, aside } = askingSentences(asked);
+  if (asking === "" || aside === "") return searchText(asked);
+  return searchText(asking) + searchText(aside, "~");
+}
 
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(

@@ -21,12 +21,23 @@ export const retrievalWeights = {
   /** Frequency of a word that is only a part of an identifier, and its share of a whole word's idf. */
   part: 0.5,
   /**
+   * What stands beside the sentences that ask weighs at most so many times what they do, or what
+   * the rarest `expectedTerms` do. More lets chit-chat win, less loses what names the subject.
+   * Chit-chat of a hundred words costs 3 points of evidence recall at 10, without it 29.
+   */
+  aside: 1.5,
+  /**
    * Term smoothing across adjacent messages between people: halved with each further message. Gain
    * 6.1.
    */
   neighbour: 0.4,
   /** Weight of an assistant's message, relative to a person's. Gain 3.4. */
   assistant: 0.5,
+  /**
+   * A reply counts for the message that it answers: the better of the two in full, so much of the
+   * other. Gain 4 on BEAM, and 6 on the sessions of RealMem.
+   */
+  exchange: 0.25,
   /** Weight of a memory's best source message. Gain 5.9, on LoCoMo's observations. */
   source: 0.8,
   /** Boost of a named speaker's own messages and memories. Gain 3.7. */

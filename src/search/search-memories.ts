@@ -94,8 +94,8 @@ export function candidateRows(
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
-        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.neighbour}, ${weights.assistant},
-        ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
+        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
+        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
       )`;
 }
 

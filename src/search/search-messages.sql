@@ -1,18 +1,47 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
+-- The most frequent word of the owners' memories or messages that one slip makes of `word`: a letter too many, too few, another or two
+-- in the wrong order. Of other words only those are read that begin with the same two letters, or with what a slip makes of them.
+create or replace function mnemograph.nearest_word_1(owners bigint[], word text, among_messages boolean) returns text
+language sql stable parallel safe as $$
+  select t.lexeme
+  from (
+    select distinct h.head from unnest(array[left(word, 2), reverse(left(word, 2)), left(word, 1) || substr(word, 3, 1), substr(word, 2, 2)]) h (head)
+  ) h
+  cross join (
+    -- With letters in the wrong order a word often keeps an ending that its stem lacks: "cleebrat" is "celebr".
+    select '^(?:' || string_agg(concat_ws('|', left(word, i) || '.' || substr(word, i + 1), left(word, i) || '.?' || substr(word, i + 2),
+      left(word, i) || substr(word, i + 2, 1) || substr(word, i + 1, 1) || left(substr(word, i + 3), -3)
+        || regexp_replace(right(substr(word, i + 3), 3), '(.)', '(?:\1', 'g') || repeat(')?', length(right(substr(word, i + 3), 3)))), '|') || ')$' as pattern
+    from generate_series(0, length(word)) i
+  ) s
+  cross join lateral (
+    select t.lexeme from mnemograph.memory_term t
+    where not among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
+      and length(t.lexeme) > 4 and t.lexeme ~ s.pattern
+    union all
+    select t.lexeme from mnemograph.message_term t
+    where among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
+      and length(t.lexeme) > 4 and t.lexeme ~ s.pattern
+  ) t
+  group by t.lexeme order by length(t.lexeme) desc, count(*) desc, t.lexeme limit 1
+$$;
+
 -- The question's terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
 -- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
 -- rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have are passed over
 -- where there are rarer ones: they hardly change the order, and cost the most to read. `best_fit` is what a text with the
 -- `expected_terms` rarest would score. What is only a part of an identifier counts as often as `part_weight`, and is worth as much less.
+-- Terms that stand beside the sentences that ask are worth `aside_weight` times those, or the `expected_terms` rarest, all together.
 create or replace function mnemograph.question_terms_1(
-  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8
+  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8, aside_weight float8
 ) returns table (lexemes text[], texts float8[], are_parts boolean[], idfs float8[], best_fit float8, average_length float8)
 language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
     asked text[];
     are_parts boolean[];
+    are_aside boolean[];
     is_long boolean;
     total float8;
     average float8;
@@ -26,18 +55,28 @@ language plpgsql stable parallel safe rows 1 as $$
     if coalesce(total, 0) = 0 then
       return;
     end if;
-    select array_agg(w.lexeme), array_agg(w.frequency = 0) into asked, are_parts from mnemograph.words_1(language, question) w;
+    select array_agg(w.lexeme), array_agg(w.is_part), array_agg(w.is_aside) into asked, are_parts, are_aside
+    from (
+      select coalesce(n.lexeme, w.lexeme) as lexeme, bool_and(w.frequency = 0) as is_part, bool_and(w.is_aside) as is_aside
+      from mnemograph.words_1(language, question) w
+      left join lateral (
+        select mnemograph.nearest_word_1(owners, w.lexeme, among_messages) as lexeme
+        where w.lexeme ~ '^[[:alpha:]]{5,30}$'
+          and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
+          and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
+      ) n on true
+      group by 1
+    ) w;
     -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
     is_long := cardinality(asked) > 64;
     return query
-      select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
-        array_agg(w.is_part order by w.texts = 0, w.texts),
-        array_agg(w.idf order by w.texts = 0, w.texts), sum(w.idf) filter (where w.place <= expected_terms), average
-      from (
-        select w.lexeme, w.texts, w.is_part, i.idf, row_number() over (order by i.idf desc) as place
+      with known as (
+        select w.lexeme, w.texts, w.is_part, w.is_aside, i.idf,
+          row_number() over (partition by w.is_pair order by w.is_aside, w.texts = 0, w.texts) as nth, w.is_pair
         from (
-          select l.lexeme, l.is_part, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
-          from unnest(asked, are_parts) l (lexeme, is_part) cross join lateral (
+          select l.lexeme, l.is_part, l.is_aside, f.texts, l.lexeme ~ '^[^\x01-\x7f]{1,2}$' as is_pair,
+            bool_or(f.texts between 1 and total / 2) over () as has_rarer
+          from unnest(asked, are_parts, are_aside) l (lexeme, is_part, is_aside) cross join lateral (
             select count(*)::float8 as texts from (
               select from mnemograph.memory_term t
               where not among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
@@ -53,26 +92,45 @@ language plpgsql stable parallel safe rows 1 as $$
             * case when w.is_part then part_weight else 1 end as idf
         ) i
         where total < 200 or w.texts <= total / 2 or not w.has_rarer
-        order by w.texts = 0, w.texts limit 64
-      ) w;
+      ),
+      counted as (
+        select k.*, row_number() over (order by k.idf desc) as place
+        from known k where k.nth <= case when k.is_pair then 1000 else 64 end
+      ),
+      whole as (
+        select sum(c.idf) filter (where c.place <= expected_terms) as fit, sum(c.idf) filter (where not c.is_aside) as asked,
+          sum(c.idf) filter (where c.is_aside) as aside
+        from counted c
+      ),
+      weighed as (
+        select c.lexeme, c.texts, c.is_part, 
+          c.idf * case when c.is_aside then least(1, aside_weight * greatest(w.fit, w.asked) / w.aside) else 1 end as idf
+        from counted c cross join whole w
+      ),
+      ranked as (select w.*, row_number() over (order by w.idf desc) as place from weighed w)
+      select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
+        array_agg(w.is_part order by w.texts = 0, w.texts), array_agg(w.idf order by w.texts = 0, w.texts),
+        sum(w.idf) filter (where w.place <= expected_terms), average
+      from ranked w;
   end
 $$;
 
 -- How well messages fit a question, 0 to 1: BM25, as a share of what one with the question's rarest terms would score. Where people
 -- talk with each other, an answer says little of what was asked: terms of the best messages count for the four before and after as
--- well. With an assistant, facts are in the user's words: its messages count less.
+-- well. With an assistant, facts are in the user's words: a reply counts less, and in full for the message that it answers.
 create or replace function mnemograph.search_messages_1(
   owners bigint[], in_app text, in_thread text, language regconfig, question text, most integer,
   -- Messages that are left out, and lend no terms.
   hidden_threads bigint[], hidden_seqs integer[],
-  k1 float8, b float8, expected_terms integer, part_weight float8, neighbour_weight float8, assistant_weight float8
+  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
+  neighbour_weight float8, assistant_weight float8, exchange_weight float8
 ) returns table (thread_ref bigint, seq integer, fit float8, own_fit float8)
 language plpgsql stable parallel safe rows 100 as $$
   #variable_conflict use_column
   declare
     terms record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight);
+    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight, aside_weight);
     if not found then
       return;
     end if;
@@ -85,7 +143,7 @@ language plpgsql stable parallel safe rows 100 as $$
         ) t
       ),
       best as materialized (
-        select s.thread_ref, s.seq, c.by_assistant, c.with_assistant
+        select s.thread_ref, s.seq, c.with_assistant, case when c.by_assistant then c.answered end as answered, c.by_assistant
         from (
           select h.thread_ref, h.seq, sum(h.idf * h.tf / (h.tf + k1))::real as own from hit h
           group by h.thread_ref, h.seq order by own desc, h.thread_ref, h.seq
@@ -95,8 +153,11 @@ language plpgsql stable parallel safe rows 100 as $$
           where h.id = s.thread_ref and in_app in ('', h.app_id) and (in_thread is null or h.thread_id = in_thread) limit 1
         ) h
         cross join lateral (
-          select bool_or(m.role = 'assistant') as with_assistant, bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant
-          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 1 and s.seq + 1
+          select bool_or(m.role = 'assistant' and abs(m.seq - s.seq) <= 1)
+              or count(distinct coalesce(m.actor, '')) filter (where m.role = 'user') < 2 as with_assistant,
+            bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant,
+            max(m.seq) filter (where m.role = 'user' and m.seq < s.seq) as answered
+          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 4 and s.seq + 4
         ) c
         where not exists (
           select from unnest(hidden_threads, hidden_seqs) h (thread_ref, seq) where h.thread_ref = s.thread_ref and h.seq = s.seq
@@ -105,7 +166,7 @@ language plpgsql stable parallel safe rows 100 as $$
       ),
       word as (
         select s.thread_ref, s.seq + d.distance as seq, h.idf, sum(h.tf * d.weight) as tf,
-          sum(h.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant
+          sum(h.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant, max(s.answered) as answered
         from best s join hit h using (thread_ref, seq)
         cross join lateral (
           select 0 as distance, 1::float8 as weight
@@ -113,10 +174,19 @@ language plpgsql stable parallel safe rows 100 as $$
           select d, neighbour_weight * 0.5::float8 ^ (abs(d) - 1) from generate_series(-4, 4) d where d <> 0 and not s.with_assistant
         ) d
         group by s.thread_ref, s.seq + d.distance, h.place, h.idf
+      ),
+      said as (
+        select w.thread_ref, w.seq, sum(w.idf * w.tf / (w.tf + k1)) / terms.best_fit as fit,
+          coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / terms.best_fit, 0) as own_fit,
+          bool_or(w.by_assistant) as by_assistant, max(w.answered) as answered
+        from word w group by w.thread_ref, w.seq
       )
-      select w.thread_ref, w.seq,
-        sum(w.idf * w.tf / (w.tf + k1)) / terms.best_fit * case when bool_or(w.by_assistant) then assistant_weight else 1 end,
-        coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / terms.best_fit, 0)
-      from word w group by w.thread_ref, w.seq;
+      select f.thread_ref, f.seq, greatest(max(f.fit), max(f.reply_fit)) + exchange_weight * least(max(f.fit), max(f.reply_fit)), max(f.own_fit)
+      from (
+        select s.thread_ref, s.seq, s.fit * case when s.by_assistant then assistant_weight else 1 end as fit, 0 as reply_fit, s.own_fit from said s
+        union all
+        select s.thread_ref, s.answered, 0, s.fit, 0 from said s where s.answered is not null
+      ) f
+      group by f.thread_ref, f.seq;
   end
 $$;

@@ -132,7 +132,7 @@ function findCandidates(
   const owners = scope
     ? seenOwners(db, scope)
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)}`;
-  const { k1, b, expectedTerms, part, neighbour, assistant } = weights;
+  const { k1, b, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
   return db.query<TranscriptCandidate & ScopeRow>(
     sql`
     with owner as materialized (select array(${owners}) as ids),
@@ -148,7 +148,7 @@ function findCandidates(
           from ${schema}.search_messages_1(
             (select ids from owner), ${appId}, ${threadId}, ${db.language}::regconfig, ${terms}, ${limit},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
-            ${k1}, ${b}, ${expectedTerms}, ${part}, ${neighbour}, ${assistant}
+            ${k1}, ${b}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
           )
           order by fit desc, thread_ref, seq limit ${limit}
         )

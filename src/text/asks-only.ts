@@ -9,9 +9,18 @@ const afterMark = /[\p{P}\p{S}\p{M}\s\u200d]/u;
 
 /** Whether each sentence of `text` ends in a question mark. */
 export function asksOnly(text: string): boolean {
-  const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment.trim());
+  const { asking, aside } = askingSentences(text);
+  return asking !== "" && aside === "";
+}
+
+/** The sentences of `text` that end in a question mark, and the others; without words neither. */
+export function askingSentences(text: string): { readonly asking: string; readonly aside: string } {
+  const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment);
   const spoken = sentences.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-  return spoken.length > 0 && spoken.every(endsInMark);
+  return {
+    asking: spoken.filter((sentence) => endsInMark(sentence)).join(""),
+    aside: spoken.filter((sentence) => !endsInMark(sentence)).join(""),
+  };
 }
 
 function endsInMark(sentence: string): boolean {

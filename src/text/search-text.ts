@@ -61,8 +61,12 @@ export function plainText(text: string): string {
 
 export const plainName = (name: string): string => plainText(headOf(name, most.name));
 
-/** Prepares `text` for the function in `src/search/words.sql`. */
-export const searchText = (text: string): string => [...searchPieces(text)].join("");
+/**
+ * Prepares `text` for the function in `src/search/words.sql`. @param mark before each piece: "~" for
+ * what stands beside a question
+ */
+export const searchText = (text: string, mark = ""): string =>
+  [...searchPieces(text, mark)].join("");
 
 /** The same; yields to the event loop. */
 export async function searchTextOf(text: string, pause = createPauses()): Promise<string> {
@@ -74,11 +78,11 @@ export async function searchTextOf(text: string, pause = createPauses()): Promis
   return terms;
 }
 
-function* searchPieces(text: string): Generator<string> {
+function* searchPieces(text: string, mark = ""): Generator<string> {
   const length = searchedLength(text);
   for (let at = 0; at < length; ) {
     const end = endOfPiece(text, at, length);
-    yield labelled(plainText(text.slice(at, end).replace(controls, " ")));
+    yield labelled(plainText(text.slice(at, end).replace(controls, " ")), mark);
     at = end;
   }
 }
@@ -121,7 +125,7 @@ const scriptWord = new RegExp(
   "gu",
 );
 
-function labelled(plain: string): string {
+function labelled(plain: string, mark: string): string {
   const ofScripts = names.map((): string[] => []);
   const own = plain.replace(scriptWord, (word, ...groups: (string | undefined)[]) => {
     ofScripts[groups.indexOf(word)]?.push(word);
@@ -129,10 +133,10 @@ function labelled(plain: string): string {
   });
   const parts = [...own.matchAll(identifiers)].flatMap(([identifier]) => partsOf(identifier));
   return [
-    `\x1F${own}\x1E`,
+    `${mark}\x1F${own}\x1E`,
     ...[...names, "part"].map((label, index) => {
       const words = (ofScripts[index] ?? parts).join(" ");
-      return words === "" ? "" : `${label}\x1F${words}\x1E`;
+      return words === "" ? "" : `${mark}${label}\x1F${words}\x1E`;
     }),
   ].join("");
 }

@@ -114,7 +114,7 @@ describe("transcript search", () => {
     expect(await ids("pottery", { threadId: "unheard of" })).toEqual([]);
   });
 
-  it("Transcript search weights assistant messages by half, without the words around them", async () => {
+  it("Transcript search weights a reply by half, and finds by it the message that it answers", async () => {
     const chat = { userId: "chat" };
     const words = "The ferry to Naxos leaves at nine.";
     await memory.record({
@@ -127,7 +127,28 @@ describe("transcript search", () => {
     });
     const hits = await memory.transcript.search({ scope: chat, query: "ferry to Naxos" });
     expect(hits.map(({ messageId }) => messageId)).toEqual(["asks", "answers"]);
-    expect(hits[1]?.score).toBeCloseTo(Number(hits[0]?.score) / 2, 5);
+    const [asks = 0, answers = 0] = hits.map(({ score }) => score);
+    expect(answers / asks).toBeCloseTo(0.5 / 1.25, 5);
+    const other = { scope: { userId: "other" }, threadId: "other" };
+    await memory.record({
+      ...other,
+      messages: [
+        new HumanMessage({ id: "asks", content: "How do I get there?" }),
+        new AIMessage({ id: "calls", content: "I will look." }),
+        new AIMessage({ id: "answers", content: words }),
+      ],
+    });
+    const found = await memory.transcript.search({ ...other, query: "ferry to Naxos" });
+    expect(found.map(({ messageId }) => messageId)).toEqual(["asks", "answers"]);
+  });
+
+  it("Transcript search lends no words between messages of one person alone", async () => {
+    const own = { scope: { userId: "diary" }, threadId: "diary" };
+    const days = ["The ferry was late.", "We swam at noon.", "We ate figs.", "It rained."];
+    const messages = days.map((content, day) => new HumanMessage({ id: `d${day}`, content }));
+    await memory.record({ ...own, messages });
+    const hits = await memory.transcript.search({ ...own, query: "ferry" });
+    expect(hits.map(({ messageId }) => messageId)).toEqual(["d0"]);
   });
 
   it("Transcript search returns nothing without a match, and no hit below the threshold", async () => {
