@@ -1,111 +1,129 @@
 import type { Memory, Scope } from "../../src/index.js";
-import type { BenchDatabase } from "../bench-database.js";
-import type { CitedTurns } from "./load-conversations.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { countWords, createBm25 } from "./bm25.js";
+import { type Cited, isPerson, textOf } from "./load-conversations.js";
+import type { Found } from "./measures.js";
+import type { RetrievalContext } from "./retrieval-context.js";
 import type { RetrievalConversation } from "./retrieval-data.js";
 
-/** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */
-export type Search = (
-  conversation: RetrievalConversation,
-  question: string,
-) => Promise<(readonly string[])[]>;
+export type Search = (question: string) => Promise<Found>;
 
-/** What is loaded, each for users of its own: what one has learned helps no other. */
-export type Load = "turns" | "facts" | "vectors";
+/** What tables call the searches. */
+export const searchTitles = {
+  transcript: "transcript.search, defaults",
+  transcript0: "transcript.search, threshold 0",
+  bm25Names: "turns, BM25 with speakers' names",
+  bm25: "turns, BM25",
+  facts: "query, defaults",
+  facts0: "query, threshold 0",
+  factsBm25: "facts, BM25",
+  recall: "recall: lines that fit, defaults",
+  recall0: "recall: lines that fit, threshold 0",
+  prompt: "promptFor: all lines, defaults",
+} as const;
 
-/** Which turns the memories of each load stand for. */
-export type CitedByLoad = Readonly<Record<Exclude<Load, "turns">, CitedTurns>>;
+export type SearchName = keyof typeof searchTitles;
+export type Searches = Readonly<Partial<Record<SearchName, Search>>>;
 
-/** Whose a conversation is in a load. */
-export function scopeOf(
-  load: Load,
-  conversation: RetrievalConversation,
-): Scope & { readonly userId: string } {
-  return { tenantId: load, userId: conversation.id };
+export const isSearchName = (name: string): name is SearchName => name in searchTitles;
+
+/** Hits of a search: the tenth is the last one that is measured. */
+const topK = 10;
+
+/** A thread without messages, as each new conversation. */
+const threadId = "a new thread";
+
+interface Line {
+  readonly text: string;
+  readonly ids: readonly string[];
 }
 
-/**
- * As many hits as the longest recall looks at; all there are: recall at 50 is what the ranking
- * gives, not what the default floor leaves.
- */
-const everything = { topK: 50, threshold: 0 };
+const foundOf = (lines: readonly Line[]): Found => ({
+  hits: lines.map(({ ids }) => ids),
+  tokens: lines.reduce((sum, { text }) => sum + estimateTokens(`- ${text}`), 0),
+});
 
-/** The same of what a recall shows. */
-export const showEverything = {
-  topK: everything.topK,
-  threshold: everything.threshold,
-  budgetTokens: 1_000_000,
-};
-
-/** The memories that are asked. */
-export interface AskedMemories {
-  /** Without embeddings. */
-  readonly lexical: Memory;
-  readonly hybrid: Memory;
-  /** Its recall shows everything. */
-  readonly showing: Memory;
-}
-
-/**
- * Each way to search that is compared, by its name in the line of JSON, with what the tables call
- * it.
- */
-export function searchesOf(
-  database: BenchDatabase,
-  { lexical, hybrid, showing }: AskedMemories,
-  cited: CitedByLoad,
-): Readonly<Record<string, readonly [what: string, search: Search]>> {
-  const messages: Search = async (conversation, query) => {
-    const scope = scopeOf("turns", conversation);
-    const hits = await lexical.transcript.search({ scope, query, ...everything });
-    return hits.map(({ messageId }) => [messageId]);
-  };
-  const memories =
-    (memory: Memory, from: Exclude<Load, "turns">): Search =>
-    async (conversation, query) => {
-      const hits = await memory.query({ scope: scopeOf(from, conversation), query, ...everything });
-      return hits.map((hit) => cited[from].get(hit.memory.id) ?? []);
-    };
-  const recalled: Search = async (conversation, query) => {
-    const scope = scopeOf("vectors", conversation);
-    const { memories } = await showing.recall({ scope, threadId: "a new thread", query });
-    return memories.relevant.map((hit) => cited.vectors.get(hit.memory.id) ?? []);
-  };
+/** The searches that a conversation has data for. */
+export async function searchesOf(
+  context: RetrievalContext,
+  conversation: RetrievalConversation,
+  scope: Scope,
+  cited: Cited,
+): Promise<Searches> {
+  const { memory, unfiltered } = context;
+  const { turns, observations, speakers } = conversation;
+  const asLines = turns.map((turn) => ({ text: textOf(turn), ids: [turn.id] }));
+  const withNames = turns.map((turn) => ({
+    text: `${turn.speaker}: ${textOf(turn)}`,
+    ids: [turn.id],
+  }));
+  const facts = observations.map(({ text, evidence }) => ({ text, ids: evidence }));
   return {
-    turns: ["turns", messages],
-    bm25: ["turns, by plain BM25 (k1 1.2, b 0.75)", plainBm25(database)],
-    observations: ["observations", memories(lexical, "facts")],
-    observationsHashing: ["observations, with hashing vectors", memories(hybrid, "vectors")],
-    recall: ["observations, as a recall finds them", recalled],
+    ...(turns.length > 0 && {
+      transcript: searchTranscript(memory, scope),
+      transcript0: searchTranscript(memory, scope, 0),
+      ...(speakers.every(isPerson) && { bm25Names: await searchPlainly(context, withNames) }),
+      bm25: await searchPlainly(context, asLines),
+    }),
+    ...(observations.length > 0 && {
+      facts: searchFacts(memory, scope, cited),
+      facts0: searchFacts(memory, scope, cited, 0),
+      factsBm25: await searchPlainly(context, facts),
+      recall: recallFitting(memory, scope, cited),
+      recall0: recallFitting(unfiltered, scope, cited),
+      prompt: promptLines(memory, scope, cited),
+    }),
   };
 }
 
-/**
- * Fifteen lines of BM25 over PostgreSQL's English stems of the same messages: what a search must be
- * better than.
- */
-function plainBm25({ pool, schema }: BenchDatabase): Search {
-  return async (conversation, question) => {
-    const { tenantId, userId } = scopeOf("turns", conversation);
-    const { rows } = await pool.query<{ id: string }>(
-      `with text as materialized (
-         select m.message_id as id, to_tsvector('english', m.content) as words
-         from "${schema}".thread h join "${schema}".message m on m.thread_ref = h.id
-         where h.tenant_id = $1 and h.user_id = $2
-       ),
-       term as (
-         select t.id, w.lexeme, cardinality(w.positions)::float8 as tf, sum(cardinality(w.positions)) over (partition by t.id) as length
-         from text t cross join unnest(t.words) w
-       ),
-       asked as (
-         select w.lexeme, ln(1 + (n.all_texts - f.texts + 0.5) / (f.texts + 0.5)) as idf
-         from unnest(to_tsvector('english', $3)) w, (select count(*) as all_texts from text) n,
-         lateral (select count(*) as texts from term t where t.lexeme = w.lexeme) f
-       )
-       select t.id from term t join asked a using (lexeme),
-         (select avg(length) as average from (select distinct id, length from term) l) l
-       group by t.id order by sum(a.idf * t.tf / (t.tf + 1.2 * (0.25 + 0.75 * t.length / l.average))) desc, t.id limit 50`,
-      [tenantId, userId, question],
-    );
-    return rows.map(({ id }) => [id]);
+function searchTranscript(memory: Memory, scope: Scope, threshold?: number): Search {
+  return async (query) => {
+    const hits = await memory.transcript.search({ scope, query, topK, threshold });
+    return foundOf(hits.map(({ text, messageId }) => ({ text, ids: [messageId] })));
+  };
+}
+
+function searchFacts(memory: Memory, scope: Scope, cited: Cited, threshold?: number): Search {
+  return async (query) => {
+    const hits = await memory.query({ scope, query, topK, threshold });
+    return foundOf(hits.map((hit) => lineOf(hit.memory, cited)));
+  };
+}
+
+function recallFitting(memory: Memory, scope: Scope, cited: Cited): Search {
+  return async (query) => {
+    const { memories } = await memory.recall({ scope, threadId, query });
+    if (memories.timedOut) throw new Error(`The recall of "${query}" was stopped.`);
+    return foundOf(memories.relevant.map((hit) => lineOf(hit.memory, cited)));
+  };
+}
+
+/** All memories of the prompt, whatever they are shown for; tokens with its headings. */
+function promptLines(memory: Memory, scope: Scope, cited: Cited): Search {
+  return async (query) => {
+    const { text, shown } = await memory.promptFor({ scope, threadId, query });
+    const ids = Object.values(shown.parts ?? {}).flat();
+    return {
+      hits: ids.map((id) => cited.get(id) ?? []),
+      tokens: estimateTokens(text ?? ""),
+    };
+  };
+}
+
+const lineOf = ({ id, text }: { id: string; text: string }, cited: Cited): Line => ({
+  text,
+  ids: cited.get(id) ?? [],
+});
+
+async function searchPlainly({ pool }: RetrievalContext, lines: readonly Line[]): Promise<Search> {
+  const index = createBm25<Line>();
+  const words = await countWords(
+    pool,
+    lines.map(({ text }) => text),
+  );
+  for (const [place, line] of lines.entries()) index.add(line, words[place] ?? new Map());
+  return async (question) => {
+    const [asked = new Map()] = await countWords(pool, [question]);
+    return foundOf(index.search(asked, topK));
   };
 }
