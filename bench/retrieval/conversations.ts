@@ -1,35 +1,11 @@
-import type { Scope } from "../../src/index.js";
 import { printTable } from "../report.js";
-import {
-  type Cited,
-  checkOutcomes,
-  loadConversation,
-  type OutcomeCounts,
-} from "./load-conversations.js";
-import { type Answer, measure, recallColumns, shownColumns } from "./measures.js";
+import { type AnsweredQuestion, type AskedUser, askUser, type OutcomeCounts } from "./ask-user.js";
+import { type Measures, measure } from "./measures.js";
 import { measureNoise } from "./noisy-questions.js";
 import type { RetrievalContext } from "./retrieval-context.js";
 import type { Question, RetrievalConversation } from "./retrieval-data.js";
-import {
-  isSearchName,
-  type Searches,
-  type SearchName,
-  searchesOf,
-  searchTitles,
-} from "./searches.js";
+import { searchNames, searchTitles } from "./searches.js";
 import { measureSilences } from "./silences.js";
-
-/** A conversation that is loaded, with all that was found for its questions. */
-export interface AskedConversation {
-  readonly conversation: RetrievalConversation;
-  readonly searches: Searches;
-  readonly answers: readonly AnsweredQuestion[];
-}
-
-export interface AnsweredQuestion {
-  readonly question: Question;
-  readonly found: Readonly<Partial<Record<SearchName, Answer>>>;
-}
 
 /** What is measured beside the questions of a benchmark. */
 export interface Besides {
@@ -44,13 +20,16 @@ export async function measureConversations(
   context: RetrievalContext,
   name: string,
   conversations: readonly RetrievalConversation[],
-  { noise, silences }: Besides = {},
+  { noise, silences }: Besides,
 ): Promise<object> {
-  const asked = await askAll(context, await loadAll(context, name, conversations));
-  const answers = asked.flatMap((conversation) => conversation.answers);
-  const expected = conversations.reduce((sum, { questions }) => sum + questions.length, 0);
-  if (answers.length !== expected || expected === 0)
-    throw new Error(`${name}: ${answers.length} of ${expected} questions were asked.`);
+  const asked: AskedUser[] = [];
+  const counts: OutcomeCounts = {};
+  for (const conversation of conversations) {
+    const scope = { tenantId: name, userId: conversation.id };
+    asked.push(await askUser(context, conversation, scope, counts));
+  }
+  const answers = asked.flatMap((user) => user.answers);
+  checkLoaded(name, conversations, answers.length, counts);
   return {
     ...printMeasures(name, answers),
     ...(noise && { noise: await measureNoise(name, asked) }),
@@ -58,91 +37,76 @@ export async function measureConversations(
   };
 }
 
-interface Loaded {
-  readonly conversation: RetrievalConversation;
-  readonly scope: Scope;
-  readonly cited: Cited;
-}
-
-async function loadAll(
-  { memory, vacuum }: RetrievalContext,
+/**
+ * Prints what was measured. Throws unless all questions were asked, and if more than one memory in
+ * fifty cannot be found.
+ */
+function checkLoaded(
   name: string,
   conversations: readonly RetrievalConversation[],
-): Promise<Loaded[]> {
-  const loaded: Loaded[] = [];
-  const counts: OutcomeCounts = {};
-  for (const conversation of conversations) {
-    const scope = { tenantId: name, userId: conversation.id };
-    const cited = await loadConversation(memory, conversation, scope, counts);
-    loaded.push({ conversation, scope, cited });
-  }
-  const turns = conversations.reduce((sum, conversation) => sum + conversation.turns.length, 0);
-  console.log(`\n${name}: ${conversations.length} users, ${turns} messages recorded`);
-  checkOutcomes(name, counts);
-  await vacuum();
-  return loaded;
-}
-
-async function askAll(
-  context: RetrievalContext,
-  loaded: readonly Loaded[],
-): Promise<AskedConversation[]> {
-  const asked: AskedConversation[] = [];
-  for (const { conversation, scope, cited } of loaded) {
-    const searches = await searchesOf(context, conversation, scope, cited);
-    const answers: AnsweredQuestion[] = [];
-    for (const question of conversation.questions) {
-      const found: Partial<Record<SearchName, Answer>> = {};
-      for (const [name, search] of Object.entries(searches)) {
-        if (!isSearchName(name)) continue;
-        found[name] = { ...(await search(question.question)), evidence: question.evidence };
-      }
-      answers.push({ question, found });
-    }
-    asked.push({ conversation, searches, answers });
-  }
-  return asked;
+  answers: number,
+  counts: OutcomeCounts,
+): void {
+  const sum = (count: (conversation: RetrievalConversation) => number) =>
+    conversations.reduce((total, conversation) => total + count(conversation), 0);
+  const questions = sum((conversation) => conversation.questions.length);
+  if (questions === 0 || answers !== questions)
+    throw new Error(`${name}: ${answers} of ${questions} questions were asked.`);
+  const memories = sum(({ observations }) => observations.length);
+  const { rejected = 0, quarantined = 0, proposed = 0, refused = 0 } = counts;
+  if (rejected + quarantined + proposed + refused > memories / 50)
+    throw new Error(`${name}: memories were not stored: ${JSON.stringify(counts)}.`);
+  const messages = sum(({ turns }) => turns.length);
+  console.log(
+    `\n${name}: ${conversations.length} users, ${messages} messages, ${memories} memories` +
+      `${memories > 0 ? ` (${JSON.stringify(counts)})` : ""}, ${questions} questions`,
+  );
 }
 
 /** Prints tables, and returns figures of all questions, and R@10 by type of question. */
 function printMeasures(name: string, answered: readonly AnsweredQuestion[]): object {
-  const names = Object.keys(searchTitles)
-    .filter(isSearchName)
-    .filter((search) => answered.some(({ found }) => found[search]));
-  const measured = (search: SearchName, wanted: (question: Question) => boolean) =>
-    measure(
-      answered.flatMap(({ question, found }) => (wanted(question) ? (found[search] ?? []) : [])),
-    );
-  const totals = names.map(
-    (search) => [search, measured(search, ({ isTotalled }) => isTotalled)] as const,
-  );
+  const names = searchNames.filter((search) => answered.some(({ found }) => found[search]));
+  const measured = (wanted: (question: Question) => boolean) => {
+    const some = answered.filter(({ question }) => wanted(question));
+    return names.map((search) => {
+      return [search, measure(some.flatMap(({ found }) => found[search] ?? []))] as const;
+    });
+  };
+  const totals = measured(({ isAdversarial }) => !isAdversarial);
   printTable(
     `${name}: recall of the evidence in percent`,
     totals.map(([search, total]) => ({
       searched: searchTitles[search],
-      ...recallColumns(total),
-      ...shownColumns(total),
+      questions: total.questions,
+      "R@5": total.r5,
+      "R@10": total.r10,
+      "nDCG@10": total.ndcg10,
+      "R of all": total.rAll,
+      lines: total.lines,
+      tokens: total.tokens,
+      "evidence % of lines": total.evidenceLines,
+      "silent %": total.silent,
     })),
   );
   const types = [...new Set(answered.map(({ question }) => question.type))].toSorted();
-  const r10ByType = types.map((type) => {
-    const r10 = names.map((search) => {
-      const { r10, rAll } = measured(search, (question) => question.type === type);
-      return [search, search === "prompt" ? rAll : r10] as const;
+  const byType = (title: string, value: (measures: Measures) => number) => {
+    const rows = types.map((type) => {
+      const its = measured((question) => question.type === type);
+      const values = its.map(([search, measures]) => [search, value(measures)] as const);
+      return { type, questions: its[0]?.[1].questions ?? 0, ...Object.fromEntries(values) };
     });
-    return [type, Object.fromEntries(r10)] as const;
-  });
-  printTable(
-    `${name}: R@10 by type of question (of promptFor, R of all)`,
-    r10ByType.map(([type, r10]) => ({
-      type,
-      questions: answered.filter(({ question }) => question.type === type).length,
-      ...r10,
-    })),
-  );
-  const figures = totals.map(([search, { r5, r10, ndcg10, rAll, lines, tokens }]) => [
+    printTable(`${name}: ${title} by type of question`, rows);
+    return rows;
+  };
+  const figures = totals.map(([search, { r5, r10, ndcg10, rAll, lines }]) => [
     search,
-    { r5, r10, ndcg10, rAll, lines, tokens },
+    { r5, r10, ndcg10, rAll, lines },
   ]);
-  return { ...Object.fromEntries(figures), r10ByType: Object.fromEntries(r10ByType) };
+  return {
+    ...Object.fromEntries(figures),
+    r10ByType: byType("R@10", ({ r10 }) => r10),
+    ...(answered.some(({ question }) => question.outdated) && {
+      newestFirstByType: byType("newest first in percent", ({ newestFirst }) => newestFirst),
+    }),
+  };
 }

@@ -1,91 +1,98 @@
 import { readFileSync } from "node:fs";
-import { z } from "zod";
-
-const said = {
-  id: z.string(),
-  session: z.int(),
-  date: z.string(),
-  text: z.string(),
-};
-
-const dataSchema = z.object({
-  categories: z.record(z.string(), z.string()).optional(),
-  conversations: z.array(
-    z.object({
-      id: z.string(),
-      speakers: z.array(z.string()).length(2),
-      turns: z.array(z.object({ ...said, speaker: z.string(), caption: z.string().optional() })),
-      observations: z.array(
-        z.object({ ...said, speaker: z.string(), evidence: z.array(z.string()) }),
-      ),
-      questions: z.array(
-        z.object({
-          id: z.string(),
-          question: z.string(),
-          category: z.int(),
-          evidence: z.array(z.string()),
-        }),
-      ),
-    }),
-  ),
-});
+import type { MemoryDraft } from "../../src/index.js";
 
 export interface Turn {
   readonly id: string;
-  readonly session: number;
-  /** As "2023-05-08T13:56". */
-  readonly date: string;
+  readonly threadId: string;
+  readonly saidAt: Date;
   /** A person by name, or "user" or "assistant". */
   readonly speaker: string;
   readonly text: string;
-  /** Of a picture that is shared. */
-  readonly caption?: string | undefined;
 }
 
+/** What was learned, with the ids of what it stands for: turns, or itself. */
 export interface Observation {
-  readonly id: string;
-  readonly date: string;
-  readonly speaker?: string | undefined;
-  readonly text: string;
-  /** Ids of what it stands for: turns, or itself. */
+  readonly draft: MemoryDraft;
   readonly evidence: readonly string[];
 }
 
 export interface Question {
-  readonly question: string;
+  readonly text: string;
   readonly type: string;
-  /** Adversarial questions name the wrong speaker, and do not count in totals. */
-  readonly isTotalled: boolean;
-  /** Ids of turns, or of observations that stand for themselves. */
+  /** It names the wrong speaker, and does not count in totals. */
+  readonly isAdversarial?: boolean;
+  /** Ids of what answers it. */
   readonly evidence: readonly string[];
+  /** Ids of what answered it before, and contradicts the evidence. */
+  readonly outdated?: readonly string[];
+  /** The thread before which it is asked. @default after all */
+  readonly before?: string;
 }
 
 /** What one user said, what was learned from it, and questions whose evidence is known. */
 export interface RetrievalConversation {
   readonly id: string;
-  readonly speakers: readonly string[];
   readonly turns: readonly Turn[];
   readonly observations: readonly Observation[];
   readonly questions: readonly Question[];
+  /** The evidence are threads. @default turns */
+  readonly ranksThreads?: boolean;
+}
+
+/** The form of LoCoMo, REALTALK and BEAM. Dates are as "2023-05-08T13:56". */
+interface ConversationsFile {
+  readonly categories?: Readonly<Record<string, string>>;
+  readonly conversations: readonly {
+    readonly id: string;
+    readonly turns: readonly {
+      readonly id: string;
+      readonly session: number;
+      readonly date: string;
+      readonly speaker: string;
+      readonly text: string;
+      /** Of a picture that is shared. */
+      readonly caption?: string;
+    }[];
+    readonly observations: readonly {
+      readonly date: string;
+      readonly speaker: string;
+      readonly text: string;
+      readonly evidence: readonly string[];
+    }[];
+    readonly questions: readonly {
+      readonly id: string;
+      readonly question: string;
+      readonly category: number;
+      readonly evidence: readonly string[];
+    }[];
+  }[];
 }
 
 const adversarial = 5;
 
-/** LoCoMo, REALTALK and BEAM in one form. Questions without evidence are left out. */
-export function readConversations(file: string): RetrievalConversation[] {
-  const { categories, conversations } = dataSchema.parse(readJson(file));
-  return conversations.map(({ questions, ...conversation }) => ({
-    ...conversation,
+/** Questions without evidence are left out. */
+export function readConversations([file = ""]: readonly string[]): RetrievalConversation[] {
+  const { categories, conversations } = readJson(file) as ConversationsFile;
+  return conversations.map(({ id: conversationId, turns, observations, questions }) => ({
+    id: conversationId,
+    turns: turns.map(({ id, session, date, speaker, text, caption }) => ({
+      id,
+      threadId: `${conversationId}/${session}`,
+      saidAt: dateOf(date),
+      speaker,
+      text: caption === undefined ? text : `${text} [shares ${caption}]`,
+    })),
+    observations: observations.map(({ text, speaker, date, evidence }) => ({
+      draft: { text, actorId: speaker, validFrom: dateOf(date) },
+      evidence,
+    })),
     questions: questions
       .filter(({ evidence }) => evidence.length > 0)
       .map(({ id, question, category, evidence }) => ({
-        question,
+        text: question,
         // BEAM's ids name it: "3/temporal_reasoning0".
-        type:
-          /\/([a-z]+_[a-z_]+)\d+$/.exec(id)?.[1] ??
-          categories?.[category] ??
-          `category ${category}`,
-        isTotalled: category !== adversarial,
+        type: /[a-z]+_[a-z_]+(?=\d+$)/.exec(id)?.[0] ?? categories?.[category] ?? "questions",
+        isAdversarial: category === adversarial,
         evidence,
       })),
   }));
@@ -94,3 +101,6 @@ export function readConversations(file: string): RetrievalConversation[] {
 export function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
+
+/** "2023-05-08T13:56", as UTC. */
+export const dateOf = (minute: string): Date => new Date(`${minute}:00Z`);

@@ -1,10 +1,7 @@
 import type { Memory, Scope } from "../../src/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
-import { countWords, createBm25 } from "./bm25.js";
-import { type Cited, isPerson, textOf } from "./load-conversations.js";
+import type { Bm25 } from "./bm25.js";
 import type { Found } from "./measures.js";
-import type { RetrievalContext } from "./retrieval-context.js";
-import type { RetrievalConversation } from "./retrieval-data.js";
 
 export type Search = (question: string) => Promise<Found>;
 
@@ -23,17 +20,24 @@ export const searchTitles = {
 } as const;
 
 export type SearchName = keyof typeof searchTitles;
+export const searchNames = Object.keys(searchTitles) as SearchName[];
+
+/** Those that a user has data for. */
 export type Searches = Readonly<Partial<Record<SearchName, Search>>>;
 
-export const isSearchName = (name: string): name is SearchName => name in searchTitles;
+/** Memory id → ids of what the memory stands for. */
+export type Cited = ReadonlyMap<string, readonly string[]>;
 
-/** Hits of a search: the tenth is the last one that is measured. */
+/** The tenth hit is the last one that is measured. */
 const topK = 10;
+
+/** Messages whose threads are ranked. */
+const messagesOfThreads = 50;
 
 /** A thread without messages, as each new conversation. */
 const threadId = "a new thread";
 
-interface Line {
+export interface Line {
   readonly text: string;
   readonly ids: readonly string[];
 }
@@ -43,54 +47,48 @@ const foundOf = (lines: readonly Line[]): Found => ({
   tokens: lines.reduce((sum, { text }) => sum + estimateTokens(`- ${text}`), 0),
 });
 
-/** The searches that a conversation has data for. */
-export async function searchesOf(
-  context: RetrievalContext,
-  conversation: RetrievalConversation,
+/** A thread ranks where its best message does. */
+const threadsOf = (lines: readonly Line[]): Line[] =>
+  lines.filter(({ ids: [id] }, place) => lines.findIndex(({ ids }) => ids[0] === id) === place);
+
+export function searchTranscript(
+  memory: Memory,
+  scope: Scope,
+  ranksThreads: boolean,
+  threshold?: number,
+): Search {
+  return async (query) => {
+    const most = ranksThreads ? messagesOfThreads : topK;
+    const hits = await memory.transcript.search({ scope, query, topK: most, threshold });
+    const lines = hits.map((hit) => ({
+      text: hit.text,
+      ids: [ranksThreads ? hit.threadId : hit.messageId],
+    }));
+    return foundOf(ranksThreads ? threadsOf(lines) : lines);
+  };
+}
+
+/** The lines of `index` stand for threads, or for messages or facts. */
+export function searchPlainly(index: Bm25<Line>, ranksThreads = false): Search {
+  return async (question) => {
+    const lines = await index.search(question, ranksThreads ? messagesOfThreads : topK);
+    return foundOf(ranksThreads ? threadsOf(lines) : lines);
+  };
+}
+
+export function searchFacts(
+  memory: Memory,
   scope: Scope,
   cited: Cited,
-): Promise<Searches> {
-  const { memory, unfiltered } = context;
-  const { turns, observations, speakers } = conversation;
-  const asLines = turns.map((turn) => ({ text: textOf(turn), ids: [turn.id] }));
-  const withNames = turns.map((turn) => ({
-    text: `${turn.speaker}: ${textOf(turn)}`,
-    ids: [turn.id],
-  }));
-  const facts = observations.map(({ text, evidence }) => ({ text, ids: evidence }));
-  return {
-    ...(turns.length > 0 && {
-      transcript: searchTranscript(memory, scope),
-      transcript0: searchTranscript(memory, scope, 0),
-      ...(speakers.every(isPerson) && { bm25Names: await searchPlainly(context, withNames) }),
-      bm25: await searchPlainly(context, asLines),
-    }),
-    ...(observations.length > 0 && {
-      facts: searchFacts(memory, scope, cited),
-      facts0: searchFacts(memory, scope, cited, 0),
-      factsBm25: await searchPlainly(context, facts),
-      recall: recallFitting(memory, scope, cited),
-      recall0: recallFitting(unfiltered, scope, cited),
-      prompt: promptLines(memory, scope, cited),
-    }),
-  };
-}
-
-function searchTranscript(memory: Memory, scope: Scope, threshold?: number): Search {
-  return async (query) => {
-    const hits = await memory.transcript.search({ scope, query, topK, threshold });
-    return foundOf(hits.map(({ text, messageId }) => ({ text, ids: [messageId] })));
-  };
-}
-
-function searchFacts(memory: Memory, scope: Scope, cited: Cited, threshold?: number): Search {
+  threshold?: number,
+): Search {
   return async (query) => {
     const hits = await memory.query({ scope, query, topK, threshold });
     return foundOf(hits.map((hit) => lineOf(hit.memory, cited)));
   };
 }
 
-function recallFitting(memory: Memory, scope: Scope, cited: Cited): Search {
+export function recallFitting(memory: Memory, scope: Scope, cited: Cited): Search {
   return async (query) => {
     const { memories } = await memory.recall({ scope, threadId, query });
     if (memories.timedOut) throw new Error(`The recall of "${query}" was stopped.`);
@@ -99,14 +97,11 @@ function recallFitting(memory: Memory, scope: Scope, cited: Cited): Search {
 }
 
 /** All memories of the prompt, whatever they are shown for; tokens with its headings. */
-function promptLines(memory: Memory, scope: Scope, cited: Cited): Search {
+export function promptLines(memory: Memory, scope: Scope, cited: Cited): Search {
   return async (query) => {
     const { text, shown } = await memory.promptFor({ scope, threadId, query });
     const ids = Object.values(shown.parts ?? {}).flat();
-    return {
-      hits: ids.map((id) => cited.get(id) ?? []),
-      tokens: estimateTokens(text ?? ""),
-    };
+    return { hits: ids.map((id) => cited.get(id) ?? []), tokens: estimateTokens(text ?? "") };
   };
 }
 
@@ -114,16 +109,3 @@ const lineOf = ({ id, text }: { id: string; text: string }, cited: Cited): Line 
   text,
   ids: cited.get(id) ?? [],
 });
-
-async function searchPlainly({ pool }: RetrievalContext, lines: readonly Line[]): Promise<Search> {
-  const index = createBm25<Line>();
-  const words = await countWords(
-    pool,
-    lines.map(({ text }) => text),
-  );
-  for (const [place, line] of lines.entries()) index.add(line, words[place] ?? new Map());
-  return async (question) => {
-    const [asked = new Map()] = await countWords(pool, [question]);
-    return foundOf(index.search(asked, topK));
-  };
-}

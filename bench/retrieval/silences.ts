@@ -1,5 +1,5 @@
 import { printTable } from "../report.js";
-import type { AskedConversation } from "./conversations.js";
+import type { AskedUser } from "./ask-user.js";
 import { type Answer, measure } from "./measures.js";
 import { moreRequests, requests } from "./other-texts.js";
 import { type SearchName, searchTitles } from "./searches.js";
@@ -7,39 +7,33 @@ import { type SearchName, searchTitles } from "./searches.js";
 /** Questions about strangers, asked of each user. */
 const strangersEach = 24;
 
-const silenceSearches = ["facts", "transcript", "recall", "prompt"] as const satisfies SearchName[];
+const silenceSearches: readonly SearchName[] = ["facts", "transcript", "recall", "prompt"];
 
 /** Asks what the data of a user do not answer. The best search finds nothing. */
-export async function measureSilences(
-  name: string,
-  asked: readonly AskedConversation[],
-): Promise<object> {
-  const kinds: Record<string, readonly (readonly string[])[]> = {
-    strangers: asked.map((_, index) => strangersOf(asked, index).map(({ question }) => question)),
-    strangersOwnNames: asked.map((_, index) =>
-      strangersOf(asked, index).flatMap(({ question, withOwnNames }) =>
-        withOwnNames === question ? [] : withOwnNames,
-      ),
+export async function measureSilences(name: string, users: readonly AskedUser[]): Promise<object> {
+  const strangers = users.map((user, index) =>
+    strangersOf(user, users[(index + 2) % users.length] ?? user),
+  );
+  const kinds = {
+    strangers: strangers.map((asked) => asked.map(({ question }) => question)),
+    strangersOwnNames: strangers.map((asked) =>
+      asked.map(({ withOwnNames }) => withOwnNames).filter((text) => text !== null),
     ),
-    requests: asked.map(() => requests),
-    moreRequests: asked.map(() => moreRequests),
+    requests: users.map(() => requests),
+    moreRequests: users.map(() => moreRequests),
   };
   const rows: Record<string, string | number>[] = [];
-  const figures: Record<string, object> = {};
-  for (const [kind, questions] of Object.entries(kinds)) {
+  const figures: Record<string, Record<string, object>> = {};
+  for (const [kind, texts] of Object.entries(kinds)) {
     const found: Record<string, object> = {};
     for (const search of silenceSearches) {
-      const {
-        questions: n,
-        silent,
-        lines,
-        tokens,
-      } = measure(await askKind(asked, search, questions));
-      found[search] = { silent, lines, tokens };
+      const answers = await askEach(users, search, texts);
+      const { questions, silent, lines, tokens } = measure(answers);
+      found[search] = { silent, lines };
       rows.push({
         kind,
         searched: searchTitles[search],
-        questions: n,
+        questions,
         "silent %": silent,
         lines,
         tokens,
@@ -52,34 +46,35 @@ export async function measureSilences(
 }
 
 /**
- * Questions of a benchmark's user about whom this one never spoke, and the same with the names of
- * those whom this one knows.
+ * Questions about people of whom the user never spoke, and the same with the names of those whom
+ * the user knows; null where they name nobody.
  */
-function strangersOf(asked: readonly AskedConversation[], index: number) {
-  const own = asked[index]?.conversation;
-  const other = asked[(index + 2) % asked.length]?.conversation;
-  if (!own || !other || own === other) return [];
-  const questions = other.questions.filter(({ isTotalled }) => isTotalled);
+function strangersOf({ conversation: own }: AskedUser, { conversation: other }: AskedUser) {
+  if (own === other) return [];
+  const [ownNames, names] = [own, other].map(({ turns }) => [
+    ...new Set(turns.map(({ speaker }) => speaker)),
+  ]);
+  const questions = other.questions.filter(({ isAdversarial }) => !isAdversarial);
   return Array.from({ length: strangersEach }, (_, place) => {
-    const question =
-      questions[Math.floor((place * questions.length) / strangersEach)]?.question ?? "";
-    const withOwnNames = other.speakers.reduce(
-      (text, speaker, at) => text.replaceAll(speaker, own.speakers[at] ?? speaker),
+    const question = questions[Math.floor((place * questions.length) / strangersEach)]?.text ?? "";
+    const changed = names?.reduce(
+      (text, stranger, at) => text.replaceAll(stranger, ownNames?.[at] ?? stranger),
       question,
     );
-    return { question, withOwnNames };
+    return { question, withOwnNames: changed === question ? null : (changed ?? null) };
   });
 }
 
-async function askKind(
-  asked: readonly AskedConversation[],
+/** @param texts of each user */
+async function askEach(
+  users: readonly AskedUser[],
   search: SearchName,
-  questions: readonly (readonly string[])[],
-) {
+  texts: readonly (readonly string[])[],
+): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (const [index, { searches }] of asked.entries()) {
-    for (const question of questions[index] ?? []) {
-      const found = await searches[search]?.(question);
+  for (const [index, { searches }] of users.entries()) {
+    for (const text of texts[index] ?? []) {
+      const found = await searches[search]?.(text);
       if (found) answers.push({ ...found, evidence: [] });
     }
   }

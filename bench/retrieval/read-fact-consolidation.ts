@@ -1,0 +1,81 @@
+import type { MemoryDraft } from "../../src/index.js";
+import { type Question, type RetrievalConversation, readJson } from "./retrieval-data.js";
+
+interface FactSet {
+  /** A numbered fact a line; later ones contradict earlier ones. */
+  readonly context: string;
+  readonly questions: readonly string[];
+  readonly answers: readonly (readonly string[])[];
+  readonly metadata: { readonly qa_pair_ids: readonly string[] };
+}
+
+/** Parts with questions of one step. */
+const sizes = ["6k", "32k"];
+
+/** FactConsolidation of MemoryAgentBench, each part as statements and as slots. */
+export function readFactConsolidation([file = ""]: readonly string[]): RetrievalConversation[] {
+  const sets = readJson(file) as FactSet[];
+  return sizes.flatMap((size) => {
+    const set = sets.find(({ metadata }) => metadata.qa_pair_ids[0]?.includes(`sh_${size}_`));
+    if (!set) throw new Error(`${file} has no part "sh_${size}".`);
+    const facts = [...set.context.matchAll(/^\d+\. (.*)$/gm)].map(([, text = ""]) => text);
+    return ["statements", "slots"].map((form) => ({
+      id: `${size}, ${form}`,
+      turns: [],
+      observations: facts.map((text, place) => ({
+        draft: draftOf(text, place, form === "slots"),
+        evidence: [text],
+      })),
+      questions: questionsOf(set, facts, `${size}, ${form}`),
+    }));
+  });
+}
+
+const firstSaidAt = Date.UTC(2026, 0, 1);
+
+function draftOf(text: string, place: number, isSlot: boolean): MemoryDraft {
+  const validFrom = new Date(firstSaidAt + place * 1000);
+  const { subject, object } = partsOf(text);
+  const key = subject.replace(/[^a-z0-9]+/g, "_").slice(-100);
+  return { text, category: "knowledge", validFrom, ...(isSlot && { key, value: object }) };
+}
+
+/** Questions whose answer is the object of a fact. Facts are their own ids. */
+function questionsOf(
+  { questions, answers }: FactSet,
+  facts: readonly string[],
+  type: string,
+): Question[] {
+  const parsed = facts.map((fact) => ({ fact, ...partsOf(fact) }));
+  return questions.flatMap((text, index) => {
+    const asked = new Set(wordsOf(text));
+    const shared = (fact: string) => wordsOf(fact).filter((word) => asked.has(word)).length;
+    const isAnswer = (object: string) =>
+      answers[index]?.some((answer) => object.toLowerCase().includes(answer.toLowerCase()));
+    // The last one of equal fit.
+    const [latest] = parsed
+      .filter(({ object }) => isAnswer(object))
+      .toReversed()
+      .toSorted((first, second) => shared(second.fact) - shared(first.fact));
+    if (!latest) return [];
+    const outdated = parsed
+      .slice(0, facts.lastIndexOf(latest.fact))
+      .filter(({ fact, subject }) => fact !== latest.fact && subject === latest.subject)
+      .map(({ fact }) => fact);
+    return { text, type, evidence: [latest.fact], outdated };
+  });
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+
+const links =
+  "is|was|are|were|in|of|by|to|from|as|with|for|at|on|speaks|married|plays|died|born|founded|" +
+  "created|developed|located|named|called|affiliated|associated";
+const lastLinks = "is|was|are|were|in|of|by|to|from|as|with|for|at|on";
+const fact = new RegExp(`^(.*?\\b(?:${links})\\b)(?!.*\\b(?:${lastLinks})\\b)\\s+(.*?)\\.?$`);
+
+/** Two facts contradict each other when they differ only in the object, after the last link. */
+function partsOf(text: string): { readonly subject: string; readonly object: string } {
+  const [, subject = text, object = ""] = fact.exec(text) ?? [];
+  return { subject: subject.toLowerCase(), object };
+}
