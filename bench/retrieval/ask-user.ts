@@ -1,130 +1,133 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { Memory, Scope } from "../../src/index.js";
+import { vacuumSchema } from "../bench-database.js";
 import { createBm25 } from "./bm25.js";
-import type { Answer } from "./measures.js";
-import type { RetrievalContext } from "./retrieval-context.js";
-import type { Observation, Question, RetrievalConversation, Turn } from "./retrieval-data.js";
+import type { Answer } from "./measure.js";
+import type { Question, RetrievalConversation, Turn } from "./retrieval-data.js";
+import type { RetrievalContext } from "./run-retrieval.js";
 import {
   type Line,
   promptLines,
   recallFitting,
-  type Searches,
-  type SearchName,
+  type Search,
   searchFacts,
-  searchNames,
-  searchPlainly,
+  searchFactsPlainly,
   searchTranscript,
+  searchTurnsPlainly,
 } from "./searches.js";
 
-export interface AnsweredQuestion {
-  readonly question: Question;
-  readonly found: Readonly<Partial<Record<SearchName, Answer>>>;
-}
-
-/** A user whose data are loaded, with all that was found for the questions. */
-export interface AskedUser {
-  readonly conversation: RetrievalConversation;
-  readonly searches: Searches;
-  readonly answers: readonly AnsweredQuestion[];
+/** An answer, and which search gave it. */
+export interface SearchedAnswer extends Answer {
+  readonly searched: string;
 }
 
 /** How many memories came to which outcome. */
 export type OutcomeCounts = Record<string, number>;
 
-/** Loads what one user said and what was learned from it, and asks every question. */
+/**
+ * Loads what one user said and what was learned from it, and asks every search every question.
+ *
+ * @param counts counts what became of the memories.
+ */
 export async function askUser(
-  { memory, unfiltered, pool, vacuum }: RetrievalContext,
+  context: RetrievalContext,
   conversation: RetrievalConversation,
   scope: Scope,
   counts: OutcomeCounts,
-): Promise<AskedUser> {
-  const { turns, observations, questions, ranksThreads = false } = conversation;
-  const cited = new Map<string, readonly string[]>();
-  const texts = createBm25<Line>(pool);
-  const namedTexts = createBm25<Line>(pool);
-  const facts = createBm25<Line>(pool);
-  const searches: Searches = {
+): Promise<SearchedAnswer[]> {
+  const { memory, unfiltered, database } = context;
+  const { turns, observations, questions, topK = 10, ranksSessions = false } = conversation;
+  const createIndex = (of: string) =>
+    createBm25<Line>(database, `${scope.tenantId} ${scope.userId} ${of}`);
+  const texts = createIndex("turns");
+  const namedTexts = createIndex("turns with names");
+  const facts = createIndex("facts");
+  const cited = new Map<string, string[]>();
+  const ofTurns = { memory, scope, topK, ranksSessions };
+  const ofFacts = { memory, scope, topK, cited };
+  const searches: Readonly<Record<string, Search>> = {
     ...(turns.length > 0 && {
-      transcript: searchTranscript(memory, scope, ranksThreads),
-      transcript0: searchTranscript(memory, scope, ranksThreads, 0),
-      bm25: searchPlainly(texts, ranksThreads),
-      ...(turns.every(({ speaker }) => isPerson(speaker)) && {
-        bm25Names: searchPlainly(namedTexts),
+      "transcript.search": searchTranscript(ofTurns),
+      "transcript.search, threshold 0": searchTranscript(ofTurns, 0),
+      "turns, BM25": searchTurnsPlainly(texts, topK),
+      ...(turns.every(isPersons) && {
+        "turns, BM25 with names": searchTurnsPlainly(namedTexts, topK),
       }),
     }),
     ...(observations.length > 0 && {
-      facts: searchFacts(memory, scope, cited),
-      facts0: searchFacts(memory, scope, cited, 0),
-      factsBm25: searchPlainly(facts),
-      recall: recallFitting(memory, scope, cited),
-      recall0: recallFitting(unfiltered, scope, cited),
-      prompt: promptLines(memory, scope, cited),
+      query: searchFacts(ofFacts),
+      "query, threshold 0": searchFacts(ofFacts, 0),
+      "facts, BM25": searchFactsPlainly(facts, topK),
+      "recall, lines that fit": recallFitting(ofFacts, memory),
+      "recall, threshold 0": recallFitting(ofFacts, unfiltered),
+      "promptFor, all lines": promptLines(ofFacts),
     }),
   };
-  const answers: AnsweredQuestion[] = [];
+  const answers: SearchedAnswer[] = [];
   const ask = async (before?: string) => {
-    for (const question of questions) {
-      if (question.before === before) answers.push(await answerOf(question, searches));
-    }
+    for (const question of questions.filter((each) => each.before === before))
+      for (const [searched, search] of Object.entries(searches))
+        answers.push({ ...countedOf(question, await search(question)), searched });
   };
-  for (const threadId of new Set(turns.map((turn) => turn.threadId))) {
-    await ask(threadId);
-    const said = turns.filter((turn) => turn.threadId === threadId);
+  for (const session of new Set(turns.map((turn) => turn.session))) {
+    await ask(session);
+    const said = turns.filter((turn) => turn.session === session);
     await record(memory, said, scope);
-    const lines = said.map(({ id, text, speaker }) => ({
-      text,
-      speaker,
-      ids: [ranksThreads ? threadId : id],
+    const lines = said.map((turn) => ({
+      text: textOf(turn),
+      named: `${turn.speaker}: ${textOf(turn)}`,
+      ids: [ranksSessions ? session : turn.id],
     }));
     await texts.add(lines);
-    await namedTexts.add(
-      lines.map(({ text, speaker, ids }) => ({ text: `${speaker}: ${text}`, ids })),
-    );
+    await namedTexts.add(lines.map(({ named, ids }) => ({ text: named, ids })));
   }
-  const learned = await learn(memory, conversation, scope, counts);
-  for (const [id, evidence] of learned) cited.set(id, evidence);
-  await facts.add(observations.map(({ draft, evidence }) => ({ text: draft.text, ids: evidence })));
-  await vacuum();
+  await learn(memory, conversation, scope, { counts, cited });
+  await facts.add(observations.map(({ text, evidence }) => ({ text, ids: evidence })));
+  await vacuumSchema(database.pool, database.schema);
   await ask();
-  return { conversation, searches, answers };
+  return answers;
 }
 
-const isPerson = (speaker: string) => speaker !== "user" && speaker !== "assistant";
+const isPersons = ({ speaker }: Turn) => speaker !== "user" && speaker !== "assistant";
 
-async function answerOf(question: Question, searches: Searches): Promise<AnsweredQuestion> {
-  const found: Partial<Record<SearchName, Answer>> = {};
-  for (const name of searchNames) {
-    const hits = await searches[name]?.(question.text);
-    if (hits) found[name] = { ...question, ...hits };
-  }
-  return { question, found };
+const textOf = ({ text, caption }: Turn) =>
+  caption === undefined ? text : `${text} [shares ${caption}]`;
+
+const dateOf = (date: string) => new Date(`${date}:00Z`);
+
+function countedOf(question: Question, { hits, tokens }: Omit<Answer, "question">): Answer {
+  if (!question.found) return { question, hits, tokens };
+  const { without, most } = question.found;
+  const found = [...new Set(hits.flat())].filter((id) => !without.has(id)).slice(0, most);
+  return { question, hits: found.map((id) => [id]), tokens };
 }
 
-/** Records the turns of a thread, and throws unless all are new. */
+/** Records the turns of a session, and throws unless all are new. */
 async function record(memory: Memory, turns: readonly Turn[], scope: Scope): Promise<void> {
-  const [first] = turns;
-  if (!first) return;
-  const messages = turns.map(({ id, speaker, text: content }) => {
+  const messages = turns.map((turn) => {
+    const { id, speaker } = turn;
+    const content = textOf(turn);
     if (speaker === "assistant") return new AIMessage({ id, content });
-    return new HumanMessage({ id, content, ...(isPerson(speaker) && { name: speaker }) });
+    return new HumanMessage({ id, content, ...(isPersons(turn) && { name: speaker }) });
   });
-  const { threadId, saidAt } = first;
+  const { session: threadId = "", date = "" } = turns[0] ?? {};
+  const saidAt = dateOf(date);
   const { recorded } = await memory.record({ scope, threadId, messages, saidAt });
   if (recorded !== turns.length)
     throw new Error(`${recorded} of ${turns.length} turns were recorded in ${threadId}.`);
 }
 
-/** Adds the observations, and returns what each memory stands for. */
+/** Adds the observations. */
 async function learn(
   memory: Memory,
   { turns, observations }: RetrievalConversation,
   scope: Scope,
-  counts: OutcomeCounts,
-): Promise<Map<string, string[]>> {
-  const cited = new Map<string, string[]>();
-  const drafts = observations.map(({ draft, evidence }) => {
+  { counts, cited }: { counts: OutcomeCounts; cited: Map<string, string[]> },
+): Promise<void> {
+  const drafts = observations.map(({ text, date, speaker, evidence, draft }) => {
     const source = sourceOf(turns, evidence);
-    return source ? { ...draft, source } : draft;
+    const validFrom = dateOf(date);
+    return { text, actorId: speaker, validFrom, ...(source && { source }), ...draft };
   });
   const outcomes = await memory.memories.add(drafts, { scope });
   for (const [index, { outcome, id, further = [] }] of outcomes.entries()) {
@@ -134,16 +137,12 @@ async function learn(
     for (const each of [id, ...further.map((more) => more.id)])
       if (each !== null) cited.set(each, [...(cited.get(each) ?? []), ...evidence]);
   }
-  return cited;
 }
 
-/** Of the messages that an observation rests on, those in the first one's thread. */
-function sourceOf(turns: readonly Turn[], evidence: Observation["evidence"]) {
-  const threadId = turns.find(({ id }) => id === evidence[0])?.threadId;
-  if (threadId === undefined) return;
-  const thread = turns.filter((turn) => turn.threadId === threadId);
-  const seqs = evidence
-    .map((each) => thread.findIndex(({ id }) => id === each))
-    .filter((seq) => seq >= 0);
-  return { threadId, seqs };
+/** Of the turns that an observation rests on, those in the first one's session. */
+function sourceOf(turns: readonly Turn[], evidence: readonly string[]) {
+  const session = turns.find(({ id }) => id === evidence[0])?.session;
+  const ids = turns.filter((turn) => turn.session === session).map(({ id }) => id);
+  const seqs = evidence.map((id) => ids.indexOf(id)).filter((seq) => seq >= 0);
+  return session === undefined ? undefined : { threadId: session, seqs };
 }

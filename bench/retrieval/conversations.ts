@@ -1,112 +1,75 @@
 import { printTable } from "../report.js";
-import { type AnsweredQuestion, type AskedUser, askUser, type OutcomeCounts } from "./ask-user.js";
-import { type Measures, measure } from "./measures.js";
-import { measureNoise } from "./noisy-questions.js";
-import type { RetrievalContext } from "./retrieval-context.js";
-import type { Question, RetrievalConversation } from "./retrieval-data.js";
-import { searchNames, searchTitles } from "./searches.js";
-import { measureSilences } from "./silences.js";
+import { askUser, type OutcomeCounts, type SearchedAnswer } from "./ask-user.js";
+import { type Measures, measure } from "./measure.js";
+import type { RetrievalConversation } from "./retrieval-data.js";
+import type { RetrievalContext } from "./run-retrieval.js";
 
-/** What is measured beside the questions of a benchmark. */
-export interface Besides {
-  /** What chit-chat and misspelt words cost. */
-  readonly noise?: boolean;
-  /** What is found for questions that the data do not answer. */
-  readonly silences?: boolean;
-}
+/** What was measured, by the type of question and the search. */
+export type MeasuresByType = ReadonlyMap<string, ReadonlyMap<string, Measures>>;
 
-/** Loads `conversations`, asks all questions, prints tables, and returns figures for programs. */
+/** The questions that count, of all types. */
+export const total = "all questions";
+
+/** Loads `conversations`, asks all questions, and prints what was found for each type of them. */
 export async function measureConversations(
   context: RetrievalContext,
   name: string,
   conversations: readonly RetrievalConversation[],
-  { noise, silences }: Besides,
-): Promise<object> {
-  const asked: AskedUser[] = [];
+): Promise<MeasuresByType> {
   const counts: OutcomeCounts = {};
+  const answers: SearchedAnswer[] = [];
   for (const conversation of conversations) {
     const scope = { tenantId: name, userId: conversation.id };
-    asked.push(await askUser(context, conversation, scope, counts));
+    answers.push(...(await askUser(context, conversation, scope, counts)));
   }
-  const answers = asked.flatMap((user) => user.answers);
-  checkLoaded(name, conversations, answers.length, counts);
-  return {
-    ...printMeasures(name, answers),
-    ...(noise && { noise: await measureNoise(name, asked) }),
-    ...(silences && { silences: await measureSilences(name, asked) }),
-  };
+  checkCounts(name, conversations, answers, counts);
+  const types = [...new Set(answers.map(({ question }) => question.type))];
+  const measures = new Map([
+    [total, measureSearches(answers.filter(({ question }) => !question.isApart))],
+    ...types.map((type) => {
+      const some = answers.filter(({ question }) => question.type === type);
+      return [type, measureSearches(some)] as const;
+    }),
+  ]);
+  for (const [type, searches] of measures) {
+    const rows = [...searches].map(([searched, figures]) => ({ searched, ...figures }));
+    printTable(`${name}: ${type}`, rows);
+  }
+  return measures;
+}
+
+function measureSearches(answers: readonly SearchedAnswer[]): ReadonlyMap<string, Measures> {
+  const searches = new Set(answers.map(({ searched }) => searched));
+  return new Map(
+    [...searches].map((search) => {
+      return [search, measure(answers.filter(({ searched }) => searched === search))];
+    }),
+  );
 }
 
 /**
- * Prints what was measured. Throws unless all questions were asked, and if more than one memory in
- * fifty cannot be found.
+ * Prints what was loaded and asked. Throws unless all questions were asked, and if more than one
+ * memory in fifty was not stored.
  */
-function checkLoaded(
+function checkCounts(
   name: string,
   conversations: readonly RetrievalConversation[],
-  answers: number,
+  answers: readonly SearchedAnswer[],
   counts: OutcomeCounts,
 ): void {
   const sum = (count: (conversation: RetrievalConversation) => number) =>
-    conversations.reduce((total, conversation) => total + count(conversation), 0);
+    conversations.reduce((all, conversation) => all + count(conversation), 0);
   const questions = sum((conversation) => conversation.questions.length);
-  if (questions === 0 || answers !== questions)
-    throw new Error(`${name}: ${answers} of ${questions} questions were asked.`);
+  const asked = new Set(answers.map(({ question }) => question)).size;
+  if (questions === 0 || asked !== questions)
+    throw new Error(`${name}: ${asked} of ${questions} questions were asked.`);
   const memories = sum(({ observations }) => observations.length);
   const { rejected = 0, quarantined = 0, proposed = 0, refused = 0 } = counts;
   if (rejected + quarantined + proposed + refused > memories / 50)
     throw new Error(`${name}: memories were not stored: ${JSON.stringify(counts)}.`);
   const messages = sum(({ turns }) => turns.length);
   console.log(
-    `\n${name}: ${conversations.length} users, ${messages} messages, ${memories} memories` +
-      `${memories > 0 ? ` (${JSON.stringify(counts)})` : ""}, ${questions} questions`,
+    `\n${name}: ${conversations.length} users, ${messages} messages, ${memories} memories ` +
+      `${JSON.stringify(counts)}, ${questions} questions`,
   );
-}
-
-/** Prints tables, and returns figures of all questions, and R@10 by type of question. */
-function printMeasures(name: string, answered: readonly AnsweredQuestion[]): object {
-  const names = searchNames.filter((search) => answered.some(({ found }) => found[search]));
-  const measured = (wanted: (question: Question) => boolean) => {
-    const some = answered.filter(({ question }) => wanted(question));
-    return names.map((search) => {
-      return [search, measure(some.flatMap(({ found }) => found[search] ?? []))] as const;
-    });
-  };
-  const totals = measured(({ isAdversarial }) => !isAdversarial);
-  printTable(
-    `${name}: recall of the evidence in percent`,
-    totals.map(([search, total]) => ({
-      searched: searchTitles[search],
-      questions: total.questions,
-      "R@5": total.r5,
-      "R@10": total.r10,
-      "nDCG@10": total.ndcg10,
-      "R of all": total.rAll,
-      lines: total.lines,
-      tokens: total.tokens,
-      "evidence % of lines": total.evidenceLines,
-      "silent %": total.silent,
-    })),
-  );
-  const types = [...new Set(answered.map(({ question }) => question.type))].toSorted();
-  const byType = (title: string, value: (measures: Measures) => number) => {
-    const rows = types.map((type) => {
-      const its = measured((question) => question.type === type);
-      const values = its.map(([search, measures]) => [search, value(measures)] as const);
-      return { type, questions: its[0]?.[1].questions ?? 0, ...Object.fromEntries(values) };
-    });
-    printTable(`${name}: ${title} by type of question`, rows);
-    return rows;
-  };
-  const figures = totals.map(([search, { r5, r10, ndcg10, rAll, lines }]) => [
-    search,
-    { r5, r10, ndcg10, rAll, lines },
-  ]);
-  return {
-    ...Object.fromEntries(figures),
-    r10ByType: byType("R@10", ({ r10 }) => r10),
-    ...(answered.some(({ question }) => question.outdated) && {
-      newestFirstByType: byType("newest first in percent", ({ newestFirst }) => newestFirst),
-    }),
-  };
 }

@@ -1,4 +1,3 @@
-import type { MemoryDraft } from "../../src/index.js";
 import { type Question, type RetrievalConversation, readJson } from "./retrieval-data.js";
 
 interface FactSet {
@@ -23,8 +22,10 @@ export function readFactConsolidation([file = ""]: readonly string[]): Retrieval
       id: `${size}, ${form}`,
       turns: [],
       observations: facts.map((text, place) => ({
-        draft: draftOf(text, place, form === "slots"),
+        text,
+        date: new Date(firstSaidAt + place * 60_000).toISOString().slice(0, 16),
         evidence: [text],
+        draft: { category: "knowledge", ...(form === "slots" && slotOf(text)) },
       })),
       questions: questionsOf(set, facts, `${size}, ${form}`),
     }));
@@ -33,11 +34,9 @@ export function readFactConsolidation([file = ""]: readonly string[]): Retrieval
 
 const firstSaidAt = Date.UTC(2026, 0, 1);
 
-function draftOf(text: string, place: number, isSlot: boolean): MemoryDraft {
-  const validFrom = new Date(firstSaidAt + place * 1000);
+function slotOf(text: string) {
   const { subject, object } = partsOf(text);
-  const key = subject.replace(/[^a-z0-9]+/g, "_").slice(-100);
-  return { text, category: "knowledge", validFrom, ...(isSlot && { key, value: object }) };
+  return { key: subject.replace(/[^a-z0-9]+/g, "_").slice(-100), value: object };
 }
 
 /** Questions whose answer is the object of a fact. Facts are their own ids. */
@@ -47,8 +46,8 @@ function questionsOf(
   type: string,
 ): Question[] {
   const parsed = facts.map((fact) => ({ fact, ...partsOf(fact) }));
-  return questions.flatMap((text, index) => {
-    const asked = new Set(wordsOf(text));
+  return questions.flatMap((question, index) => {
+    const asked = new Set(wordsOf(question));
     const shared = (fact: string) => wordsOf(fact).filter((word) => asked.has(word)).length;
     const isAnswer = (object: string) =>
       answers[index]?.some((answer) => object.toLowerCase().includes(answer.toLowerCase()));
@@ -62,7 +61,7 @@ function questionsOf(
       .slice(0, facts.lastIndexOf(latest.fact))
       .filter(({ fact, subject }) => fact !== latest.fact && subject === latest.subject)
       .map(({ fact }) => fact);
-    return { text, type, evidence: [latest.fact], outdated };
+    return { question, type, evidence: [latest.fact], outdated };
   });
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dateOf, type Question, type RetrievalConversation } from "./retrieval-data.js";
+import type { Question, RetrievalConversation } from "./retrieval-data.js";
 
 /** By id. Only the Chinese ones have a user. */
 type Memories = Readonly<
@@ -37,7 +37,8 @@ export function readMadial(files: readonly string[]): RetrievalConversation[] {
         id: `${language}-${user}`,
         turns: [],
         observations: own.map(([id, { event, time }]) => ({
-          draft: { text: event, validFrom: dateOf(`${time}T09:00`) },
+          text: event,
+          date: `${time}T09:00`,
           evidence: [id],
         })),
         questions: (linesOf(dialogues) as Dialogue[])
@@ -75,6 +76,6 @@ function questionsOf(dialogue: Dialogue, ids: ReadonlySet<string>, language: str
     "whole dialogue": all,
   };
   return Object.entries(asked).map(([part, words]) => {
-    return { text: words.join("\n"), type: `${language}, ${part}`, evidence };
+    return { question: words.join("\n"), type: `${language}, ${part}`, evidence };
   });
 }

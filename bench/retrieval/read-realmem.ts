@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { dateOf, type RetrievalConversation, readJson } from "./retrieval-data.js";
+import { type RetrievalConversation, readJson } from "./retrieval-data.js";
 
 interface RealMemFile {
   readonly dialogues: readonly {
@@ -15,36 +15,32 @@ interface RealMemFile {
   }[];
 }
 
+/** Messages whose sessions are ranked. */
+const topK = 50;
+
 /** RealMem: which earlier sessions hold what a user's message needs? A file for each user. */
 export function readRealMem(files: readonly string[]): RetrievalConversation[] {
   return files.map((file) => {
     const { dialogues } = readJson(file) as RealMemFile;
-    const name = basename(file).replace(/_dialogues.*/, "");
-    const sessions = dialogues.map(({ session_uuid: threadId, ...session }, index) => {
-      const earlier = new Set(dialogues.slice(0, index).map((dialogue) => dialogue.session_uuid));
-      const said = session.dialogue_turns;
-      return {
-        turns: said.map(({ speaker, content }, seq) => ({
-          id: `${threadId}-${seq}`,
-          threadId,
-          saidAt: dateOf(`${session.current_time.slice(0, 10)}T09:00`),
+    const id = basename(file).replace(/_dialogues.*/, "");
+    const turns = dialogues.flatMap(
+      ({ session_uuid: session, current_time, dialogue_turns: said }) =>
+        said.map(({ speaker, content: text }, seq) => ({
+          id: `${session}-${seq}`,
+          session,
+          date: `${current_time.slice(0, 10)}T09:00`,
           speaker: speaker.toLowerCase(),
-          text: content,
+          text,
         })),
-        questions: said.flatMap((turn, seq) => {
-          const gold = turn.memory_session_uuids ?? said[seq + 1]?.memory_session_uuids ?? [];
-          const evidence = [...new Set(gold)].filter((id) => earlier.has(id));
-          if (!turn.is_query || evidence.length === 0) return [];
-          return { text: turn.content, type: name, evidence, before: threadId };
-        }),
-      };
+    );
+    const questions = dialogues.flatMap(({ session_uuid: before, dialogue_turns: said }, index) => {
+      const earlier = new Set(dialogues.slice(0, index).map((dialogue) => dialogue.session_uuid));
+      return said.flatMap(({ is_query, content: question, memory_session_uuids }, seq) => {
+        const gold = memory_session_uuids ?? said[seq + 1]?.memory_session_uuids ?? [];
+        const evidence = [...new Set(gold)].filter((session) => earlier.has(session));
+        return is_query && evidence.length > 0 ? { question, type: id, evidence, before } : [];
+      });
     });
-    return {
-      id: name,
-      turns: sessions.flatMap(({ turns }) => turns),
-      observations: [],
-      questions: sessions.flatMap(({ questions }) => questions),
-      ranksThreads: true,
-    };
+    return { id, turns, observations: [], questions, topK, ranksSessions: true };
   });
 }

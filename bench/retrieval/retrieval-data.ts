@@ -1,32 +1,45 @@
 import { readFileSync } from "node:fs";
-import type { MemoryDraft } from "../../src/index.js";
+import type { MemoryDraft, MemoryFilter } from "../../src/index.js";
 
 export interface Turn {
   readonly id: string;
-  readonly threadId: string;
-  readonly saidAt: Date;
+  /** Its thread. */
+  readonly session: string;
+  /** As "2023-05-08T13:56". */
+  readonly date: string;
   /** A person by name, or "user" or "assistant". */
   readonly speaker: string;
   readonly text: string;
+  /** Of a picture that is shared. */
+  readonly caption?: string;
 }
 
-/** What was learned, with the ids of what it stands for: turns, or itself. */
+/** What was learned. */
 export interface Observation {
-  readonly draft: MemoryDraft;
+  readonly text: string;
+  readonly date: string;
+  readonly speaker?: string;
+  /** Ids of what it stands for: turns, or itself. */
   readonly evidence: readonly string[];
+  /** What else the memory is given. */
+  readonly draft?: Partial<MemoryDraft>;
 }
 
 export interface Question {
-  readonly text: string;
+  readonly question: string;
   readonly type: string;
-  /** It names the wrong speaker, and does not count in totals. */
-  readonly isAdversarial?: boolean;
+  /** It does not count in the totals. */
+  readonly isApart?: boolean;
   /** Ids of what answers it. */
   readonly evidence: readonly string[];
   /** Ids of what answered it before, and contradicts the evidence. */
   readonly outdated?: readonly string[];
-  /** The thread before which it is asked. @default after all */
+  /** The session before which it is asked. @default after all */
   readonly before?: string;
+  /** Memories are searched with each, and all hits count. @default with none */
+  readonly filters?: readonly MemoryFilter[];
+  /** Ids that do not count as found, and how many others do. */
+  readonly found?: { readonly without: ReadonlySet<string>; readonly most: number };
 }
 
 /** What one user said, what was learned from it, and questions whose evidence is known. */
@@ -35,65 +48,41 @@ export interface RetrievalConversation {
   readonly turns: readonly Turn[];
   readonly observations: readonly Observation[];
   readonly questions: readonly Question[];
-  /** The evidence are threads. @default turns */
-  readonly ranksThreads?: boolean;
+  /** Hits that are asked for. @default 10 */
+  readonly topK?: number;
+  /** The evidence are sessions, which rank where their best messages do. @default turns */
+  readonly ranksSessions?: boolean;
 }
 
-/** The form of LoCoMo, REALTALK and BEAM. Dates are as "2023-05-08T13:56". */
+/** The form of LoCoMo, REALTALK and BEAM. */
 interface ConversationsFile {
   readonly categories?: Readonly<Record<string, string>>;
-  readonly conversations: readonly {
-    readonly id: string;
-    readonly turns: readonly {
-      readonly id: string;
-      readonly session: number;
-      readonly date: string;
-      readonly speaker: string;
-      readonly text: string;
-      /** Of a picture that is shared. */
-      readonly caption?: string;
-    }[];
-    readonly observations: readonly {
-      readonly date: string;
-      readonly speaker: string;
-      readonly text: string;
-      readonly evidence: readonly string[];
-    }[];
-    readonly questions: readonly {
-      readonly id: string;
-      readonly question: string;
-      readonly category: number;
-      readonly evidence: readonly string[];
-    }[];
-  }[];
+  readonly conversations: readonly (Omit<RetrievalConversation, "questions"> & {
+    readonly questions: readonly (Omit<Question, "type"> & { id: string; category: number })[];
+  })[];
 }
 
+/** The category of questions that name the wrong speaker. */
 const adversarial = 5;
 
 /** Questions without evidence are left out. */
 export function readConversations([file = ""]: readonly string[]): RetrievalConversation[] {
   const { categories, conversations } = readJson(file) as ConversationsFile;
-  return conversations.map(({ id: conversationId, turns, observations, questions }) => ({
-    id: conversationId,
-    turns: turns.map(({ id, session, date, speaker, text, caption }) => ({
-      id,
-      threadId: `${conversationId}/${session}`,
-      saidAt: dateOf(date),
-      speaker,
-      text: caption === undefined ? text : `${text} [shares ${caption}]`,
+  return conversations.map((conversation) => ({
+    ...conversation,
+    // Threads of one name would be one thread.
+    turns: conversation.turns.map((turn) => ({
+      ...turn,
+      session: `${conversation.id}/${turn.session}`,
     })),
-    observations: observations.map(({ text, speaker, date, evidence }) => ({
-      draft: { text, actorId: speaker, validFrom: dateOf(date) },
-      evidence,
-    })),
-    questions: questions
+    questions: conversation.questions
       .filter(({ evidence }) => evidence.length > 0)
-      .map(({ id, question, category, evidence }) => ({
-        text: question,
-        // BEAM's ids name it: "3/temporal_reasoning0".
-        type: /[a-z]+_[a-z_]+(?=\d+$)/.exec(id)?.[0] ?? categories?.[category] ?? "questions",
-        isAdversarial: category === adversarial,
+      .map(({ id, category, question, evidence }) => ({
+        question,
         evidence,
+        // BEAM's ids name it: "3/temporal_reasoning0".
+        type: /[a-z]+_[a-z_]+(?=\d+$)/.exec(id)?.[0] ?? categories?.[category] ?? "others",
+        isApart: category === adversarial,
       })),
   }));
 }
@@ -101,6 +90,3 @@ export function readConversations([file = ""]: readonly string[]): RetrievalConv
 export function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
-
-/** "2023-05-08T13:56", as UTC. */
-export const dateOf = (minute: string): Date => new Date(`${minute}:00Z`);

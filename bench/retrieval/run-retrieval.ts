@@ -1,27 +1,44 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Memory } from "../../src/index.js";
 import type { BenchDatabase } from "../bench-database.js";
+import { openBenchMemory } from "../bench-memory.js";
 import { printResult } from "../report.js";
-import { type Besides, measureConversations } from "./conversations.js";
-import { measurePrecision } from "./precision-mem-bench.js";
+import { createTable } from "./bm25.js";
+import { type MeasuresByType, measureConversations } from "./conversations.js";
+import { withNoise, withSilences } from "./extra-questions.js";
+import { figuresOf } from "./figures.js";
 import { readFactConsolidation } from "./read-fact-consolidation.js";
 import { readMadial } from "./read-madial.js";
 import { readMemDaily } from "./read-memdaily.js";
+import { readPrecisionMemBench } from "./read-precision-mem-bench.js";
 import { readRealMem } from "./read-realmem.js";
-import { openContext } from "./retrieval-context.js";
 import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 
-interface Benchmark extends Besides {
-  /** Below the user's folder. "*" stands for the beginning of several names. */
-  readonly files: readonly string[];
-  /** Absent if the benchmark has no recall to measure. */
-  readonly read?: (paths: readonly string[]) => RetrievalConversation[];
+/** The product that is measured. */
+export interface RetrievalContext {
+  readonly database: BenchDatabase;
+  /** With the defaults of retrieval. */
+  readonly memory: Memory;
+  /** The same data; its recalls have threshold 0. */
+  readonly unfiltered: Memory;
 }
 
+interface Benchmark {
+  /** Below the user's folder. "*" stands for the beginning of several names. */
+  readonly files: readonly string[];
+  readonly read: (paths: readonly string[]) => RetrievalConversation[];
+}
+
+const withNoisyQuestions: Benchmark["read"] = (paths) => readConversations(paths).map(withNoise);
+
 const benchmarks: Readonly<Record<string, Benchmark>> = {
-  LoCoMo: { files: ["locomo.json"], read: readConversations, noise: true, silences: true },
-  REALTALK: { files: ["realtalk.json"], read: readConversations, noise: true },
-  BEAM: { files: ["beam.json"], read: readConversations, noise: true },
+  LoCoMo: {
+    files: ["locomo.json"],
+    read: (paths) => withNoisyQuestions(paths).map(withSilences),
+  },
+  REALTALK: { files: ["realtalk.json"], read: withNoisyQuestions },
+  BEAM: { files: ["beam.json"], read: withNoisyQuestions },
   RealMem: { files: ["realmem/*_dialogues_256k.json"], read: readRealMem },
   MemDaily: { files: ["memdaily/*_hybrid.json"], read: readMemDaily },
   MADial: {
@@ -39,6 +56,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   },
   PrecisionMemBench: {
     files: ["precisionmembench/beliefs.seed.json", "precisionmembench/retrieval.cases.json"],
+    read: readPrecisionMemBench,
   },
 };
 
@@ -48,34 +66,37 @@ export const benchmarkFiles: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /**
- * Runs the benchmarks in `names` on the data in `folder`, through the public API, with defaults and
- * without any model. Prints tables and a line of JSON.
+ * Runs the benchmarks in `names` on the data in `folder`, through the public API, without any model.
+ * Prints tables and a line of JSON.
  */
 export async function runRetrieval(
   database: BenchDatabase,
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  const context = await openContext(database);
-  const figures: Record<string, object> = {};
+  const { source, schema } = database;
+  const options = { database: source, schema };
+  const memory = await openBenchMemory(options);
+  const unfiltered = await openBenchMemory(options, { retrieval: { threshold: 0 } });
+  const measured = new Map<string, MeasuresByType>();
   try {
-    for (const [name, { files, read, ...besides }] of Object.entries(benchmarks)) {
+    await createTable(database);
+    for (const [name, { files, read }] of Object.entries(benchmarks)) {
       if (!names.includes(name)) continue;
       const paths = files.map((file) => pathsOf(folder, file));
       const missing = files.filter((_, index) => paths[index]?.length === 0);
       if (missing.length > 0) {
         console.log(`\n${name}: skipped. There is no ${missing.join(", ")} in ${folder}.`);
-      } else if (read) {
-        const conversations = read(paths.flat());
-        figures[name] = await measureConversations(context, name, conversations, besides);
-      } else {
-        figures[name] = await measurePrecision(context, paths.flat());
+        continue;
       }
+      const context = { database, memory, unfiltered };
+      measured.set(name, await measureConversations(context, name, read(paths.flat())));
     }
   } finally {
-    await context.close();
+    await unfiltered.close();
+    await memory.close();
   }
-  printResult(figures);
+  printResult(figuresOf(measured));
 }
 
 function pathsOf(folder: string, file: string): string[] {

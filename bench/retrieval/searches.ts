@@ -1,41 +1,13 @@
 import type { Memory, Scope } from "../../src/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import type { Bm25 } from "./bm25.js";
-import type { Found } from "./measures.js";
+import type { Found } from "./measure.js";
+import type { Question } from "./retrieval-data.js";
 
-export type Search = (question: string) => Promise<Found>;
-
-/** What tables call the searches. */
-export const searchTitles = {
-  transcript: "transcript.search, defaults",
-  transcript0: "transcript.search, threshold 0",
-  bm25Names: "turns, BM25 with speakers' names",
-  bm25: "turns, BM25",
-  facts: "query, defaults",
-  facts0: "query, threshold 0",
-  factsBm25: "facts, BM25",
-  recall: "recall: lines that fit, defaults",
-  recall0: "recall: lines that fit, threshold 0",
-  prompt: "promptFor: all lines, defaults",
-} as const;
-
-export type SearchName = keyof typeof searchTitles;
-export const searchNames = Object.keys(searchTitles) as SearchName[];
-
-/** Those that a user has data for. */
-export type Searches = Readonly<Partial<Record<SearchName, Search>>>;
+export type Search = (question: Question) => Promise<Found>;
 
 /** Memory id → ids of what the memory stands for. */
 export type Cited = ReadonlyMap<string, readonly string[]>;
-
-/** The tenth hit is the last one that is measured. */
-const topK = 10;
-
-/** Messages whose threads are ranked. */
-const messagesOfThreads = 50;
-
-/** A thread without messages, as each new conversation. */
-const threadId = "a new thread";
 
 export interface Line {
   readonly text: string;
@@ -47,63 +19,75 @@ const foundOf = (lines: readonly Line[]): Found => ({
   tokens: lines.reduce((sum, { text }) => sum + estimateTokens(`- ${text}`), 0),
 });
 
-/** A thread ranks where its best message does. */
-const threadsOf = (lines: readonly Line[]): Line[] =>
-  lines.filter(({ ids: [id] }, place) => lines.findIndex(({ ids }) => ids[0] === id) === place);
+/** Several hits of one session count where the first does. */
+const foundTurns = (lines: readonly Line[]): Found =>
+  foundOf(
+    lines.filter(({ ids: [id] }, place) => lines.findIndex(({ ids }) => ids[0] === id) === place),
+  );
 
-export function searchTranscript(
-  memory: Memory,
-  scope: Scope,
-  ranksThreads: boolean,
-  threshold?: number,
-): Search {
-  return async (query) => {
-    const most = ranksThreads ? messagesOfThreads : topK;
-    const hits = await memory.transcript.search({ scope, query, topK: most, threshold });
-    const lines = hits.map((hit) => ({
-      text: hit.text,
-      ids: [ranksThreads ? hit.threadId : hit.messageId],
-    }));
-    return foundOf(ranksThreads ? threadsOf(lines) : lines);
-  };
+interface TranscriptSearch {
+  readonly memory: Memory;
+  readonly scope: Scope;
+  readonly topK: number;
+  readonly ranksSessions: boolean;
 }
 
-/** The lines of `index` stand for threads, or for messages or facts. */
-export function searchPlainly(index: Bm25<Line>, ranksThreads = false): Search {
-  return async (question) => {
-    const lines = await index.search(question, ranksThreads ? messagesOfThreads : topK);
-    return foundOf(ranksThreads ? threadsOf(lines) : lines);
+export const searchTranscript =
+  ({ memory, scope, topK, ranksSessions }: TranscriptSearch, threshold?: number): Search =>
+  async ({ question: query }) => {
+    const hits = await memory.transcript.search({ scope, query, topK, threshold });
+    return foundTurns(
+      hits.map((hit) => ({ text: hit.text, ids: [ranksSessions ? hit.threadId : hit.messageId] })),
+    );
   };
+
+export const searchTurnsPlainly =
+  (index: Bm25<Line>, topK: number): Search =>
+  async ({ question }) =>
+    foundTurns(await index.search(question, topK));
+
+export const searchFactsPlainly =
+  (index: Bm25<Line>, topK: number): Search =>
+  async ({ question }) =>
+    foundOf(await index.search(question, topK));
+
+interface FactSearch {
+  readonly memory: Memory;
+  readonly scope: Scope;
+  readonly topK: number;
+  readonly cited: Cited;
 }
 
-export function searchFacts(
-  memory: Memory,
-  scope: Scope,
-  cited: Cited,
-  threshold?: number,
-): Search {
-  return async (query) => {
-    const hits = await memory.query({ scope, query, topK, threshold });
-    return foundOf(hits.map((hit) => lineOf(hit.memory, cited)));
+export const searchFacts =
+  ({ memory, scope, topK, cited }: FactSearch, threshold?: number): Search =>
+  async ({ question: query, filters = [{}] }) => {
+    const lines: Line[] = [];
+    for (const filter of filters) {
+      const hits = await memory.query({ scope, query, topK, threshold, filters: filter });
+      lines.push(...hits.map((hit) => lineOf(hit.memory, cited)));
+    }
+    return foundOf(lines);
   };
-}
 
-export function recallFitting(memory: Memory, scope: Scope, cited: Cited): Search {
-  return async (query) => {
+/** A thread without messages, as each new conversation. */
+const threadId = "a new thread";
+
+export const recallFitting =
+  ({ scope, cited }: FactSearch, memory: Memory): Search =>
+  async ({ question: query }) => {
     const { memories } = await memory.recall({ scope, threadId, query });
     if (memories.timedOut) throw new Error(`The recall of "${query}" was stopped.`);
     return foundOf(memories.relevant.map((hit) => lineOf(hit.memory, cited)));
   };
-}
 
 /** All memories of the prompt, whatever they are shown for; tokens with its headings. */
-export function promptLines(memory: Memory, scope: Scope, cited: Cited): Search {
-  return async (query) => {
+export const promptLines =
+  ({ memory, scope, cited }: FactSearch): Search =>
+  async ({ question: query }) => {
     const { text, shown } = await memory.promptFor({ scope, threadId, query });
     const ids = Object.values(shown.parts ?? {}).flat();
     return { hits: ids.map((id) => cited.get(id) ?? []), tokens: estimateTokens(text ?? "") };
   };
-}
 
 const lineOf = ({ id, text }: { id: string; text: string }, cited: Cited): Line => ({
   text,
