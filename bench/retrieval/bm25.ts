@@ -51,7 +51,7 @@ export function createBm25<Line extends { readonly text: string }>(
            from "${schema}_bm25".word w join unnest(to_tsvector('english', $2)) using (lexeme) where w.index = $1
          ) w
          group by line
-         order by sum(ln(1 + ($3::float8 - lines + 0.5) / (lines + 0.5)) * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / $4::float8))) desc, line
+         order by round(sum(ln(1 + ($3::float8 - lines + 0.5) / (lines + 0.5)) * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / $4::float8)))::numeric, 9) desc, line
          limit $5`,
         [name, segmented(question), all.length, words / Math.max(1, all.length), most],
       );

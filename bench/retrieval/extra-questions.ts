@@ -1,5 +1,5 @@
 import { aroundQuestions, moreRequests, plainChat, requests } from "./other-texts.js";
-import type { Question, RetrievalConversation } from "./retrieval-data.js";
+import { type Question, type RetrievalConversation, total } from "./retrieval-data.js";
 
 /** Every third question is asked with noise. */
 const every = 3;
@@ -15,28 +15,31 @@ export const noiseTypes = {
 
 /** Adds some of the questions as people write them. */
 export function withNoise(conversation: RetrievalConversation): RetrievalConversation {
-  const speakers = conversation.turns.map(({ speaker }) => speaker.toLowerCase());
-  const names = new Set(speakers.flatMap((speaker) => speaker.split(" ")));
-  const noisy = conversation.questions
-    .filter(({ isApart }) => !isApart)
+  const names = speakersOf(conversation).flatMap((name) => name.toLowerCase().split(" "));
+  const noisy = totalledOf(conversation)
     .filter((_, index) => index % every === 0)
     .flatMap((each, place) => {
       const { question } = each;
-      const unmarked = question.replace(/\?\s*$/, ".");
-      return [
-        { ...each, type: noiseTypes.none },
-        { ...each, type: noiseTypes.chitChat, question: surround(question, plainChat, place) },
-        {
-          ...each,
-          type: noiseTypes.chitChatThatAsks,
-          question: surround(question, aroundQuestions, place),
-        },
-        { ...each, type: noiseTypes.withoutMark, question: surround(unmarked, plainChat, place) },
-        { ...each, type: noiseTypes.slip, question: swapLetters(question, names, place) },
-      ].map((changed) => ({ ...changed, isApart: true }));
+      const changed = {
+        [noiseTypes.none]: question,
+        [noiseTypes.chitChat]: surround(question, plainChat, place),
+        [noiseTypes.chitChatThatAsks]: surround(question, aroundQuestions, place),
+        [noiseTypes.withoutMark]: surround(question.replace(/\?\s*$/, "."), plainChat, place),
+        [noiseTypes.slip]: swapLetters(question, names, place),
+      };
+      return Object.entries(changed).map(([type, text]) => {
+        return { ...each, types: [type], question: text };
+      });
     });
   return { ...conversation, questions: [...conversation.questions, ...noisy] };
 }
+
+const totalledOf = ({ questions }: RetrievalConversation) =>
+  questions.filter(({ types }) => types.includes(total));
+
+const speakersOf = ({ turns }: RetrievalConversation) => [
+  ...new Set(turns.map(({ speaker }) => speaker)),
+];
 
 function surround(
   question: string,
@@ -56,7 +59,7 @@ const functionWords =
  * Swaps two letters, neither the first nor the last, of one word that the question is about. The few
  * questions without such a word stay as they are.
  */
-function swapLetters(question: string, names: ReadonlySet<string>, place: number): string {
+function swapLetters(question: string, names: readonly string[], place: number): string {
   const kept = new Set([...names, ...functionWords.split(" ")]);
   const swapped = [...question.matchAll(/\b[A-Za-z]{5,}\b/g)].flatMap(({ 0: word, index }) => {
     const misspelt = word.replace(/(?<=.)(.)(?!\1)(.)(?=.)/, "$2$1");
@@ -83,39 +86,28 @@ export function withSilences(
   all: readonly RetrievalConversation[],
 ): RetrievalConversation {
   const other = all[(index + 2) % all.length] ?? conversation;
+  const strangers = evenly(totalledOf(other)).map(({ question }) => question);
   const names = speakersOf(conversation);
-  const strangers = other === conversation ? [] : someQuestions(other);
   const withOwnNames = strangers.map((question) =>
     speakersOf(other).reduce(
       (text, stranger, at) => text.replaceAll(stranger, names[at] ?? stranger),
       question,
     ),
   );
-  const ofType = (type: string, texts: readonly string[]): Question[] =>
-    texts.map((question) => ({ question, type, isApart: true, evidence: [] }));
-  return {
-    ...conversation,
-    questions: [
-      ...conversation.questions,
-      ...ofType(silenceTypes.strangers, strangers),
-      ...ofType(
-        silenceTypes.ownNames,
-        withOwnNames.filter((text, place) => text !== strangers[place]),
-      ),
-      ...ofType(silenceTypes.requests, requests),
-      ...ofType(silenceTypes.moreRequests, moreRequests),
-    ],
+  const asked = {
+    [silenceTypes.strangers]: strangers,
+    [silenceTypes.ownNames]: withOwnNames.filter((text) => !strangers.includes(text)),
+    [silenceTypes.requests]: requests,
+    [silenceTypes.moreRequests]: moreRequests,
   };
+  const questions = Object.entries(asked).flatMap(([type, texts]) =>
+    texts.map((question): Question => ({ question, types: [type], evidence: [] })),
+  );
+  return { ...conversation, questions: [...conversation.questions, ...questions] };
 }
 
-const speakersOf = ({ turns }: RetrievalConversation) => [
-  ...new Set(turns.map(({ speaker }) => speaker)),
-];
-
-/** Questions from all parts of a conversation. */
-function someQuestions({ questions }: RetrievalConversation): string[] {
-  const totalled = questions.filter(({ isApart }) => !isApart);
-  return Array.from({ length: strangersEach }, (_, place) => {
-    return totalled[Math.floor((place * totalled.length) / strangersEach)]?.question ?? "";
-  });
-}
+/** Some, from all parts of a conversation. */
+const evenly = (questions: readonly Question[]) =>
+  Array.from({ length: strangersEach }, (_, place) => {
+    return questions[Math.floor((place * questions.length) / strangersEach)] ?? [];
+  }).flat();

@@ -1,56 +1,49 @@
-import { type MeasuresByType, total } from "./conversations.js";
+import type { MeasuresByType } from "./conversations.js";
 import { noiseTypes, silenceTypes } from "./extra-questions.js";
 import type { Measures } from "./measure.js";
+import { total } from "./retrieval-data.js";
 
-/** The figures that say most, for programs; null where a benchmark was not run. */
-export function figuresOf(measured: ReadonlyMap<string, MeasuresByType>): object {
-  const figure = (name: string, type: string, search: string, column: keyof Measures) =>
-    measured.get(name)?.get(type)?.get(search)?.[column] ?? Number.NaN;
-  const r10 = (name: string, type: string, search: string) => figure(name, type, search, "R@10");
-  const totals = (name: string, search: string) => ({
-    r5: figure(name, total, search, "R@5"),
-    r10: r10(name, total, search),
-  });
-  const cost = (name: string, noise: keyof typeof noiseTypes, search: string) =>
-    r10(name, noiseTypes.none, search) - r10(name, noiseTypes[noise], search);
-  const silence = (type: string) => ({
-    silent: figure("LoCoMo", type, "recall, lines that fit", "silent %"),
-    lines: figure("LoCoMo", type, "recall, lines that fit", "lines"),
-  });
-  const freshness = (type: string) => ({
-    found: r10("FactConsolidation", type, "query"),
-    newestFirst: figure("FactConsolidation", type, "query", "newest first %"),
-  });
-  const precision = (form: string) => ({
-    active: figure("PrecisionMemBench", `${form}, active`, "query", "exact %"),
-    recall: figure("PrecisionMemBench", `${form}, active`, "query", "R of all"),
-    precision: figure("PrecisionMemBench", form, "query", "precision %"),
-  });
-  const people = ["LoCoMo", "REALTALK", "BEAM"];
-  const ofPeople = (value: (name: string) => unknown) =>
-    Object.fromEntries(people.map((name) => [name, value(name)]));
-  return {
-    transcript: ofPeople((name) => r10(name, total, "transcript.search")),
-    facts: r10("LoCoMo", total, "query"),
-    recall: r10("LoCoMo", total, "recall, lines that fit"),
-    realMem: totals("RealMem", "transcript.search"),
-    realMemBm25: totals("RealMem", "turns, BM25"),
-    memDaily: totals("MemDaily", "transcript.search"),
-    memDailyBm25: totals("MemDaily", "turns, BM25"),
-    madialChinese: r10("MADial", "Chinese, whole dialogue", "query"),
-    chitChatCost: ofPeople((name) => cost(name, "chitChat", "transcript.search")),
-    chitChatThatAsksCost: ofPeople((name) => cost(name, "chitChatThatAsks", "transcript.search")),
-    slipCost: ofPeople((name) => cost(name, "slip", "transcript.search")),
-    slipCostFacts: cost("LoCoMo", "slip", "query"),
-    strangers: silence(silenceTypes.strangers),
-    requests: silence(silenceTypes.requests),
-    moreRequests: silence(silenceTypes.moreRequests),
-    precisionNative: precision("native"),
-    precisionPlain: precision("plain"),
-    ...Object.fromEntries(
-      [...(measured.get("FactConsolidation")?.keys() ?? [])]
-        .filter((type) => type !== total)
-        .map((type) => [type, freshness(type)]),
-    ),
-  };
+const transcript = "transcript.search";
+const bm25 = "turns, BM25";
+const recall = "recall, lines that fit";
+
+type Place = readonly [file: string, type: string, search: string, column: keyof Measures];
+
+/** The figures that say most, by their names in the line of JSON. */
+const places: Readonly<Record<string, Place>> = {
+  locomoTranscriptR10: ["locomo.json", total, transcript, "R@10"],
+  realtalkTranscriptR10: ["realtalk.json", total, transcript, "R@10"],
+  beamTranscriptR10: ["beam.json", total, transcript, "R@10"],
+  locomoFactsR10: ["locomo.json", total, "query", "R@10"],
+  locomoRecallR8: ["locomo.json", total, recall, "R of all"],
+  realMemR5: ["realmem", total, transcript, "R@5"],
+  realMemBm25R5: ["realmem", total, bm25, "R@5"],
+  realMemR10: ["realmem", total, transcript, "R@10"],
+  realMemBm25R10: ["realmem", total, bm25, "R@10"],
+  memDailyR5: ["memdaily", total, transcript, "R@5"],
+  memDailyBm25R5: ["memdaily", total, bm25, "R@5"],
+  memDailyR10: ["memdaily", total, transcript, "R@10"],
+  madialChineseDialogueR10: ["madial", "zh, whole dialogue", "query", "R@10"],
+  strangersSilent: ["locomo.json", silenceTypes.strangers, recall, "silent %"],
+  strangersLines: ["locomo.json", silenceTypes.strangers, recall, "lines"],
+  requestsSilent: ["locomo.json", silenceTypes.requests, recall, "silent %"],
+  moreRequestsSilent: ["locomo.json", silenceTypes.moreRequests, recall, "silent %"],
+  precisionActive: ["precisionmembench", "native, active", "query", "exact %"],
+  precisionRecall: ["precisionmembench", "native, active", "query", "R of all"],
+  precisionFitting: ["precisionmembench", "native", "query", "fitting %"],
+  precisionActivePlain: ["precisionmembench", "plain, active", "query", "exact %"],
+  asWritten: ["locomo.json", noiseTypes.none, transcript, "R@10"],
+  inChitChat: ["locomo.json", noiseTypes.chitChat, transcript, "R@10"],
+  inChitChatThatAsks: ["locomo.json", noiseTypes.chitChatThatAsks, transcript, "R@10"],
+  withSlip: ["locomo.json", noiseTypes.slip, transcript, "R@10"],
+};
+
+/** The figures of the benchmarks that were run. */
+export function figuresOf(measured: Readonly<Record<string, MeasuresByType>>): object {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, [file, type, search, column]]) => [
+      name,
+      measured[file]?.[type]?.[search]?.[column],
+    ]),
+  );
 }

@@ -1,4 +1,4 @@
-import { type Question, type RetrievalConversation, readJson } from "./retrieval-data.js";
+import { type Question, type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 interface FactSet {
   /** A numbered fact a line; later ones contradict earlier ones. */
@@ -12,7 +12,7 @@ interface FactSet {
 const sizes = ["6k", "32k"];
 
 /** FactConsolidation of MemoryAgentBench, each part as statements and as slots. */
-export function readFactConsolidation([file = ""]: readonly string[]): RetrievalConversation[] {
+export function readFactConsolidation(file: string): RetrievalConversation[] {
   const sets = readJson(file) as FactSet[];
   return sizes.flatMap((size) => {
     const set = sets.find(({ metadata }) => metadata.qa_pair_ids[0]?.includes(`sh_${size}_`));
@@ -61,7 +61,7 @@ function questionsOf(
       .slice(0, facts.lastIndexOf(latest.fact))
       .filter(({ fact, subject }) => fact !== latest.fact && subject === latest.subject)
       .map(({ fact }) => fact);
-    return { question, type, evidence: [latest.fact], outdated };
+    return { question, types: [total, type], evidence: [latest.fact], outdated };
   });
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Question, RetrievalConversation } from "./retrieval-data.js";
+import { join } from "node:path";
+import { type Question, type RetrievalConversation, total } from "./retrieval-data.js";
 
 /** By id. Only the Chinese ones have a user. */
 type Memories = Readonly<
@@ -20,18 +21,16 @@ const userIds = [1, 2];
 /**
  * MADial-Bench: which memories should an assistant recall now? Each dialogue is asked with the
  * user's last words, with all of the user's words, and whole.
- *
- * @param files English memories and dialogues, then the Chinese ones
  */
-export function readMadial(files: readonly string[]): RetrievalConversation[] {
-  const [english = "", englishDialogues = "", chinese = "", chineseDialogues = ""] = files;
-  const owners = readMemories(chinese);
-  return [
-    { language: "English", memories: readMemories(english), dialogues: englishDialogues },
-    { language: "Chinese", memories: owners, dialogues: chineseDialogues },
-  ].flatMap(({ language, memories, dialogues }) =>
-    userIds.map((user) => {
-      const own = Object.entries(memories).filter(([id]) => owners[id]?.["user-id"] === user);
+export function readMadial(folder: string): RetrievalConversation[] {
+  const memoriesOf = (language: string): Memories =>
+    Object.assign({}, ...linesOf(join(folder, `MADial-Bench-${language}-memory.json`)));
+  const owners = memoriesOf("zh");
+  return ["en", "zh"].flatMap((language) => {
+    const memories = Object.entries(memoriesOf(language));
+    const dialogues = linesOf(join(folder, `MADial-Bench-${language}-dialogue.json`)) as Dialogue[];
+    return userIds.map((user) => {
+      const own = memories.filter(([id]) => owners[id]?.["user-id"] === user);
       const ids = new Set(own.map(([id]) => id));
       return {
         id: `${language}-${user}`,
@@ -41,12 +40,12 @@ export function readMadial(files: readonly string[]): RetrievalConversation[] {
           date: `${time}T09:00`,
           evidence: [id],
         })),
-        questions: (linesOf(dialogues) as Dialogue[])
+        questions: dialogues
           .filter((dialogue) => dialogue["user-id"] === user)
           .flatMap((dialogue) => questionsOf(dialogue, ids, language)),
       };
-    }),
-  );
+    });
+  });
 }
 
 /** One object a line. */
@@ -55,8 +54,6 @@ const linesOf = (file: string): unknown[] =>
     .split("\n")
     .filter((line) => line.trim() !== "")
     .map((line) => JSON.parse(line));
-
-const readMemories = (file: string): Memories => Object.assign({}, ...linesOf(file));
 
 function questionsOf(dialogue: Dialogue, ids: ReadonlySet<string>, language: string): Question[] {
   const evidence = dialogue["relevant-id"].map(String).filter((id) => ids.has(id));
@@ -76,6 +73,6 @@ function questionsOf(dialogue: Dialogue, ids: ReadonlySet<string>, language: str
     "whole dialogue": all,
   };
   return Object.entries(asked).map(([part, words]) => {
-    return { question: words.join("\n"), type: `${language}, ${part}`, evidence };
+    return { question: words.join("\n"), types: [total, `${language}, ${part}`], evidence };
   });
 }

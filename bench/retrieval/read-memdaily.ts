@@ -1,5 +1,6 @@
-import { basename } from "node:path";
-import { type RetrievalConversation, readJson } from "./retrieval-data.js";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 type MemDailyFile = readonly {
   readonly tid: number;
@@ -12,10 +13,11 @@ type MemDailyFile = readonly {
 const trajectoriesEach = 50;
 
 /** MemDaily: Chinese messages of one user, and questions whose messages are known. */
-export function readMemDaily(files: readonly string[]): RetrievalConversation[] {
-  return files.flatMap((file) => {
-    const type = basename(file, "_hybrid.json");
-    const trajectories = (readJson(file) as MemDailyFile).slice(0, trajectoriesEach);
+export function readMemDaily(folder: string): RetrievalConversation[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith("_hybrid.json"));
+  return files.toSorted().flatMap((file) => {
+    const type = file.replace("_hybrid.json", "");
+    const trajectories = (readJson(join(folder, file)) as MemDailyFile).slice(0, trajectoriesEach);
     return trajectories.map(({ tid, message_list: said, question_list: asked }) => ({
       id: `${type}-${tid}`,
       turns: said.map(({ mid, message: text, time }) => ({
@@ -30,7 +32,7 @@ export function readMemDaily(files: readonly string[]): RetrievalConversation[] 
         const evidence = [steps].flat();
         const isKnown = evidence.every((step) => said.some(({ mid }) => mid === step));
         if (!isKnown || evidence.length === 0) return [];
-        return { question, type, evidence: evidence.map(String) };
+        return { question, types: [total, type], evidence: evidence.map(String) };
       }),
     }));
   });

@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import {
   type Observation,
   type Question,
   type RetrievalConversation,
   readJson,
+  total,
 } from "./retrieval-data.js";
 
 interface Belief {
@@ -15,6 +17,7 @@ interface Belief {
   readonly why_it_matters: string;
   readonly scope: readonly string[];
   readonly pinned: boolean;
+  readonly created_at: string;
   readonly resolved_at: string | null;
   readonly superseded_by: string | null;
   /** Beliefs that a relation brings along. */
@@ -29,33 +32,32 @@ interface Case {
   readonly expect: { readonly relevantBeliefs?: { readonly shouldOnlyInclude?: string[] } };
 }
 
-/** "native": scopes as metadata, chains of beliefs as slots. "plain": what other systems get. */
-const forms = ["native", "plain"] as const;
-type Form = (typeof forms)[number];
-
 const topK = 20;
 
 /**
- * PrecisionMemBench: are the wanted beliefs found, and no others? Active cases want some. The three
- * cases without a question, or without wanted beliefs, are left out.
+ * PrecisionMemBench: are the wanted beliefs found, and no others? Active cases want some. Natively,
+ * scopes are metadata and chains of beliefs slots; plainly, beliefs are what other systems get.
+ * Cases without a question, or without a list of wanted beliefs, are left out.
  */
-export function readPrecisionMemBench(files: readonly string[]): RetrievalConversation[] {
-  const [beliefs = [], cases = []] = files.map(readJson) as [Belief[]?, Case[]?];
-  const users = [...new Set(beliefs.map((belief) => belief.user_id))];
-  return forms.flatMap((form) =>
-    users.map((user) => {
-      const own = beliefs.filter((belief) => belief.user_id === user);
-      return {
-        id: `${form} ${user}`,
-        turns: [],
-        observations: form === "plain" ? own.map(plainly) : natively(own),
-        questions: cases
-          .filter(({ userId = "test-user" }) => userId === user)
-          .flatMap((asked) => questionsOf(asked, own, form)),
-        topK,
-      };
-    }),
+export function readPrecisionMemBench(folder: string): RetrievalConversation[] {
+  const all = readJson(join(folder, "beliefs.seed.json")) as Belief[];
+  const beliefs = all.filter((belief) => belief.user_id === "test-user");
+  const cases = (readJson(join(folder, "retrieval.cases.json")) as Case[]).filter(
+    ({ userId, query }) => userId === undefined && query.trim() !== "",
   );
+  const asked = cases.flatMap((each) => questionOf(each, beliefs));
+  const ofForm = (form: string, questions: readonly Question[]) =>
+    questions.map((question) => {
+      const active = `${form}, ${question.evidence.length > 0 ? "active" : "nothing wanted"}`;
+      return { ...question, types: [total, form, active] };
+    });
+  const native = asked.map(({ scopes, ...question }) => {
+    return { ...question, filters: scopes.map((scope) => ({ metadata: { scope } })) };
+  });
+  return [
+    { id: "native", observations: natively(beliefs), questions: ofForm("native", native) },
+    { id: "plain", observations: beliefs.map(plainly), questions: ofForm("plain", asked) },
+  ].map((user) => ({ ...user, turns: [], topK }));
 }
 
 const isOpen = ({ type, resolved_at: resolvedAt }: Belief) =>
@@ -64,7 +66,7 @@ const isOpen = ({ type, resolved_at: resolvedAt }: Belief) =>
 /** A belief as one sentence, so that it stays one memory. */
 const observationOf = (belief: Belief, text: string): Observation => ({
   text: text.replace(/([.!?])\s+(?=\S)/g, "; "),
-  date: "2026-10-01T09:00",
+  date: belief.created_at.slice(0, 16),
   evidence: [belief._id, ...(belief.participants ?? [])],
 });
 
@@ -72,54 +74,40 @@ const mostPlainCharacters = 400;
 
 function plainly(belief: Belief): Observation {
   const { canonical_name: name, aliases, content, why_it_matters: why } = belief;
-  return observationOf(
-    belief,
-    [name, ...aliases, content, why].join(" ").slice(0, mostPlainCharacters),
-  );
+  const text = [name, ...aliases, content, why].join(" ");
+  return observationOf(belief, text.slice(0, mostPlainCharacters));
 }
 
-/** Open questions are another list of the benchmark. Superseded beliefs come first. */
+/** Open questions are another list of the benchmark. */
 function natively(beliefs: readonly Belief[]): Observation[] {
-  const chainOf = (belief: Belief): Belief[] => {
-    const later = beliefs.find(({ _id }) => _id === belief.superseded_by);
-    return [belief, ...(later ? chainOf(later) : [])];
+  const keyOf = ({ canonical_name: name, superseded_by: laterId }: Belief): string => {
+    const later = beliefs.find(({ _id }) => _id === laterId);
+    return later ? keyOf(later) : name;
   };
   return beliefs
     .filter((belief) => !isOpen(belief))
-    .toSorted((first, second) => chainOf(second).length - chainOf(first).length)
     .map((belief) => {
       const { canonical_name: name, aliases, content: value, scope } = belief;
-      const key = chainOf(belief).at(-1)?.canonical_name;
       const metadata = { scope: scope[0] ?? "" };
       return {
         ...observationOf(belief, `${[name.replaceAll("_", " "), ...aliases].join(", ")}: ${value}`),
-        draft: { category: "knowledge", key, value, metadata },
+        draft: { category: "knowledge", key: keyOf(belief), value, metadata },
       };
     });
 }
 
 /** Pinned beliefs are always shown, and are not to be found. */
-function questionsOf(
+function questionOf(
   { query: question, scope: scopes, budget, expect }: Case,
   beliefs: readonly Belief[],
-  form: Form,
-): Question[] {
+) {
+  const pinned = beliefs
+    .filter((belief) => belief.pinned && !isOpen(belief) && belief.superseded_by === null)
+    .filter(({ scope }) => scope.some((each) => scopes.includes(each)));
+  const found = {
+    without: pinned.map(({ _id }) => _id),
+    most: Math.max(0, (budget?.maxBeliefs ?? topK) - pinned.length),
+  };
   const evidence = expect.relevantBeliefs?.shouldOnlyInclude;
-  if (evidence === undefined || question.trim() === "") return [];
-  const inScope = beliefs.filter(({ scope }) => scope.some((each) => scopes.includes(each)));
-  const pinned = inScope.filter(
-    (belief) => belief.pinned && !isOpen(belief) && belief.superseded_by === null,
-  );
-  return [
-    {
-      question,
-      type: `${form}, ${evidence.length > 0 ? "active" : "nothing wanted"}`,
-      evidence,
-      ...(form === "native" && { filters: scopes.map((scope) => ({ metadata: { scope } })) }),
-      found: {
-        without: new Set(pinned.map(({ _id }) => _id)),
-        most: Math.max(0, (budget?.maxBeliefs ?? topK) - pinned.length),
-      },
-    },
-  ];
+  return evidence ? [{ question, scopes, evidence, types: [], found }] : [];
 }

@@ -1,5 +1,6 @@
-import { basename } from "node:path";
-import { type RetrievalConversation, readJson } from "./retrieval-data.js";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 interface RealMemFile {
   readonly dialogues: readonly {
@@ -19,10 +20,11 @@ interface RealMemFile {
 const topK = 50;
 
 /** RealMem: which earlier sessions hold what a user's message needs? A file for each user. */
-export function readRealMem(files: readonly string[]): RetrievalConversation[] {
-  return files.map((file) => {
-    const { dialogues } = readJson(file) as RealMemFile;
-    const id = basename(file).replace(/_dialogues.*/, "");
+export function readRealMem(folder: string): RetrievalConversation[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith("_dialogues_256k.json"));
+  return files.toSorted().map((file) => {
+    const { dialogues } = readJson(join(folder, file)) as RealMemFile;
+    const id = file.replace("_dialogues_256k.json", "");
     const turns = dialogues.flatMap(
       ({ session_uuid: session, current_time, dialogue_turns: said }) =>
         said.map(({ speaker, content: text }, seq) => ({
@@ -38,7 +40,9 @@ export function readRealMem(files: readonly string[]): RetrievalConversation[] {
       return said.flatMap(({ is_query, content: question, memory_session_uuids }, seq) => {
         const gold = memory_session_uuids ?? said[seq + 1]?.memory_session_uuids ?? [];
         const evidence = [...new Set(gold)].filter((session) => earlier.has(session));
-        return is_query && evidence.length > 0 ? { question, type: id, evidence, before } : [];
+        return is_query && evidence.length > 0
+          ? { question, types: [total, id], evidence, before }
+          : [];
       });
     });
     return { id, turns, observations: [], questions, topK, ranksSessions: true };

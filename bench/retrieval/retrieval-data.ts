@@ -27,9 +27,8 @@ export interface Observation {
 
 export interface Question {
   readonly question: string;
-  readonly type: string;
-  /** It does not count in the totals. */
-  readonly isApart?: boolean;
+  /** Groups in which it counts. */
+  readonly types: readonly string[];
   /** Ids of what answers it. */
   readonly evidence: readonly string[];
   /** Ids of what answered it before, and contradicts the evidence. */
@@ -39,8 +38,11 @@ export interface Question {
   /** Memories are searched with each, and all hits count. @default with none */
   readonly filters?: readonly MemoryFilter[];
   /** Ids that do not count as found, and how many others do. */
-  readonly found?: { readonly without: ReadonlySet<string>; readonly most: number };
+  readonly found?: { readonly without: readonly string[]; readonly most: number };
 }
+
+/** The type of questions that count in the totals. */
+export const total = "all questions";
 
 /** What one user said, what was learned from it, and questions whose evidence is known. */
 export interface RetrievalConversation {
@@ -58,32 +60,28 @@ export interface RetrievalConversation {
 interface ConversationsFile {
   readonly categories?: Readonly<Record<string, string>>;
   readonly conversations: readonly (Omit<RetrievalConversation, "questions"> & {
-    readonly questions: readonly (Omit<Question, "type"> & { id: string; category: number })[];
+    readonly questions: readonly (Question & { readonly id: string; readonly category: number })[];
   })[];
 }
 
-/** The category of questions that name the wrong speaker. */
+/** The category of questions that name the wrong speaker: they do not count in the totals. */
 const adversarial = 5;
 
 /** Questions without evidence are left out. */
-export function readConversations([file = ""]: readonly string[]): RetrievalConversation[] {
+export function readConversations(file: string): RetrievalConversation[] {
   const { categories, conversations } = readJson(file) as ConversationsFile;
-  return conversations.map((conversation) => ({
-    ...conversation,
+  return conversations.map(({ id: conversationId, turns, observations, questions }) => ({
+    id: conversationId,
     // Threads of one name would be one thread.
-    turns: conversation.turns.map((turn) => ({
-      ...turn,
-      session: `${conversation.id}/${turn.session}`,
-    })),
-    questions: conversation.questions
+    turns: turns.map((turn) => ({ ...turn, session: `${conversationId}/${turn.session}` })),
+    observations,
+    questions: questions
       .filter(({ evidence }) => evidence.length > 0)
-      .map(({ id, category, question, evidence }) => ({
-        question,
-        evidence,
+      .map(({ id, category, ...question }) => {
         // BEAM's ids name it: "3/temporal_reasoning0".
-        type: /[a-z]+_[a-z_]+(?=\d+$)/.exec(id)?.[0] ?? categories?.[category] ?? "others",
-        isApart: category === adversarial,
-      })),
+        const type = /[a-z]+_[a-z_]+(?=\d+$)/.exec(id)?.[0] ?? categories?.[category] ?? "others";
+        return { ...question, types: category === adversarial ? [type] : [total, type] };
+      }),
   }));
 }
 

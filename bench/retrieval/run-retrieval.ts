@@ -1,6 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { Memory } from "../../src/index.js";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { BenchDatabase } from "../bench-database.js";
 import { openBenchMemory } from "../bench-memory.js";
 import { printResult } from "../report.js";
@@ -15,55 +14,21 @@ import { readPrecisionMemBench } from "./read-precision-mem-bench.js";
 import { readRealMem } from "./read-realmem.js";
 import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 
-/** The product that is measured. */
-export interface RetrievalContext {
-  readonly database: BenchDatabase;
-  /** With the defaults of retrieval. */
-  readonly memory: Memory;
-  /** The same data; its recalls have threshold 0. */
-  readonly unfiltered: Memory;
-}
+const readWithNoise = (file: string) => readConversations(file).map(withNoise);
 
-interface Benchmark {
-  /** Below the user's folder. "*" stands for the beginning of several names. */
-  readonly files: readonly string[];
-  readonly read: (paths: readonly string[]) => RetrievalConversation[];
-}
-
-const withNoisyQuestions: Benchmark["read"] = (paths) => readConversations(paths).map(withNoise);
-
-const benchmarks: Readonly<Record<string, Benchmark>> = {
-  LoCoMo: {
-    files: ["locomo.json"],
-    read: (paths) => withNoisyQuestions(paths).map(withSilences),
-  },
-  REALTALK: { files: ["realtalk.json"], read: withNoisyQuestions },
-  BEAM: { files: ["beam.json"], read: withNoisyQuestions },
-  RealMem: { files: ["realmem/*_dialogues_256k.json"], read: readRealMem },
-  MemDaily: { files: ["memdaily/*_hybrid.json"], read: readMemDaily },
-  MADial: {
-    files: [
-      "madial/MADial-Bench-en-memory.json",
-      "madial/MADial-Bench-en-dialogue.json",
-      "madial/MADial-Bench-zh-memory.json",
-      "madial/MADial-Bench-zh-dialogue.json",
-    ],
-    read: readMadial,
-  },
-  FactConsolidation: {
-    files: ["factconsolidation/Conflict_Resolution.json"],
-    read: readFactConsolidation,
-  },
-  PrecisionMemBench: {
-    files: ["precisionmembench/beliefs.seed.json", "precisionmembench/retrieval.cases.json"],
-    read: readPrecisionMemBench,
-  },
+/** By the name of a file or folder below the user's folder. */
+const readers: Readonly<Record<string, (path: string) => RetrievalConversation[]>> = {
+  "locomo.json": (file) => readWithNoise(file).map(withSilences),
+  "realtalk.json": readWithNoise,
+  "beam.json": readWithNoise,
+  realmem: readRealMem,
+  memdaily: readMemDaily,
+  madial: readMadial,
+  "factconsolidation.json": readFactConsolidation,
+  precisionmembench: readPrecisionMemBench,
 };
 
-/** The names of the benchmarks, each with its files. */
-export const benchmarkFiles: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(benchmarks).map(([name, { files }]) => [name, files]),
-);
+export const benchmarks: readonly string[] = Object.keys(readers);
 
 /**
  * Runs the benchmarks in `names` on the data in `folder`, through the public API, without any model.
@@ -74,35 +39,25 @@ export async function runRetrieval(
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  const { source, schema } = database;
-  const options = { database: source, schema };
+  const options = { database: database.source, schema: database.schema };
   const memory = await openBenchMemory(options);
   const unfiltered = await openBenchMemory(options, { retrieval: { threshold: 0 } });
-  const measured = new Map<string, MeasuresByType>();
+  const context = { database, memory, unfiltered };
+  const measured: Record<string, MeasuresByType> = {};
   try {
     await createTable(database);
-    for (const [name, { files, read }] of Object.entries(benchmarks)) {
-      if (!names.includes(name)) continue;
-      const paths = files.map((file) => pathsOf(folder, file));
-      const missing = files.filter((_, index) => paths[index]?.length === 0);
-      if (missing.length > 0) {
-        console.log(`\n${name}: skipped. There is no ${missing.join(", ")} in ${folder}.`);
-        continue;
+    for (const name of names) {
+      const path = join(folder, name);
+      if (existsSync(path)) {
+        const conversations = readers[name]?.(path) ?? [];
+        measured[name] = await measureConversations(context, name, conversations);
+      } else {
+        console.log(`\nThere is no ${path}: skipped.`);
       }
-      const context = { database, memory, unfiltered };
-      measured.set(name, await measureConversations(context, name, read(paths.flat())));
     }
   } finally {
     await unfiltered.close();
     await memory.close();
   }
   printResult(figuresOf(measured));
-}
-
-function pathsOf(folder: string, file: string): string[] {
-  const path = join(folder, file);
-  const [, ending] = file.split("*");
-  if (ending === undefined || !existsSync(dirname(path))) return [path].filter(existsSync);
-  const names = readdirSync(dirname(path)).filter((name) => name.endsWith(ending));
-  return names.toSorted().map((name) => join(dirname(path), name));
 }
