@@ -1,11 +1,10 @@
 import { plainText } from "../../src/text/search-text.js";
 import type { BenchDatabase } from "../bench-database.js";
 
-/** Textbook BM25 (k1 1.2, b 0.75) over lines: what a search by words must be better than. */
-export interface Bm25<Line> {
-  add(lines: readonly Line[]): Promise<void>;
-  /** The lines that share a word with `question`, best first. */
-  search(question: string, most: number): Promise<Line[]>;
+interface Line {
+  readonly text: string;
+  /** Of what it stands for. */
+  readonly id: string;
 }
 
 const unsegmented =
@@ -22,15 +21,16 @@ export const createTable = ({ pool, schema }: BenchDatabase) =>
   pool.query(`create schema "${schema}_bm25"; create table "${schema}_bm25".word (
     index text, lexeme text, line integer, frequency integer, length integer, primary key (index, lexeme, line))`);
 
-/** @param name no other index has it. */
-export function createBm25<Line extends { readonly text: string }>(
-  { pool, schema }: BenchDatabase,
-  name: string,
-): Bm25<Line> {
+/**
+ * An index by textbook BM25 (k1 1.2, b 0.75): what a search by words must be better than.
+ *
+ * @param name no other index has it.
+ */
+export function createBm25({ pool, schema }: BenchDatabase, name: string) {
   const all: Line[] = [];
   let words = 0;
   return {
-    async add(lines) {
+    async add(lines: readonly Line[]): Promise<void> {
       const { rows } = await pool.query<{ words: number }>(
         `with added as (
            insert into "${schema}_bm25".word (index, lexeme, line, frequency, length)
@@ -44,7 +44,8 @@ export function createBm25<Line extends { readonly text: string }>(
       words += rows[0]?.words ?? 0;
       all.push(...lines);
     },
-    async search(question, most) {
+    /** The lines that share a word with `question`, best first. */
+    async search(question: string, most: number): Promise<Line[]> {
       const { rows } = await pool.query<{ line: number }>(
         `select line from (
            select w.line, w.frequency, w.length, count(*) over (partition by lexeme) as lines

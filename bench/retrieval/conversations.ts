@@ -1,11 +1,15 @@
+import { vacuumSchema } from "../bench-database.js";
 import { printTable } from "../report.js";
-import { askUser } from "./ask-user.js";
-import { type Answer, type Measures, measure } from "./measure.js";
+import { openFacts } from "./fact-searches.js";
+import { type Answer, measure } from "./measure.js";
+import type { RetrievalContext, Search } from "./retrieval-context.js";
 import type { RetrievalConversation } from "./retrieval-data.js";
-import type { RetrievalContext } from "./searches.js";
+import { openTurns } from "./turn-searches.js";
 
-/** What was measured, by the type of question and the search. */
-export type MeasuresByType = Readonly<Record<string, Readonly<Record<string, Measures>>>>;
+/** What was measured, by the type of question, the search, and the column. */
+export type MeasuresByType = Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>
+>;
 
 /** Loads `conversations`, asks all questions, and prints what was found for each type of them. */
 export async function measureConversations(
@@ -14,26 +18,58 @@ export async function measureConversations(
   conversations: readonly RetrievalConversation[],
 ): Promise<MeasuresByType> {
   const answers: Answer[] = [];
-  for (const conversation of conversations) {
-    const scope = { tenantId: name, userId: conversation.id };
-    answers.push(...(await askUser(context, conversation, scope)));
-  }
-  const sum = (list: "turns" | "observations" | "questions") =>
-    conversations.reduce((all, conversation) => all + conversation[list].length, 0);
-  console.log(
-    `\n${name}: ${conversations.length} users, ${sum("turns")} messages, ` +
-      `${sum("observations")} memories, ${sum("questions")} questions`,
-  );
-  const measures: Record<string, Record<string, Measures>> = {};
-  for (const type of new Set(answers.flatMap(({ question }) => question.types))) {
+  for (const conversation of conversations)
+    answers.push(...(await askUser(context, name, conversation)));
+  const questions = conversations.flatMap((conversation) => conversation.questions);
+  console.log(`\n${name}: ${conversations.length} users, ${questions.length} questions`);
+  const searches = [...new Set(answers.map(({ searched }) => searched))];
+  const types = [...new Set(questions.flatMap((question) => question.types))];
+  const measures = types.map((type) => {
     const ofType = answers.filter(({ question }) => question.types.includes(type));
-    const searches = [...new Set(ofType.map(({ searched }) => searched))];
-    const rows = searches.map((search) => ({
-      searched: search,
-      ...measure(ofType.filter(({ searched }) => searched === search)),
-    }));
-    printTable(`${name}: ${type}`, rows);
-    measures[type] = Object.fromEntries(rows.map((row) => [row.searched, row]));
+    const rows = searches.map((search) => {
+      return [search, measure(ofType.filter(({ searched }) => searched === search))] as const;
+    });
+    printTable(
+      `${name}: ${type}`,
+      rows.map(([searched, columns]) => ({ searched, ...columns })),
+    );
+    return [type, Object.fromEntries(rows)] as const;
+  });
+  return Object.fromEntries(measures);
+}
+
+/** Loads what one user said and what was learned from it, and asks every search every question. */
+async function askUser(
+  context: RetrievalContext,
+  tenantId: string,
+  conversation: RetrievalConversation,
+): Promise<Answer[]> {
+  const scope = { tenantId, userId: conversation.id };
+  const turns = openTurns(context, conversation, scope);
+  const facts = openFacts(context, conversation, scope);
+  const searches = Object.entries<Search>({ ...turns.searches, ...facts.searches });
+  const { questions } = conversation;
+  const answers: Answer[] = [];
+  const ask = async (before?: string) => {
+    for (const question of questions.filter((each) => each.before === before))
+      for (const [searched, search] of searches)
+        answers.push(counted({ searched, question, ...(await search(question)) }));
+  };
+  for (const session of new Set(conversation.turns.map((turn) => turn.session))) {
+    await ask(session);
+    await turns.record(session);
   }
-  return measures;
+  await facts.learn();
+  await vacuumSchema(context.database.pool, context.database.schema);
+  await ask();
+  if (answers.length !== questions.length * searches.length)
+    throw new Error(`${answers.length} answers to ${questions.length} questions.`);
+  return answers;
+}
+
+function counted(answer: Answer): Answer {
+  const { found } = answer.question;
+  if (!found) return answer;
+  const ids = [...new Set(answer.hits.flat())].filter((id) => !found.without.includes(id));
+  return { ...answer, hits: ids.slice(0, found.most).map((id) => [id]) };
 }

@@ -4,28 +4,19 @@ import { type Question, type RetrievalConversation, total } from "./retrieval-da
 /** Every third question is asked with noise. */
 const every = 3;
 
-/** Types of questions that compare the same ones, with noise and without. */
-export const noiseTypes = {
-  none: "as written",
-  chitChat: "in a hundred words of chit-chat",
-  chitChatThatAsks: "in chit-chat with questions",
-  withoutMark: "in chit-chat, without a question mark",
-  slip: "with two letters swapped",
-} as const;
-
 /** Adds some of the questions as people write them. */
 export function withNoise(conversation: RetrievalConversation): RetrievalConversation {
-  const names = speakersOf(conversation).flatMap((name) => name.toLowerCase().split(" "));
   const noisy = totalledOf(conversation)
     .filter((_, index) => index % every === 0)
     .flatMap((each, place) => {
       const { question } = each;
+      const unmarked = question.replace(/\?\s*$/, ".");
       const changed = {
-        [noiseTypes.none]: question,
-        [noiseTypes.chitChat]: surround(question, plainChat, place),
-        [noiseTypes.chitChatThatAsks]: surround(question, aroundQuestions, place),
-        [noiseTypes.withoutMark]: surround(question.replace(/\?\s*$/, "."), plainChat, place),
-        [noiseTypes.slip]: swapLetters(question, names, place),
+        "as written": question,
+        "in chit-chat": surround(question, plainChat, place),
+        "in chit-chat that asks": surround(question, aroundQuestions, place),
+        "in chit-chat, unmarked": surround(unmarked, plainChat, place),
+        "with two letters swapped": swapLetters(question, place),
       };
       return Object.entries(changed).map(([type, text]) => {
         return { ...each, types: [type], question: text };
@@ -56,27 +47,19 @@ const functionWords =
   "under until where which while whose would";
 
 /**
- * Swaps two letters, neither the first nor the last, of one word that the question is about. The few
- * questions without such a word stay as they are.
+ * Swaps two letters, neither the first nor the last, of one word that the question is about and that
+ * is no name. The few questions without such a word stay as they are.
  */
-function swapLetters(question: string, names: readonly string[], place: number): string {
-  const kept = new Set([...names, ...functionWords.split(" ")]);
-  const swapped = [...question.matchAll(/\b[A-Za-z]{5,}\b/g)].flatMap(({ 0: word, index }) => {
+function swapLetters(question: string, place: number): string {
+  const swapped = [...question.matchAll(/\b[a-z]{5,}\b/g)].flatMap(({ 0: word, index }) => {
     const misspelt = word.replace(/(?<=.)(.)(?!\1)(.)(?=.)/, "$2$1");
-    if (kept.has(word.toLowerCase()) || misspelt === word) return [];
+    if (functionWords.includes(word) || misspelt === word) return [];
     return `${question.slice(0, index)}${misspelt}${question.slice(index + word.length)}`;
   });
   return swapped[place % Math.max(1, swapped.length)] ?? question;
 }
 
-/** Types of questions that the user's data do not answer: the best search finds nothing. */
-export const silenceTypes = {
-  strangers: "about strangers",
-  ownNames: "about strangers, by the names of people whom the user knows",
-  requests: "requests to any assistant",
-  moreRequests: "more of them, in four languages",
-} as const;
-
+/** Questions about strangers that each user is asked, from all parts of a conversation. */
 const strangersEach = 24;
 
 /** Adds questions about whom other users know, and requests to any assistant. */
@@ -86,7 +69,9 @@ export function withSilences(
   all: readonly RetrievalConversation[],
 ): RetrievalConversation {
   const other = all[(index + 2) % all.length] ?? conversation;
-  const strangers = evenly(totalledOf(other)).map(({ question }) => question);
+  const known = totalledOf(other);
+  const step = Math.ceil(known.length / strangersEach);
+  const strangers = known.filter((_, place) => place % step === 0).map(({ question }) => question);
   const names = speakersOf(conversation);
   const withOwnNames = strangers.map((question) =>
     speakersOf(other).reduce(
@@ -95,19 +80,13 @@ export function withSilences(
     ),
   );
   const asked = {
-    [silenceTypes.strangers]: strangers,
-    [silenceTypes.ownNames]: withOwnNames.filter((text) => !strangers.includes(text)),
-    [silenceTypes.requests]: requests,
-    [silenceTypes.moreRequests]: moreRequests,
+    "about strangers": strangers,
+    "about strangers by known names": withOwnNames.filter((text) => !strangers.includes(text)),
+    requests: requests,
+    "more requests": moreRequests,
   };
   const questions = Object.entries(asked).flatMap(([type, texts]) =>
     texts.map((question): Question => ({ question, types: [type], evidence: [] })),
   );
   return { ...conversation, questions: [...conversation.questions, ...questions] };
 }
-
-/** Some, from all parts of a conversation. */
-const evenly = (questions: readonly Question[]) =>
-  Array.from({ length: strangersEach }, (_, place) => {
-    return questions[Math.floor((place * questions.length) / strangersEach)] ?? [];
-  }).flat();

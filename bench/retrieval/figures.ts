@@ -1,49 +1,60 @@
 import type { MeasuresByType } from "./conversations.js";
-import { noiseTypes, silenceTypes } from "./extra-questions.js";
-import type { Measures } from "./measure.js";
-import { total } from "./retrieval-data.js";
 
-const transcript = "transcript.search";
-const bm25 = "turns, BM25";
-const recall = "recall, lines that fit";
+/** The figures that say most: benchmark, type of question, search and column of each. */
+const places: Readonly<Record<string, string>> = {
+  locomoTranscriptR10: "locomo.json > all questions > transcript.search > R@10",
+  realtalkTranscriptR10: "realtalk.json > all questions > transcript.search > R@10",
+  beamTranscriptR10: "beam.json > all questions > transcript.search > R@10",
+  locomoFactsR10: "locomo.json > all questions > query > R@10",
+  locomoRecallR8: "locomo.json > all questions > recall, lines that fit > R of all",
+  realMemR5: "realmem > all questions > transcript.search > R@5",
+  realMemBm25R5: "realmem > all questions > turns, BM25 > R@5",
+  realMemR10: "realmem > all questions > transcript.search > R@10",
+  realMemBm25R10: "realmem > all questions > turns, BM25 > R@10",
+  memDailyR5: "memdaily > all questions > transcript.search > R@5",
+  memDailyBm25R5: "memdaily > all questions > turns, BM25 > R@5",
+  memDailyR10: "memdaily > all questions > transcript.search > R@10",
+  memDailyBm25R10: "memdaily > all questions > turns, BM25 > R@10",
+  madialChineseDialogueR10: "madial > zh, whole dialogue > query > R@10",
+  strangersSilent: "locomo.json > about strangers > recall, lines that fit > silent %",
+  strangersLines: "locomo.json > about strangers > recall, lines that fit > lines",
+  requestsSilent: "locomo.json > requests > recall, lines that fit > silent %",
+  moreRequestsSilent: "locomo.json > more requests > recall, lines that fit > silent %",
+  precisionActive: "precisionmembench > native, active > query > exact %",
+  precisionRecall: "precisionmembench > native, active > query > R of all",
+  precisionFitting: "precisionmembench > native > query > fitting %",
+  precisionPlainActive: "precisionmembench > plain, active > query > exact %",
+  precisionPlainRecall: "precisionmembench > plain, active > query > R of all",
+  precisionPlainFitting: "precisionmembench > plain > query > fitting %",
+  facts6kFound: "factconsolidation.json > 6k, statements > query > R@10",
+  facts6kNewestFirst: "factconsolidation.json > 6k, statements > query > newest first %",
+  facts6kSlotsFound: "factconsolidation.json > 6k, slots > query > R@10",
+  facts6kSlotsNewestFirst: "factconsolidation.json > 6k, slots > query > newest first %",
+  facts32kFound: "factconsolidation.json > 32k, statements > query > R@10",
+  facts32kNewestFirst: "factconsolidation.json > 32k, statements > query > newest first %",
+  facts32kSlotsFound: "factconsolidation.json > 32k, slots > query > R@10",
+  facts32kSlotsNewestFirst: "factconsolidation.json > 32k, slots > query > newest first %",
+};
 
-type Place = readonly [file: string, type: string, search: string, column: keyof Measures];
-
-/** The figures that say most, by their names in the line of JSON. */
-const places: Readonly<Record<string, Place>> = {
-  locomoTranscriptR10: ["locomo.json", total, transcript, "R@10"],
-  realtalkTranscriptR10: ["realtalk.json", total, transcript, "R@10"],
-  beamTranscriptR10: ["beam.json", total, transcript, "R@10"],
-  locomoFactsR10: ["locomo.json", total, "query", "R@10"],
-  locomoRecallR8: ["locomo.json", total, recall, "R of all"],
-  realMemR5: ["realmem", total, transcript, "R@5"],
-  realMemBm25R5: ["realmem", total, bm25, "R@5"],
-  realMemR10: ["realmem", total, transcript, "R@10"],
-  realMemBm25R10: ["realmem", total, bm25, "R@10"],
-  memDailyR5: ["memdaily", total, transcript, "R@5"],
-  memDailyBm25R5: ["memdaily", total, bm25, "R@5"],
-  memDailyR10: ["memdaily", total, transcript, "R@10"],
-  madialChineseDialogueR10: ["madial", "zh, whole dialogue", "query", "R@10"],
-  strangersSilent: ["locomo.json", silenceTypes.strangers, recall, "silent %"],
-  strangersLines: ["locomo.json", silenceTypes.strangers, recall, "lines"],
-  requestsSilent: ["locomo.json", silenceTypes.requests, recall, "silent %"],
-  moreRequestsSilent: ["locomo.json", silenceTypes.moreRequests, recall, "silent %"],
-  precisionActive: ["precisionmembench", "native, active", "query", "exact %"],
-  precisionRecall: ["precisionmembench", "native, active", "query", "R of all"],
-  precisionFitting: ["precisionmembench", "native", "query", "fitting %"],
-  precisionActivePlain: ["precisionmembench", "plain, active", "query", "exact %"],
-  asWritten: ["locomo.json", noiseTypes.none, transcript, "R@10"],
-  inChitChat: ["locomo.json", noiseTypes.chitChat, transcript, "R@10"],
-  inChitChatThatAsks: ["locomo.json", noiseTypes.chitChatThatAsks, transcript, "R@10"],
-  withSlip: ["locomo.json", noiseTypes.slip, transcript, "R@10"],
+/** Of LoCoMo, REALTALK and BEAM: what noise costs transcript search, in points of R@10. */
+const costs: Readonly<Record<string, string>> = {
+  chitChatCost: "in chit-chat",
+  chitChatThatAsksCost: "in chit-chat that asks",
+  slipCost: "with two letters swapped",
 };
 
 /** The figures of the benchmarks that were run. */
 export function figuresOf(measured: Readonly<Record<string, MeasuresByType>>): object {
-  return Object.fromEntries(
-    Object.entries(places).map(([name, [file, type, search, column]]) => [
-      name,
-      measured[file]?.[type]?.[search]?.[column],
-    ]),
+  const figureAt = (place: string) => {
+    const [name = "", type = "", search = "", column = ""] = place.split(" > ");
+    return measured[name]?.[type]?.[search]?.[column] ?? Number.NaN;
+  };
+  const figures = Object.entries(places).map(([name, place]) => [name, figureAt(place)] as const);
+  const lost = ["locomo", "realtalk", "beam"].flatMap((name) =>
+    Object.entries(costs).map(([cost, type]) => {
+      const r10 = (asked: string) => figureAt(`${name}.json > ${asked} > transcript.search > R@10`);
+      return [`${name} ${cost}`, r10("as written") - r10(type)] as const;
+    }),
   );
+  return Object.fromEntries([...figures, ...lost].filter(([, figure]) => !Number.isNaN(figure)));
 }

@@ -10,8 +10,6 @@ export interface Answer {
   readonly tokens: number;
 }
 
-export type Measures = ReturnType<typeof measure>;
-
 /** Means over questions, each of which counts the same. Shares are in percent. */
 export function measure(answers: readonly Answer[]) {
   const mean = (value: (answer: Answer) => number) =>

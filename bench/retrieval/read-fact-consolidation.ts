@@ -34,32 +34,27 @@ export function readFactConsolidation(file: string): RetrievalConversation[] {
 
 const firstSaidAt = Date.UTC(2026, 0, 1);
 
-function slotOf(text: string) {
-  const { subject, object } = partsOf(text);
-  return { key: subject.replace(/[^a-z0-9]+/g, "_").slice(-100), value: object };
-}
-
 /** Questions whose answer is the object of a fact. Facts are their own ids. */
 function questionsOf(
   { questions, answers }: FactSet,
   facts: readonly string[],
   type: string,
 ): Question[] {
-  const parsed = facts.map((fact) => ({ fact, ...partsOf(fact) }));
+  const parsed = facts.map((fact) => ({ fact, ...slotOf(fact) }));
   return questions.flatMap((question, index) => {
     const asked = new Set(wordsOf(question));
     const shared = (fact: string) => wordsOf(fact).filter((word) => asked.has(word)).length;
-    const isAnswer = (object: string) =>
-      answers[index]?.some((answer) => object.toLowerCase().includes(answer.toLowerCase()));
+    const isAnswer = (value: string) =>
+      answers[index]?.some((answer) => value.toLowerCase().includes(answer.toLowerCase()));
     // The last one of equal fit.
     const [latest] = parsed
-      .filter(({ object }) => isAnswer(object))
+      .filter(({ value }) => isAnswer(value))
       .toReversed()
       .toSorted((first, second) => shared(second.fact) - shared(first.fact));
     if (!latest) return [];
     const outdated = parsed
       .slice(0, facts.lastIndexOf(latest.fact))
-      .filter(({ fact, subject }) => fact !== latest.fact && subject === latest.subject)
+      .filter(({ fact, key }) => fact !== latest.fact && key === latest.key)
       .map(({ fact }) => fact);
     return { question, types: [total, type], evidence: [latest.fact], outdated };
   });
@@ -73,8 +68,14 @@ const links =
 const lastLinks = "is|was|are|were|in|of|by|to|from|as|with|for|at|on";
 const fact = new RegExp(`^(.*?\\b(?:${links})\\b)(?!.*\\b(?:${lastLinks})\\b)\\s+(.*?)\\.?$`);
 
-/** Two facts contradict each other when they differ only in the object, after the last link. */
-function partsOf(text: string): { readonly subject: string; readonly object: string } {
-  const [, subject = text, object = ""] = fact.exec(text) ?? [];
-  return { subject: subject.toLowerCase(), object };
+/** Two facts contradict each other when they differ only in the value, after the last link. */
+function slotOf(text: string) {
+  const [, subject = text, value = ""] = fact.exec(text) ?? [];
+  return {
+    key: subject
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "_")
+      .slice(-100),
+    value,
+  };
 }

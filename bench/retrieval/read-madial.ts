@@ -20,7 +20,7 @@ const userIds = [1, 2];
 
 /**
  * MADial-Bench: which memories should an assistant recall now? Each dialogue is asked with the
- * user's last words, with all of the user's words, and whole.
+ * user's last words, and whole.
  */
 export function readMadial(folder: string): RetrievalConversation[] {
   const memoriesOf = (language: string): Memories =>
@@ -63,16 +63,18 @@ function questionsOf(dialogue: Dialogue, ids: ReadonlySet<string>, language: str
       /^\s*(?:<\s*(\w+)\s*>\s*[:：]?)?\s*"?(.*?)"?\s*$/s.exec(line) ?? [];
     return words === "" ? [] : { words, isUsers: speaker !== "Assistant" };
   });
-  const all = said.map(({ words }) => words);
-  const usersOwn = said.filter(({ isUsers }) => isUsers).map(({ words }) => words);
-  const users = usersOwn.length > 0 ? usersOwn : all;
-  if (evidence.length === 0 || all.length === 0) return [];
-  const asked = {
-    "last words": users.slice(-1),
-    "user's words": users,
-    "whole dialogue": all,
-  };
-  return Object.entries(asked).map(([part, words]) => {
-    return { question: words.join("\n"), types: [total, `${language}, ${part}`], evidence };
-  });
+  const lastOfUser = said.findLast(({ isUsers }) => isUsers);
+  if (evidence.length === 0 || !lastOfUser) return [];
+  return [
+    {
+      question: lastOfUser.words,
+      types: [total, `${language}, last words`],
+      evidence,
+    },
+    {
+      question: said.map(({ words }) => words).join("\n"),
+      types: [total, `${language}, whole dialogue`],
+      evidence,
+    },
+  ];
 }

@@ -1,11 +1,5 @@
 import { join } from "node:path";
-import {
-  type Observation,
-  type Question,
-  type RetrievalConversation,
-  readJson,
-  total,
-} from "./retrieval-data.js";
+import { type Observation, type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 interface Belief {
   readonly _id: string;
@@ -46,18 +40,21 @@ export function readPrecisionMemBench(folder: string): RetrievalConversation[] {
     ({ userId, query }) => userId === undefined && query.trim() !== "",
   );
   const asked = cases.flatMap((each) => questionOf(each, beliefs));
-  const ofForm = (form: string, questions: readonly Question[]) =>
-    questions.map((question) => {
-      const active = `${form}, ${question.evidence.length > 0 ? "active" : "nothing wanted"}`;
-      return { ...question, types: [total, form, active] };
-    });
-  const native = asked.map(({ scopes, ...question }) => {
-    return { ...question, filters: scopes.map((scope) => ({ metadata: { scope } })) };
-  });
-  return [
-    { id: "native", observations: natively(beliefs), questions: ofForm("native", native) },
-    { id: "plain", observations: beliefs.map(plainly), questions: ofForm("plain", asked) },
-  ].map((user) => ({ ...user, turns: [], topK }));
+  return ["native", "plain"].map((form) => ({
+    id: form,
+    turns: [],
+    observations: form === "native" ? natively(beliefs) : beliefs.map(plainly),
+    questions: asked.map(({ scopes, ...question }) => ({
+      ...question,
+      types: [
+        total,
+        form,
+        `${form}, ${question.evidence.length > 0 ? "active" : "nothing wanted"}`,
+      ],
+      ...(form === "native" && { filters: scopes.map((scope) => ({ metadata: { scope } })) }),
+    })),
+    topK,
+  }));
 }
 
 const isOpen = ({ type, resolved_at: resolvedAt }: Belief) =>
@@ -109,5 +106,5 @@ function questionOf(
     most: Math.max(0, (budget?.maxBeliefs ?? topK) - pinned.length),
   };
   const evidence = expect.relevantBeliefs?.shouldOnlyInclude;
-  return evidence ? [{ question, scopes, evidence, types: [], found }] : [];
+  return evidence ? [{ question, scopes, evidence, found }] : [];
 }

@@ -88,3 +88,6 @@ export function readConversations(file: string): RetrievalConversation[] {
 export function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
+
+/** "2023-05-08T13:56", as UTC. */
+export const utc = (date: string): Date => new Date(`${date}:00Z`);
