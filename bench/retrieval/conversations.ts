@@ -1,9 +1,9 @@
 import { vacuumSchema } from "../bench-database.js";
 import { printTable } from "../report.js";
 import { openFacts } from "./fact-searches.js";
-import { type Answer, measure } from "./measure.js";
+import { type Answer, type Line, measure } from "./measure.js";
 import type { RetrievalContext, Search } from "./retrieval-context.js";
-import type { RetrievalConversation } from "./retrieval-data.js";
+import type { Question, RetrievalConversation } from "./retrieval-data.js";
 import { openTurns } from "./turn-searches.js";
 
 /** What was measured, by the type of question, the search, and the column. */
@@ -53,7 +53,7 @@ async function askUser(
   const ask = async (before?: string) => {
     for (const question of questions.filter((each) => each.before === before))
       for (const [searched, search] of searches)
-        answers.push(counted({ searched, question, ...(await search(question)) }));
+        answers.push({ searched, question, found: counted(question, await search(question)) });
   };
   for (const session of new Set(conversation.turns.map((turn) => turn.session))) {
     await ask(session);
@@ -67,9 +67,10 @@ async function askUser(
   return answers;
 }
 
-function counted(answer: Answer): Answer {
-  const { found } = answer.question;
-  if (!found) return answer;
-  const ids = [...new Set(answer.hits.flat())].filter((id) => !found.without.includes(id));
-  return { ...answer, hits: ids.slice(0, found.most).map((id) => [id]) };
+function counted({ counts }: Question, lines: readonly Line[]): readonly Line[] {
+  if (!counts) return lines;
+  return lines
+    .map(({ text, ids }) => ({ text, ids: ids.filter((id) => !counts.without.includes(id)) }))
+    .filter(({ ids }) => ids.length > 0)
+    .slice(0, counts.most);
 }

@@ -52,7 +52,8 @@ const functionWords =
  */
 function swapLetters(question: string, place: number): string {
   const swapped = [...question.matchAll(/\b[a-z]{5,}\b/g)].flatMap(({ 0: word, index }) => {
-    const misspelt = word.replace(/(?<=.)(.)(?!\1)(.)(?=.)/, "$2$1");
+    const at = 1 + (place % (word.length - 3));
+    const misspelt = `${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`;
     if (functionWords.includes(word) || misspelt === word) return [];
     return `${question.slice(0, index)}${misspelt}${question.slice(index + word.length)}`;
   });

@@ -1,7 +1,8 @@
+import type { BlockPart } from "../../src/conversation/shown-turns.js";
 import type { Memory, Scope } from "../../src/index.js";
-import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { memoryParts, partOf } from "../../src/turns/recalled.js";
 import { createBm25 } from "./bm25.js";
-import { foundOf, type RetrievalContext, type Search } from "./retrieval-context.js";
+import type { RetrievalContext, Search } from "./retrieval-context.js";
 import { type Observation, type RetrievalConversation, type Turn, utc } from "./retrieval-data.js";
 
 /** A thread without messages, as each new conversation. */
@@ -19,39 +20,28 @@ export function openFacts(
   /** Memory id → ids of what the memory stands for. */
   const cited = new Map<string, readonly string[]>();
   const idsOf = (id: string) => cited.get(id) ?? [];
-  const found = (hits: readonly { readonly memory: { id: string; text: string } }[]) =>
-    foundOf(hits.map((hit) => ({ text: hit.memory.text, ids: idsOf(hit.memory.id) })));
+  const lineOf = ({ id, text }: { id: string; text: string }) => ({ text, ids: idsOf(id) });
   const query =
     (threshold?: number): Search =>
     async ({ question, filters = [{}] }) => {
       const request = { scope, query: question, topK, threshold };
       const hits = filters.map((each) => memory.query({ ...request, filters: each }));
-      return found((await Promise.all(hits)).flat());
+      return (await Promise.all(hits)).flat().map((hit) => lineOf(hit.memory));
     };
   const recall =
-    (asked: Memory): Search =>
+    (asked: Memory, parts: readonly BlockPart[]): Search =>
     async ({ question }) => {
       const { memories } = await asked.recall({ scope, threadId, query: question });
       if (memories.timedOut) throw new Error(`The recall of "${question}" was stopped.`);
-      return found(memories.relevant);
+      return parts.flatMap((part) => partOf(memories, part)).map(lineOf);
     };
   const searches: Record<string, Search> = {
     query: query(),
     "query, threshold 0": query(0),
-    "facts, BM25": async ({ question }) => {
-      const lines = await facts.search(question, topK);
-      return foundOf(lines.map(({ text, id }) => ({ text, ids: idsOf(id) })));
-    },
-    "recall, lines that fit": recall(memory),
-    "recall, threshold 0": recall(unfiltered),
-    /** Whatever they are shown for; tokens with headings. */
-    "promptFor, all lines": async ({ question }) => {
-      const { text, shown } = await memory.promptFor({ scope, threadId, query: question });
-      const hits = Object.values(shown.parts ?? {})
-        .flat()
-        .map(idsOf);
-      return { hits, tokens: estimateTokens(text ?? "") };
-    },
+    "facts, BM25": async ({ question }) => (await facts.search(question, topK)).map(lineOf),
+    "recall, lines that fit": recall(memory, ["relevant"]),
+    "recall, threshold 0": recall(unfiltered, ["relevant"]),
+    "recall, all lines": recall(memory, memoryParts),
   };
   return {
     searches: observations.length > 0 ? searches : {},

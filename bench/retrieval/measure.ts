@@ -1,13 +1,18 @@
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import type { Question } from "./retrieval-data.js";
+
+/** A hit. */
+export interface Line {
+  readonly text: string;
+  /** Ids of what it stands for. */
+  readonly ids: readonly string[];
+}
 
 /** What one search found for a question. */
 export interface Answer {
   readonly searched: string;
   readonly question: Question;
-  /** Per hit, best first, the ids of what it stands for. */
-  readonly hits: readonly (readonly string[])[];
-  /** Of all hits, as they are shown. */
-  readonly tokens: number;
+  readonly found: readonly Line[];
 }
 
 /** Means over questions, each of which counts the same. Shares are in percent. */
@@ -16,7 +21,7 @@ export function measure(answers: readonly Answer[]) {
     answers.reduce((sum, answer) => sum + value(answer), 0) / Math.max(1, answers.length);
   const share = (value: (answer: Answer) => number | boolean) =>
     100 * mean((answer) => Number(value(answer)));
-  const lines = mean(({ hits }) => hits.length);
+  const lines = mean(({ found }) => found.length);
   return {
     questions: answers.length,
     /** Of the evidence, what the first five hits stand for, the first ten, and all. */
@@ -25,36 +30,36 @@ export function measure(answers: readonly Answer[]) {
     "R of all": share((answer) => recallOf(answer)),
     "nDCG@10": share(ndcgAtTen),
     lines,
-    tokens: mean(({ tokens }) => tokens),
+    tokens: mean(({ found }) => sumOf(found.map(({ text }) => estimateTokens(`- ${text}`)))),
     /** Of all lines, those with evidence. */
     "fitting %": (100 * mean(fittingLines)) / Math.max(lines, 1e-9),
     /** Nothing is found. */
-    "silent %": share(({ hits }) => hits.length === 0),
+    "silent %": share(({ found }) => found.length === 0),
     /** All evidence is found, and nothing else. */
     "exact %": share(
-      (answer) => recallOf(answer) === 1 && fittingLines(answer) === answer.hits.length,
+      (answer) => recallOf(answer) === 1 && fittingLines(answer) === answer.found.length,
     ),
     /** Evidence is found, and nothing outdated before it. */
     "newest first %": share(isNewestFirst),
   };
 }
 
-const isEvidence = ({ question }: Answer, ids: readonly string[]) =>
+const isEvidence = ({ question }: Answer, { ids }: Line) =>
   ids.some((id) => question.evidence.includes(id));
 
 const fittingLines = (answer: Answer) =>
-  answer.hits.filter((ids) => isEvidence(answer, ids)).length;
+  answer.found.filter((line) => isEvidence(answer, line)).length;
 
-function recallOf({ question: { evidence }, hits }: Answer, most?: number): number {
-  const found = new Set(hits.slice(0, most).flat());
-  return evidence.filter((id) => found.has(id)).length / Math.max(1, evidence.length);
+function recallOf({ question: { evidence }, found }: Answer, most?: number): number {
+  const ids = new Set(found.slice(0, most).flatMap((line) => line.ids));
+  return evidence.filter((id) => ids.has(id)).length / Math.max(1, evidence.length);
 }
 
 /** Evidence that an earlier hit stands for gains nothing again. */
-function ndcgAtTen({ question: { evidence }, hits }: Answer): number {
+function ndcgAtTen({ question: { evidence }, found }: Answer): number {
   const left = new Set(evidence);
   const discount = (index: number) => 1 / Math.log2(index + 2);
-  const gains = hits.slice(0, 10).map((ids, index) => {
+  const gains = found.slice(0, 10).map(({ ids }, index) => {
     return ids.filter((id) => left.delete(id)).length > 0 ? discount(index) : 0;
   });
   const ideal = evidence.slice(0, 10).map((_, index) => discount(index));
@@ -65,8 +70,8 @@ const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum +
 
 function isNewestFirst(answer: Answer): boolean {
   const { outdated = [] } = answer.question;
-  const first = answer.hits.find(
-    (ids) => isEvidence(answer, ids) || ids.some((id) => outdated.includes(id)),
+  const first = answer.found.find(
+    (line) => isEvidence(answer, line) || line.ids.some((id) => outdated.includes(id)),
   );
   return first !== undefined && isEvidence(answer, first);
 }

@@ -2,10 +2,10 @@ import { type Question, type RetrievalConversation, readJson, total } from "./re
 
 interface FactSet {
   /** A numbered fact a line; later ones contradict earlier ones. */
-  readonly context: string;
-  readonly questions: readonly string[];
-  readonly answers: readonly (readonly string[])[];
-  readonly metadata: { readonly qa_pair_ids: readonly string[] };
+  context: string;
+  questions: string[];
+  answers: string[][];
+  metadata: { qa_pair_ids: string[] };
 }
 
 /** Parts with questions of one step. */

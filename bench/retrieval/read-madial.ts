@@ -3,16 +3,14 @@ import { join } from "node:path";
 import { type Question, type RetrievalConversation, total } from "./retrieval-data.js";
 
 /** By id. Only the Chinese ones have a user. */
-type Memories = Readonly<
-  Record<string, { readonly time: string; readonly event: string; readonly "user-id"?: number }>
->;
+type Memories = Readonly<Record<string, { time: string; event: string; "user-id"?: number }>>;
 
 interface Dialogue {
-  readonly dialogue: readonly string[];
+  dialogue: string[];
   /** Where the assistant recalls memories. */
-  readonly "test-turn": readonly number[];
-  readonly "relevant-id": readonly number[];
-  readonly "user-id": number;
+  "test-turn": number[];
+  "relevant-id": number[];
+  "user-id": number;
 }
 
 /** The users are two children. */

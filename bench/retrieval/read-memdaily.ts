@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
-type MemDailyFile = readonly {
-  readonly tid: number;
+type MemDailyFile = {
+  tid: number;
   /** `time` is as "2024年04月01日 周一 08:12". */
-  readonly message_list: readonly { mid: number; message: string; time: string }[];
-  readonly question_list: readonly { question: string; target_step_id: number | number[] }[];
+  message_list: { mid: number; message: string; time: string }[];
+  question_list: { question: string; target_step_id: number | number[] }[];
 }[];
 
 /** Trajectories of each kind that are measured. */

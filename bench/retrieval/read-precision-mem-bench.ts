@@ -2,28 +2,28 @@ import { join } from "node:path";
 import { type Observation, type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 interface Belief {
-  readonly _id: string;
-  readonly user_id: string;
-  readonly type: string;
-  readonly canonical_name: string;
-  readonly aliases: readonly string[];
-  readonly content: string;
-  readonly why_it_matters: string;
-  readonly scope: readonly string[];
-  readonly pinned: boolean;
-  readonly created_at: string;
-  readonly resolved_at: string | null;
-  readonly superseded_by: string | null;
+  _id: string;
+  user_id: string;
+  type: string;
+  canonical_name: string;
+  aliases: string[];
+  content: string;
+  why_it_matters: string;
+  scope: string[];
+  pinned: boolean;
+  created_at: string;
+  resolved_at: string | null;
+  superseded_by: string | null;
   /** Beliefs that a relation brings along. */
-  readonly participants?: readonly string[];
+  participants?: string[];
 }
 
 interface Case {
-  readonly scope: readonly string[];
-  readonly query: string;
-  readonly userId?: string;
-  readonly budget?: { readonly maxBeliefs: number };
-  readonly expect: { readonly relevantBeliefs?: { readonly shouldOnlyInclude?: string[] } };
+  scope: string[];
+  query: string;
+  userId?: string;
+  budget?: { maxBeliefs: number };
+  expect: { relevantBeliefs?: { shouldOnlyInclude?: string[] } };
 }
 
 const topK = 20;
@@ -101,10 +101,10 @@ function questionOf(
   const pinned = beliefs
     .filter((belief) => belief.pinned && !isOpen(belief) && belief.superseded_by === null)
     .filter(({ scope }) => scope.some((each) => scopes.includes(each)));
-  const found = {
+  const counts = {
     without: pinned.map(({ _id }) => _id),
     most: Math.max(0, (budget?.maxBeliefs ?? topK) - pinned.length),
   };
   const evidence = expect.relevantBeliefs?.shouldOnlyInclude;
-  return evidence ? [{ question, scopes, evidence, found }] : [];
+  return evidence ? [{ question, scopes, evidence, counts }] : [];
 }

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { type RetrievalConversation, readJson, total } from "./retrieval-data.js";
 
 interface RealMemFile {
-  readonly dialogues: readonly {
-    readonly session_uuid: string;
-    readonly current_time: string;
-    readonly dialogue_turns: readonly {
-      readonly speaker: "User" | "Assistant";
-      readonly content: string;
-      readonly is_query: boolean;
+  dialogues: {
+    session_uuid: string;
+    current_time: string;
+    dialogue_turns: {
+      speaker: "User" | "Assistant";
+      content: string;
+      is_query: boolean;
       /** Of a question or its answer. */
-      readonly memory_session_uuids?: readonly string[] | null;
+      memory_session_uuids?: string[] | null;
     }[];
   }[];
 }

@@ -1,7 +1,6 @@
 import type { Memory } from "../../src/index.js";
-import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import type { BenchDatabase } from "../bench-database.js";
-import type { Answer } from "./measure.js";
+import type { Line } from "./measure.js";
 import type { Question } from "./retrieval-data.js";
 
 /** The product that is measured. */
@@ -13,13 +12,5 @@ export interface RetrievalContext {
   readonly unfiltered: Memory;
 }
 
-type Found = Pick<Answer, "hits" | "tokens">;
-
-export type Search = (question: Question) => Promise<Found>;
-
-export const foundOf = (
-  lines: readonly { readonly text: string; readonly ids: readonly string[] }[],
-): Found => ({
-  hits: lines.map(({ ids }) => ids),
-  tokens: lines.reduce((sum, { text }) => sum + estimateTokens(`- ${text}`), 0),
-});
+/** What is found, best first. */
+export type Search = (question: Question) => Promise<readonly Line[]>;

@@ -38,7 +38,7 @@ export interface Question {
   /** Memories are searched with each, and all hits count. @default with none */
   readonly filters?: readonly MemoryFilter[];
   /** Ids that do not count as found, and how many others do. */
-  readonly found?: { readonly without: readonly string[]; readonly most: number };
+  readonly counts?: { readonly without: readonly string[]; readonly most: number };
 }
 
 /** The type of questions that count in the totals. */

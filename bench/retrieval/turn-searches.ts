@@ -1,7 +1,8 @@
 import type { Scope } from "../../src/index.js";
 import { createBm25 } from "./bm25.js";
-import { foundOf, type RetrievalContext, type Search } from "./retrieval-context.js";
-import { type RetrievalConversation, type Turn, utc } from "./retrieval-data.js";
+import type { Line } from "./measure.js";
+import type { RetrievalContext, Search } from "./retrieval-context.js";
+import { type Question, type RetrievalConversation, type Turn, utc } from "./retrieval-data.js";
 
 /** What searches a user's turns, and what records those of a session. */
 export function openTurns(
@@ -12,10 +13,10 @@ export function openTurns(
   const texts = createBm25(database, `${scope.tenantId} ${scope.userId} turns`);
   const namedTexts = createBm25(database, `${scope.tenantId} ${scope.userId} names`);
   /** A session ranks where its best turn does. */
-  const found = (hits: readonly { readonly text: string; readonly id: string }[]) => {
+  const found = (hits: readonly { readonly text: string; readonly id: string }[]): Line[] => {
     const ids = hits.map(({ id }) => id);
-    const lines = hits.filter(({ id }, place) => ids.indexOf(id) === place);
-    return foundOf(lines.map(({ text, id }) => ({ text, ids: [id] })));
+    const firsts = hits.filter(({ id }, place) => ids.indexOf(id) === place);
+    return firsts.map(({ text, id }) => ({ text, ids: [id] }));
   };
   const search =
     (threshold?: number): Search =>
@@ -31,8 +32,10 @@ export function openTurns(
     "transcript.search": search(),
     "transcript.search, threshold 0": search(0),
     "turns, BM25": async ({ question }) => found(await texts.search(question, topK)),
-    "turns, BM25 with names": async ({ question }) =>
-      found(await namedTexts.search(question, topK)),
+    ...(turns.every(isPersons) && {
+      "turns, BM25 with names": async ({ question }: Question) =>
+        found(await namedTexts.search(question, topK)),
+    }),
   };
   return {
     searches: turns.length > 0 ? searches : {},
@@ -43,7 +46,7 @@ export function openTurns(
         id,
         role: speaker === "assistant" ? speaker : "user",
         content: textOf(turn),
-        ...(speaker !== "assistant" && speaker !== "user" && { name: speaker }),
+        ...(isPersons({ speaker }) && { name: speaker }),
       }));
       const saidAt = utc(said[0]?.date ?? "");
       const { recorded } = await memory.record({ scope, threadId: session, messages, saidAt });
@@ -61,6 +64,9 @@ export function openTurns(
     },
   };
 }
+
+const isPersons = ({ speaker }: Pick<Turn, "speaker">) =>
+  speaker !== "user" && speaker !== "assistant";
 
 const textOf = ({ text, caption }: Pick<Turn, "text" | "caption">) =>
   caption === undefined ? text : `${text} [shares ${caption}]`;
