@@ -1,5 +1,6 @@
 import { vacuumSchema } from "../bench-database.js";
 import { printTable } from "../report.js";
+import { noise, withoutNoise } from "./extra-questions.js";
 import { openFacts } from "./fact-searches.js";
 import { type Answer, type Line, measure } from "./measure.js";
 import type { RetrievalContext, Search } from "./retrieval-context.js";
@@ -24,18 +25,20 @@ export async function measureConversations(
   console.log(`\n${name}: ${conversations.length} users, ${questions.length} questions`);
   const searches = [...new Set(answers.map(({ searched }) => searched))];
   const types = [...new Set(questions.flatMap((question) => question.types))];
-  const measures = types.map((type) => {
+  const measures: Record<string, Record<string, Record<string, number>>> = {};
+  for (const type of types) {
     const ofType = answers.filter(({ question }) => question.types.includes(type));
     const rows = searches.map((search) => {
-      return [search, measure(ofType.filter(({ searched }) => searched === search))] as const;
+      const columns = measure(ofType.filter(({ searched }) => searched === search));
+      const clean = measures[withoutNoise]?.[search]?.["R@10"] ?? 0;
+      const isNoisy = type.startsWith(noise);
+      const lost = isNoisy && { "R@10 lost": clean - columns["R@10"] };
+      return { searched: search, ...columns, ...lost };
     });
-    printTable(
-      `${name}: ${type}`,
-      rows.map(([searched, columns]) => ({ searched, ...columns })),
-    );
-    return [type, Object.fromEntries(rows)] as const;
-  });
-  return Object.fromEntries(measures);
+    printTable(`${name}: ${type}`, rows);
+    measures[type] = Object.fromEntries(rows.map(({ searched, ...row }) => [searched, row]));
+  }
+  return measures;
 }
 
 /** Loads what one user said and what was learned from it, and asks every search every question. */
@@ -69,8 +72,9 @@ async function askUser(
 
 function counted({ counts }: Question, lines: readonly Line[]): readonly Line[] {
   if (!counts) return lines;
-  return lines
-    .map(({ text, ids }) => ({ text, ids: ids.filter((id) => !counts.without.includes(id)) }))
-    .filter(({ ids }) => ids.length > 0)
-    .slice(0, counts.most);
+  const ids = [...new Set(lines.flatMap((line) => line.ids))];
+  return ids
+    .filter((id) => !counts.without.includes(id))
+    .slice(0, counts.most)
+    .map((id) => ({ text: "", ids: [id] }));
 }

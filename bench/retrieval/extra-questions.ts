@@ -4,6 +4,10 @@ import { type Question, type RetrievalConversation, total } from "./retrieval-da
 /** Every third question is asked with noise. */
 const every = 3;
 
+/** How types of questions with noise begin, and the type of the same ones without. */
+export const noise = "noise: ";
+export const withoutNoise = "as written";
+
 /** Adds some of the questions as people write them. */
 export function withNoise(conversation: RetrievalConversation): RetrievalConversation {
   const noisy = totalledOf(conversation)
@@ -12,11 +16,11 @@ export function withNoise(conversation: RetrievalConversation): RetrievalConvers
       const { question } = each;
       const unmarked = question.replace(/\?\s*$/, ".");
       const changed = {
-        "as written": question,
-        "in chit-chat": surround(question, plainChat, place),
-        "in chit-chat that asks": surround(question, aroundQuestions, place),
-        "in chit-chat, unmarked": surround(unmarked, plainChat, place),
-        "with two letters swapped": swapLetters(question, place),
+        [withoutNoise]: question,
+        [`${noise}chit-chat`]: surround(question, plainChat, place),
+        [`${noise}chit-chat that asks`]: surround(question, aroundQuestions, place),
+        [`${noise}chit-chat, unmarked`]: surround(unmarked, plainChat, place),
+        [`${noise}two letters swapped`]: swapLetters(question, place),
       };
       return Object.entries(changed).map(([type, text]) => {
         return { ...each, types: [type], question: text };
