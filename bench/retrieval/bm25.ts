@@ -1,11 +1,6 @@
 import { plainText } from "../../src/text/search-text.js";
 import type { BenchDatabase } from "../bench-database.js";
-
-interface Line {
-  readonly text: string;
-  /** Of what it stands for. */
-  readonly id: string;
-}
+import type { Line } from "./measure.js";
 
 const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;

@@ -1,6 +1,6 @@
 import { vacuumSchema } from "../bench-database.js";
 import { printTable } from "../report.js";
-import { noise, withoutNoise } from "./extra-questions.js";
+import { withoutNoise } from "./extra-questions.js";
 import { openFacts } from "./fact-searches.js";
 import { type Answer, type Line, measure } from "./measure.js";
 import type { RetrievalContext, Search } from "./retrieval-context.js";
@@ -31,7 +31,7 @@ export async function measureConversations(
     const rows = searches.map((search) => {
       const columns = measure(ofType.filter(({ searched }) => searched === search));
       const clean = measures[withoutNoise]?.[search]?.["R@10"] ?? 0;
-      const isNoisy = type.startsWith(noise);
+      const isNoisy = type.startsWith("noise: ");
       const lost = isNoisy && { "R@10 lost": clean - columns["R@10"] };
       return { searched: search, ...columns, ...lost };
     });

@@ -4,8 +4,7 @@ import { type Question, type RetrievalConversation, total } from "./retrieval-da
 /** Every third question is asked with noise. */
 const every = 3;
 
-/** How types of questions with noise begin, and the type of the same ones without. */
-export const noise = "noise: ";
+/** The type of the questions that others have with noise. */
 export const withoutNoise = "as written";
 
 /** Adds some of the questions as people write them. */
@@ -17,10 +16,10 @@ export function withNoise(conversation: RetrievalConversation): RetrievalConvers
       const unmarked = question.replace(/\?\s*$/, ".");
       const changed = {
         [withoutNoise]: question,
-        [`${noise}chit-chat`]: surround(question, plainChat, place),
-        [`${noise}chit-chat that asks`]: surround(question, aroundQuestions, place),
-        [`${noise}chit-chat, unmarked`]: surround(unmarked, plainChat, place),
-        [`${noise}two letters swapped`]: swapLetters(question, place),
+        "noise: chit-chat": surround(question, plainChat, place),
+        "noise: chit-chat that asks": surround(question, aroundQuestions, place),
+        "noise: chit-chat, unmarked": surround(unmarked, plainChat, place),
+        "noise: two letters swapped": swapLetters(question, place),
       };
       return Object.entries(changed).map(([type, text]) => {
         return { ...each, types: [type], question: text };

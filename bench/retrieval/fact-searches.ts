@@ -38,7 +38,7 @@ export function openFacts(
   const searches: Record<string, Search> = {
     query: query(),
     "query, threshold 0": query(0),
-    "facts, BM25": async ({ question }) => (await facts.search(question, topK)).map(lineOf),
+    "facts, BM25": ({ question }) => facts.search(question, topK),
     "recall, lines that fit": recall(memory, ["relevant"]),
     "recall, threshold 0": recall(unfiltered, ["relevant"]),
     "recall, all lines": recall(memory, memoryParts),
@@ -53,13 +53,12 @@ export function openFacts(
       if (hidden.length > outcomes.length / 10)
         throw new Error(`${hidden.length} of ${outcomes.length} memories cannot be found.`);
       for (const [index, { id, further = [] }] of outcomes.entries()) {
-        const { text = "", evidence = [] } = observations[index] ?? {};
+        const evidence = observations[index]?.evidence ?? [];
         // Two texts may become one memory, which then stands for the evidence of both.
         for (const each of [id, ...further.map((more) => more.id)])
           if (each !== null) cited.set(each, [...idsOf(each), ...evidence]);
-        cited.set(text, evidence);
       }
-      await facts.add(observations.map(({ text }) => ({ text, id: text })));
+      await facts.add(observations.map(({ text, evidence }) => ({ text, ids: evidence })));
     },
   };
 }

@@ -10,8 +10,6 @@ export interface Turn {
   /** A person by name, or "user" or "assistant". */
   readonly speaker: string;
   readonly text: string;
-  /** Of a picture that is shared. */
-  readonly caption?: string;
 }
 
 /** What was learned. */
@@ -59,7 +57,9 @@ export interface RetrievalConversation {
 /** The form of LoCoMo, REALTALK and BEAM. */
 interface ConversationsFile {
   readonly categories?: Readonly<Record<string, string>>;
-  readonly conversations: readonly (Omit<RetrievalConversation, "questions"> & {
+  readonly conversations: readonly (Omit<RetrievalConversation, "turns" | "questions"> & {
+    /** With the caption of a picture that is shared. */
+    readonly turns: readonly (Turn & { readonly caption?: string })[];
     readonly questions: readonly (Question & { readonly id: string; readonly category: number })[];
   })[];
 }
@@ -73,7 +73,11 @@ export function readConversations(file: string): RetrievalConversation[] {
   return conversations.map(({ id: conversationId, turns, observations, questions }) => ({
     id: conversationId,
     // Threads of one name would be one thread.
-    turns: turns.map((turn) => ({ ...turn, session: `${conversationId}/${turn.session}` })),
+    turns: turns.map(({ caption, ...turn }) => ({
+      ...turn,
+      text: caption === undefined ? turn.text : `${turn.text} [shares ${caption}]`,
+      session: `${conversationId}/${turn.session}`,
+    })),
     observations,
     questions: questions
       .filter(({ evidence }) => evidence.length > 0)
