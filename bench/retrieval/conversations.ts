@@ -1,11 +1,9 @@
 import { vacuumSchema } from "../bench-database.js";
 import { printTable } from "../report.js";
 import { withoutNoise } from "./extra-questions.js";
-import { openFacts } from "./fact-searches.js";
 import { type Answer, type Line, measure } from "./measure.js";
-import type { RetrievalContext, Search } from "./retrieval-context.js";
 import type { Question, RetrievalConversation } from "./retrieval-data.js";
-import { openTurns } from "./turn-searches.js";
+import { openFacts, openTurns, type RetrievalContext, type Search } from "./searches.js";
 
 /** What was measured, by the type of question, the search, and the column. */
 export type MeasuresByType = Readonly<
