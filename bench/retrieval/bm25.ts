@@ -36,7 +36,7 @@ export function createBm25({ pool, schema }: BenchDatabase, name: string) {
          select coalesce(sum(frequency), 0)::integer as words from added`,
         [name, all.length - 1, lines.map(({ text }) => segmented(text))],
       );
-      words += rows[0]?.words ?? 0;
+      for (const added of rows) words += added.words;
       all.push(...lines);
     },
     /** The lines that share a word with `question`, best first. */
@@ -49,7 +49,7 @@ export function createBm25({ pool, schema }: BenchDatabase, name: string) {
          group by line
          order by round(sum(ln(1 + ($3::float8 - lines + 0.5) / (lines + 0.5)) * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / $4::float8)))::numeric, 9) desc, line
          limit $5`,
-        [name, segmented(question), all.length, words / Math.max(1, all.length), most],
+        [name, segmented(question), all.length, words / all.length, most],
       );
       return rows.flatMap(({ line }) => all[line] ?? []);
     },

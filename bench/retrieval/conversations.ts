@@ -6,9 +6,7 @@ import type { Question, RetrievalConversation } from "./retrieval-data.js";
 import { openFacts, openTurns, type RetrievalContext, type Search } from "./searches.js";
 
 /** What was measured, by the type of question, the search, and the column. */
-export type MeasuresByType = Readonly<
-  Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>
->;
+export type MeasuresByType = Record<string, Record<string, Record<string, number>>>;
 
 /** Loads `conversations`, asks all questions, and prints what was found for each type of them. */
 export async function measureConversations(
@@ -23,7 +21,7 @@ export async function measureConversations(
   console.log(`\n${name}: ${conversations.length} users, ${questions.length} questions`);
   const searches = [...new Set(answers.map(({ searched }) => searched))];
   const types = [...new Set(questions.flatMap((question) => question.types))];
-  const measures: Record<string, Record<string, Record<string, number>>> = {};
+  const measures: MeasuresByType = {};
   for (const type of types) {
     const ofType = answers.filter(({ question }) => question.types.includes(type));
     const rows = searches.map((search) => {

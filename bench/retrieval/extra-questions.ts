@@ -13,12 +13,11 @@ export function withNoise(conversation: RetrievalConversation): RetrievalConvers
     .filter((_, index) => index % every === 0)
     .flatMap((each, place) => {
       const { question } = each;
-      const unmarked = question.replace(/\?\s*$/, ".");
       const changed = {
         [withoutNoise]: question,
         "noise: chit-chat": surround(question, plainChat, place),
         "noise: chit-chat that asks": surround(question, aroundQuestions, place),
-        "noise: chit-chat, unmarked": surround(unmarked, plainChat, place),
+        "noise: chit-chat, unmarked": surround(question.replace(/\?$/, "."), plainChat, place),
         "noise: two letters swapped": swapLetters(question, place),
       };
       return Object.entries(changed).map(([type, text]) => {
@@ -37,7 +36,8 @@ const speakersOf = ({ turns }: RetrievalConversation) => [
 
 function surround(
   question: string,
-  chat: readonly (readonly [before: string, after: string])[],
+  /** Texts before and after it. */
+  chat: readonly (readonly string[])[],
   place: number,
 ): string {
   const [before = "", after = ""] = chat[place % chat.length] ?? [];
@@ -86,7 +86,7 @@ export function withSilences(
   const asked = {
     "about strangers": strangers,
     "about strangers by known names": withOwnNames.filter((text) => !strangers.includes(text)),
-    requests: requests,
+    requests,
     "more requests": moreRequests,
   };
   const questions = Object.entries(asked).flatMap(([type, texts]) =>

@@ -68,10 +68,9 @@ function ndcgAtTen({ question: { evidence }, found }: Answer): number {
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-function isNewestFirst(answer: Answer): boolean {
-  const { outdated = [] } = answer.question;
-  const first = answer.found.find(
-    (line) => isEvidence(answer, line) || line.ids.some((id) => outdated.includes(id)),
-  );
-  return first !== undefined && isEvidence(answer, first);
+function isNewestFirst({ question: { evidence, outdated = [] }, found }: Answer): boolean {
+  const placeOf = (ids: readonly string[]) =>
+    found.findIndex((line) => line.ids.some((id) => ids.includes(id)));
+  const [newest, old] = [placeOf(evidence), placeOf(outdated)];
+  return newest >= 0 && (old < 0 || newest <= old);
 }

@@ -25,7 +25,7 @@ export const requests = [
   "Can you make that shorter, please?",
   "What did I order at the dentist's in Reykjavik?",
   "Fix the typo in this sentence: 'I recieved teh letter.'",
-] as const;
+];
 
 /** The same in English, German, Spanish and Chinese. */
 export const moreRequests = [
@@ -54,7 +54,7 @@ export const moreRequests = [
   "我的护照号码是多少？",
   "用一句话解释什么是递归。",
   "早上好，你在吗？",
-] as const;
+];
 
 /** Some hundred words of chit-chat, before and after a question. They ask nothing. */
 export const plainChat = [
@@ -82,7 +82,7 @@ export const plainChat = [
     "It is one of those days. First the alarm clock stayed silent, then the lift was out of order, and on the way down the stairs I noticed that I wore two different socks. The bakery had sold out of everything but raisin buns. At work the printer ate my report, page by page, while three people stood around it and gave advice. Now it is finally quiet, the window is open, a blackbird sings in the yard, and I can think about something else for a moment. So here is what I have been meaning to ask you all day long.",
     "",
   ],
-] as const;
+];
 
 /** The same with questions that the user answers or does not mean. */
 export const aroundQuestions = [
@@ -98,4 +98,4 @@ export const aroundQuestions = [
     "What a week! Isn't it strange how fast time goes by? I meant to write earlier, but then the dishwasher leaked, and who do you call on a Sunday evening? Exactly, no one. So I mopped the floor myself and watched half a film. Are you ready for something completely different?",
     "Would you mind checking twice? I have been wrong about such things before, and wasn't that embarrassing? Anyway, thank you so much. What would I do without you? Right, I would have to look through everything myself.",
   ],
-] as const;
+];

@@ -29,7 +29,6 @@ export function readMadial(folder: string): RetrievalConversation[] {
     const dialogues = linesOf(join(folder, `MADial-Bench-${language}-dialogue.json`)) as Dialogue[];
     return userIds.map((user) => {
       const own = memories.filter(([id]) => owners[id]?.["user-id"] === user);
-      const ids = new Set(own.map(([id]) => id));
       return {
         id: `${language}-${user}`,
         turns: [],
@@ -40,7 +39,7 @@ export function readMadial(folder: string): RetrievalConversation[] {
         })),
         questions: dialogues
           .filter((dialogue) => dialogue["user-id"] === user)
-          .flatMap((dialogue) => questionsOf(dialogue, ids, language)),
+          .flatMap((dialogue) => questionsOf(dialogue, language)),
       };
     });
   });
@@ -48,21 +47,18 @@ export function readMadial(folder: string): RetrievalConversation[] {
 
 /** One object a line. */
 const linesOf = (file: string): unknown[] =>
-  readFileSync(file, "utf8")
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line));
+  [...readFileSync(file, "utf8").matchAll(/.+/g)].map(([line]) => JSON.parse(line));
 
-function questionsOf(dialogue: Dialogue, ids: ReadonlySet<string>, language: string): Question[] {
-  const evidence = dialogue["relevant-id"].map(String).filter((id) => ids.has(id));
+function questionsOf(dialogue: Dialogue, language: string): Question[] {
+  const evidence = dialogue["relevant-id"].map(String);
   const said = dialogue.dialogue.slice(0, dialogue["test-turn"][0]).flatMap((line) => {
     // The dialogue begins with "<BOD>"; some lines of the assistant lack a speaker.
     const [, speaker = "Assistant", words = ""] =
       /^\s*(?:<\s*(\w+)\s*>\s*[:：]?)?\s*"?(.*?)"?\s*$/s.exec(line) ?? [];
-    return words === "" ? [] : { words, isUsers: speaker !== "Assistant" };
+    return words === "" ? [] : { speaker, words };
   });
-  const lastOfUser = said.findLast(({ isUsers }) => isUsers);
-  if (evidence.length === 0 || !lastOfUser) return [];
+  const lastOfUser = said.findLast(({ speaker }) => speaker !== "Assistant");
+  if (!lastOfUser) return [];
   return [
     {
       question: lastOfUser.words,

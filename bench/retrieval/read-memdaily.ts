@@ -28,11 +28,8 @@ export function readMemDaily(folder: string): RetrievalConversation[] {
         text,
       })),
       observations: [],
-      questions: asked.flatMap(({ question, target_step_id: steps }) => {
-        const evidence = [steps].flat();
-        const isKnown = evidence.every((step) => said.some(({ mid }) => mid === step));
-        if (!isKnown || evidence.length === 0) return [];
-        return { question, types: [total, type], evidence: evidence.map(String) };
+      questions: asked.map(({ question, target_step_id: steps }) => {
+        return { question, types: [total, type], evidence: [steps].flat().map(String) };
       }),
     }));
   });

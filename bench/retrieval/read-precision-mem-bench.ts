@@ -12,7 +12,6 @@ interface Belief {
   scope: string[];
   pinned: boolean;
   created_at: string;
-  resolved_at: string | null;
   superseded_by: string | null;
   /** Beliefs that a relation brings along. */
   participants?: string[];
@@ -57,8 +56,7 @@ export function readPrecisionMemBench(folder: string): RetrievalConversation[] {
   }));
 }
 
-const isOpen = ({ type, resolved_at: resolvedAt }: Belief) =>
-  type === "open_question" || resolvedAt !== null;
+const isOpen = ({ type }: Belief) => type === "open_question";
 
 /** A belief as one sentence, so that it stays one memory. */
 const observationOf = (belief: Belief, text: string): Observation => ({
@@ -99,7 +97,7 @@ function questionOf(
   beliefs: readonly Belief[],
 ) {
   const pinned = beliefs
-    .filter((belief) => belief.pinned && !isOpen(belief) && belief.superseded_by === null)
+    .filter((belief) => belief.pinned && !isOpen(belief))
     .filter(({ scope }) => scope.some((each) => scopes.includes(each)));
   const counts = {
     without: pinned.map(({ _id }) => _id),

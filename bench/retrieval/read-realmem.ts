@@ -7,7 +7,7 @@ interface RealMemFile {
     session_uuid: string;
     current_time: string;
     dialogue_turns: {
-      speaker: "User" | "Assistant";
+      speaker: string;
       content: string;
       is_query: boolean;
       /** Of a question or its answer. */
@@ -39,7 +39,7 @@ export function readRealMem(folder: string): RetrievalConversation[] {
       const earlier = new Set(dialogues.slice(0, index).map((dialogue) => dialogue.session_uuid));
       return said.flatMap(({ is_query, content: question, memory_session_uuids }, seq) => {
         const gold = memory_session_uuids ?? said[seq + 1]?.memory_session_uuids ?? [];
-        const evidence = [...new Set(gold)].filter((session) => earlier.has(session));
+        const evidence = gold.filter((session) => earlier.has(session));
         return is_query && evidence.length > 0
           ? { question, types: [total, id], evidence, before }
           : [];
