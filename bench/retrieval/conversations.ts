@@ -27,8 +27,7 @@ export async function measureConversations(
     const rows = searches.map((search) => {
       const columns = measure(ofType.filter(({ searched }) => searched === search));
       const clean = measures[withoutNoise]?.[search]?.["R@10"] ?? 0;
-      const isNoisy = type.startsWith("noise: ");
-      const lost = isNoisy && { "R@10 lost": clean - columns["R@10"] };
+      const lost = type.startsWith("noise: ") && { "R@10 lost": clean - columns["R@10"] };
       return { searched: search, ...columns, ...lost };
     });
     printTable(`${name}: ${type}`, rows);

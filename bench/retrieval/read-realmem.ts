@@ -16,9 +16,6 @@ interface RealMemFile {
   }[];
 }
 
-/** Messages whose sessions are ranked. */
-const topK = 50;
-
 /** RealMem: which earlier sessions hold what a user's message needs? A file for each user. */
 export function readRealMem(folder: string): RetrievalConversation[] {
   const files = readdirSync(folder).filter((name) => name.endsWith("_dialogues_256k.json"));
@@ -45,6 +42,7 @@ export function readRealMem(folder: string): RetrievalConversation[] {
           : [];
       });
     });
-    return { id, turns, observations: [], questions, topK, ranksSessions: true };
+    // The sessions of the best fifty messages are ranked.
+    return { id, turns, observations: [], questions, topK: 50, ranksSessions: true };
   });
 }

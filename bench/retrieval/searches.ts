@@ -46,13 +46,17 @@ export function openTurns(
         }),
       );
     };
-  const plain: Search = async ({ question }) => firstOfEach(await texts.search(question, topK));
-  const named: Search = async ({ question }) => namedTexts.search(question, topK);
+  const plainly =
+    (index: typeof texts): Search =>
+    async ({ question }) =>
+      firstOfEach(await index.search(question, topK));
   const searches: Record<string, Search> = {
     "transcript.search": search(),
     "transcript.search, threshold 0": search(0),
-    "turns, BM25": plain,
-    ...(turns.every(({ speaker }) => isPerson(speaker)) && { "turns, BM25 with names": named }),
+    "turns, BM25": plainly(texts),
+    ...(turns.every(({ speaker }) => isPerson(speaker)) && {
+      "turns, BM25 with names": plainly(namedTexts),
+    }),
   };
   return {
     searches: turns.length > 0 ? searches : {},
