@@ -21,13 +21,15 @@ export async function openBenchMemory(
     preset,
     memories,
     consolidation,
+    retrieval: shown,
     constants = {},
-  }: Pick<MemoryConfig, "preset" | "memories" | "consolidation"> & {
+  }: Pick<MemoryConfig, "preset" | "memories" | "consolidation" | "retrieval"> & {
     readonly constants?: ChangedConstants;
   } = {},
 ): Promise<Memory> {
   const config = {
     preset,
+    retrieval: shown,
     memories: { extract: false, episodes: false, ...memories },
     consolidation: { enabled: false, ...consolidation },
   };

@@ -1,111 +1,150 @@
+import type { BlockPart } from "../../src/conversation/shown-turns.js";
 import type { Memory, Scope } from "../../src/index.js";
+import { memoryParts, partOf } from "../../src/turns/recalled.js";
 import type { BenchDatabase } from "../bench-database.js";
-import type { CitedTurns } from "./load-conversations.js";
-import type { RetrievalConversation } from "./retrieval-data.js";
+import { createBm25 } from "./bm25.js";
+import type { Line } from "./measure.js";
+import {
+  type Observation,
+  type Question,
+  type RetrievalConversation,
+  type Turn,
+  utc,
+} from "./retrieval-data.js";
 
-/** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */
-export type Search = (
-  conversation: RetrievalConversation,
-  question: string,
-) => Promise<(readonly string[])[]>;
-
-/** What is loaded, each for users of its own: what one has learned helps no other. */
-export type Load = "turns" | "facts" | "vectors";
-
-/** Which turns the memories of each load stand for. */
-export type CitedByLoad = Readonly<Record<Exclude<Load, "turns">, CitedTurns>>;
-
-/** Whose a conversation is in a load. */
-export function scopeOf(
-  load: Load,
-  conversation: RetrievalConversation,
-): Scope & { readonly userId: string } {
-  return { tenantId: load, userId: conversation.id };
+/** The product that is measured. */
+export interface RetrievalContext {
+  readonly database: BenchDatabase;
+  /** With the defaults of retrieval. */
+  readonly memory: Memory;
+  /** The same data; its recalls have threshold 0. */
+  readonly unfiltered: Memory;
 }
 
-/**
- * As many hits as the longest recall looks at; all there are: recall at 50 is what the ranking
- * gives, not what the default floor leaves.
- */
-const everything = { topK: 50, threshold: 0 };
+/** What is found, best first. */
+export type Search = (question: Question) => Promise<readonly Line[]>;
 
-/** The same of what a recall shows. */
-export const showEverything = {
-  topK: everything.topK,
-  threshold: everything.threshold,
-  budgetTokens: 1_000_000,
-};
-
-/** The memories that are asked. */
-export interface AskedMemories {
-  /** Without embeddings. */
-  readonly lexical: Memory;
-  readonly hybrid: Memory;
-  /** Its recall shows everything. */
-  readonly showing: Memory;
-}
-
-/**
- * Each way to search that is compared, by its name in the line of JSON, with what the tables call
- * it.
- */
-export function searchesOf(
-  database: BenchDatabase,
-  { lexical, hybrid, showing }: AskedMemories,
-  cited: CitedByLoad,
-): Readonly<Record<string, readonly [what: string, search: Search]>> {
-  const messages: Search = async (conversation, query) => {
-    const scope = scopeOf("turns", conversation);
-    const hits = await lexical.transcript.search({ scope, query, ...everything });
-    return hits.map(({ messageId }) => [messageId]);
-  };
-  const memories =
-    (memory: Memory, from: Exclude<Load, "turns">): Search =>
-    async (conversation, query) => {
-      const hits = await memory.query({ scope: scopeOf(from, conversation), query, ...everything });
-      return hits.map((hit) => cited[from].get(hit.memory.id) ?? []);
+/** What searches a user's turns, and what records those of a session. */
+export function openTurns(
+  { memory, database }: RetrievalContext,
+  { turns, topK = 10, ranksSessions }: RetrievalConversation,
+  scope: Scope,
+) {
+  const texts = createBm25(database, `${scope.tenantId} ${scope.userId} turns`);
+  const namedTexts = createBm25(database, `${scope.tenantId} ${scope.userId} names`);
+  const isPerson = (speaker: string) => speaker !== "user" && speaker !== "assistant";
+  /** A session ranks where its best turn does. */
+  const firstOfEach = (lines: readonly Line[]) =>
+    lines.filter(({ ids: [id] }, place) => lines.findIndex(({ ids }) => ids[0] === id) === place);
+  const search =
+    (threshold?: number): Search =>
+    async ({ question: query }) => {
+      const hits = await memory.transcript.search({ scope, query, topK, threshold });
+      return firstOfEach(
+        hits.map(({ text, threadId, messageId }) => {
+          return { text, ids: [ranksSessions ? threadId : messageId] };
+        }),
+      );
     };
-  const recalled: Search = async (conversation, query) => {
-    const scope = scopeOf("vectors", conversation);
-    const { memories } = await showing.recall({ scope, threadId: "a new thread", query });
-    return memories.relevant.map((hit) => cited.vectors.get(hit.memory.id) ?? []);
+  const plainly =
+    (index: typeof texts): Search =>
+    async ({ question }) =>
+      firstOfEach(await index.search(question, topK));
+  const searches: Record<string, Search> = {
+    "transcript.search": search(),
+    "transcript.search, threshold 0": search(0),
+    "turns, BM25": plainly(texts),
+    ...(turns.every(({ speaker }) => isPerson(speaker)) && {
+      "turns, BM25 with names": plainly(namedTexts),
+    }),
   };
   return {
-    turns: ["turns", messages],
-    bm25: ["turns, by plain BM25 (k1 1.2, b 0.75)", plainBm25(database)],
-    observations: ["observations", memories(lexical, "facts")],
-    observationsHashing: ["observations, with hashing vectors", memories(hybrid, "vectors")],
-    recall: ["observations, as a recall finds them", recalled],
+    searches: turns.length > 0 ? searches : {},
+    /** Throws unless all are new. */
+    async record(session: string): Promise<void> {
+      const said = turns.filter((turn) => turn.session === session);
+      const messages = said.map(({ id, speaker, text }) => ({
+        id,
+        role: speaker === "assistant" ? speaker : "user",
+        content: text,
+        ...(isPerson(speaker) && { name: speaker }),
+      }));
+      const saidAt = utc(said[0]?.date ?? "");
+      const { recorded } = await memory.record({ scope, threadId: session, messages, saidAt });
+      if (recorded !== said.length)
+        throw new Error(`${recorded} of ${said.length} turns were recorded in ${session}.`);
+      const idOf = (id: string) => (ranksSessions ? session : id);
+      await texts.add(said.map(({ id, text }) => ({ text, ids: [idOf(id)] })));
+      await namedTexts.add(
+        said.map(({ id, speaker, text }) => ({ text: `${speaker}: ${text}`, ids: [idOf(id)] })),
+      );
+    },
   };
 }
 
-/**
- * Fifteen lines of BM25 over PostgreSQL's English stems of the same messages: what a search must be
- * better than.
- */
-function plainBm25({ pool, schema }: BenchDatabase): Search {
-  return async (conversation, question) => {
-    const { tenantId, userId } = scopeOf("turns", conversation);
-    const { rows } = await pool.query<{ id: string }>(
-      `with text as materialized (
-         select m.message_id as id, to_tsvector('english', m.content) as words
-         from "${schema}".thread h join "${schema}".message m on m.thread_ref = h.id
-         where h.tenant_id = $1 and h.user_id = $2
-       ),
-       term as (
-         select t.id, w.lexeme, cardinality(w.positions)::float8 as tf, sum(cardinality(w.positions)) over (partition by t.id) as length
-         from text t cross join unnest(t.words) w
-       ),
-       asked as (
-         select w.lexeme, ln(1 + (n.all_texts - f.texts + 0.5) / (f.texts + 0.5)) as idf
-         from unnest(to_tsvector('english', $3)) w, (select count(*) as all_texts from text) n,
-         lateral (select count(*) as texts from term t where t.lexeme = w.lexeme) f
-       )
-       select t.id from term t join asked a using (lexeme),
-         (select avg(length) as average from (select distinct id, length from term) l) l
-       group by t.id order by sum(a.idf * t.tf / (t.tf + 1.2 * (0.25 + 0.75 * t.length / l.average))) desc, t.id limit 50`,
-      [tenantId, userId, question],
-    );
-    return rows.map(({ id }) => [id]);
+/** A thread without messages, as each new conversation. */
+const threadId = "a new thread";
+
+const hiddenOutcomes = ["rejected", "quarantined", "proposed", "refused"];
+
+/** What searches what was learned about a user, and what adds that. */
+export function openFacts(
+  { memory, unfiltered, database }: RetrievalContext,
+  { turns, observations, topK = 10 }: RetrievalConversation,
+  scope: Scope,
+) {
+  const facts = createBm25(database, `${scope.tenantId} ${scope.userId} facts`);
+  /** Memory id → ids of what the memory stands for. */
+  const cited = new Map<string, readonly string[]>();
+  const idsOf = (id: string) => cited.get(id) ?? [];
+  const lineOf = ({ id, text }: { id: string; text: string }) => ({ text, ids: idsOf(id) });
+  const query =
+    (threshold?: number): Search =>
+    async ({ question, filters = [{}] }) => {
+      const request = { scope, query: question, topK, threshold };
+      const hits = filters.map((each) => memory.query({ ...request, filters: each }));
+      return (await Promise.all(hits)).flat().map((hit) => lineOf(hit.memory));
+    };
+  const recall =
+    (asked: Memory, parts: readonly BlockPart[]): Search =>
+    async ({ question }) => {
+      const { memories } = await asked.recall({ scope, threadId, query: question });
+      if (memories.timedOut) throw new Error(`The recall of "${question}" was stopped.`);
+      return parts.flatMap((part) => partOf(memories, part)).map(lineOf);
+    };
+  const searches: Record<string, Search> = {
+    query: query(),
+    "query, threshold 0": query(0),
+    "facts, BM25": ({ question }) => facts.search(question, topK),
+    "recall, lines that fit": recall(memory, ["relevant"]),
+    "recall, threshold 0": recall(unfiltered, ["relevant"]),
+    "recall, all lines": recall(memory, memoryParts),
   };
+  return {
+    searches: observations.length > 0 ? searches : {},
+    /** Throws if more than a tenth of the memories cannot be found. */
+    async learn(): Promise<void> {
+      const drafts = observations.map((observation) => draftOf(observation, turns));
+      const outcomes = await memory.memories.add(drafts, { scope });
+      const hidden = outcomes.filter(({ outcome }) => hiddenOutcomes.includes(outcome));
+      if (hidden.length > outcomes.length / 10)
+        throw new Error(`${hidden.length} of ${outcomes.length} memories cannot be found.`);
+      for (const [index, { id, further = [] }] of outcomes.entries()) {
+        const evidence = observations[index]?.evidence ?? [];
+        // Two texts may become one memory, which then stands for the evidence of both.
+        for (const each of [id, ...further.map((more) => more.id)])
+          if (each !== null) cited.set(each, [...idsOf(each), ...evidence]);
+      }
+      await facts.add(observations.map(({ text, evidence }) => ({ text, ids: evidence })));
+    },
+  };
+}
+
+/** Its source are the turns of its evidence, of one session. */
+function draftOf({ text, date, speaker, evidence, draft }: Observation, turns: readonly Turn[]) {
+  const session = turns.find(({ id }) => id === evidence[0])?.session;
+  const ids = turns.filter((turn) => turn.session === session).map(({ id }) => id);
+  const seqs = evidence.map((id) => ids.indexOf(id)).filter((seq) => seq >= 0);
+  const source = session === undefined ? undefined : { threadId: session, seqs };
+  return { text, actorId: speaker, validFrom: utc(date), source, ...draft };
 }
