@@ -15,16 +15,19 @@ language sql stable parallel safe as $$
         || regexp_replace(right(substr(word, i + 3), 3), '(.)', '(?:\1', 'g') || repeat(')?', length(right(substr(word, i + 3), 3)))), '|') || ')$' as pattern
     from generate_series(0, length(word)) i
   ) s
+  -- Each word is compared once, however many texts have it.
   cross join lateral (
-    select t.lexeme from mnemograph.memory_term t
+    select t.lexeme, count(*) as texts from mnemograph.memory_term t
     where not among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
-      and length(t.lexeme) > 4 and t.lexeme ~ s.pattern
+    group by t.lexeme
     union all
-    select t.lexeme from mnemograph.message_term t
+    select t.lexeme, count(*) from mnemograph.message_term t
     where among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
-      and length(t.lexeme) > 4 and t.lexeme ~ s.pattern
+    group by t.lexeme
+    offset 0
   ) t
-  group by t.lexeme order by length(t.lexeme) desc, count(*) desc, t.lexeme limit 1
+  where length(t.lexeme) > 4 and t.lexeme ~ s.pattern
+  order by length(t.lexeme) desc, t.texts desc, t.lexeme limit 1
 $$;
 
 -- The question's terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
