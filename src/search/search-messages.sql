@@ -62,12 +62,15 @@ language plpgsql stable parallel safe rows 1 as $$
     from (
       select coalesce(n.lexeme, w.lexeme) as lexeme, bool_and(w.frequency = 0) as is_part, bool_and(w.is_aside) as is_aside
       from mnemograph.words_1(language, question) w
-      left join lateral (
-        select mnemograph.nearest_word_1(owners, w.lexeme, among_messages) as lexeme
-        where w.lexeme ~ '^[[:alpha:]]{5,30}$'
-          and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
-          and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
-      ) n on true
+      cross join lateral (
+        -- A condition in place of the case would not keep the function from being called.
+        select case
+          when w.lexeme ~ '^[[:alpha:]]{5,30}$'
+            and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
+            and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
+          then mnemograph.nearest_word_1(owners, w.lexeme, among_messages)
+        end as lexeme
+      ) n
       group by 1
     ) w;
     -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.

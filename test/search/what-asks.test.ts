@@ -63,6 +63,11 @@ describe("a word that no text has", () => {
     expect(await first(query)).toBe(said[place]),
   );
 
+  it("Transcript search reads signs of an address or path as they are", async () => {
+    for (const query of ["https://example.org/pricing?", "site(*.wav", "[a+b]/{c}?"])
+      expect(await memory.transcript.search({ scope, query: `the ${query}` }), query).toEqual([]);
+  });
+
   it("Transcript search takes no word of fewer than five letters for another", async () => {
     for (const query of ["lete", "busy", "pone"])
       expect(await memory.transcript.search({ scope, query: `${query} xyzzy` }), query).toEqual([]);
