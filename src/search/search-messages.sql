@@ -149,7 +149,7 @@ language plpgsql stable parallel safe rows 100 as $$
         ) t
       ),
       best as materialized (
-        select s.thread_ref, s.seq, c.with_assistant, case when c.by_assistant then c.answered end as answered, c.by_assistant
+        select s.thread_ref, s.seq, c.lends, case when c.by_assistant then c.answered end as answered, c.by_assistant
         from (
           select h.thread_ref, h.seq, sum(h.idf * h.tf / (h.tf + k1))::real as own from hit h
           group by h.thread_ref, h.seq order by own desc, h.thread_ref, h.seq
@@ -159,8 +159,8 @@ language plpgsql stable parallel safe rows 100 as $$
           where h.id = s.thread_ref and in_app in ('', h.app_id) and (in_thread is null or h.thread_id = in_thread) limit 1
         ) h
         cross join lateral (
-          select bool_or(m.role = 'assistant' and abs(m.seq - s.seq) <= 1)
-              or count(distinct coalesce(m.actor, '')) filter (where m.role = 'user') < 2 as with_assistant,
+          select not bool_or(m.role = 'assistant' and abs(m.seq - s.seq) <= 1)
+              and count(distinct coalesce(m.actor, '')) filter (where m.role = 'user') > 1 as lends,
             bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant,
             max(m.seq) filter (where m.role = 'user' and m.seq < s.seq) as answered
           from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 4 and s.seq + 4
@@ -177,7 +177,7 @@ language plpgsql stable parallel safe rows 100 as $$
         cross join lateral (
           select 0 as distance, 1::float8 as weight
           union all
-          select d, neighbour_weight * 0.5::float8 ^ (abs(d) - 1) from generate_series(-4, 4) d where d <> 0 and not s.with_assistant
+          select d, neighbour_weight * 0.5::float8 ^ (abs(d) - 1) from generate_series(-4, 4) d where d <> 0 and s.lends
         ) d
         group by s.thread_ref, s.seq + d.distance, h.place, h.idf
       ),

@@ -1,6 +1,7 @@
 -- The words of a text that src/text/search-text.ts prepared: pieces, each with the language of its script, none where the script does
--- not say, or "part" for parts of identifiers. A word has the `frequency` 0 where it is only such a part. Each piece is small: a
--- tsvector of more than 1 MB is an error. A text search configuration of one's own reads every script.
+-- not say, or "part" for parts of identifiers. A word has the `frequency` 0 where it is only such a part. "~" before it: the piece
+-- stands beside a question. Each piece is small: a tsvector of more than 1 MB is an error. A text search configuration of one's own
+-- reads every script.
 create or replace function mnemograph.words_1(language regconfig, terms text) returns table (lexeme text, frequency integer, is_aside boolean)
 language plpgsql stable parallel safe rows 20 as $$
   #variable_conflict use_column

@@ -13,14 +13,18 @@ export function asksOnly(text: string): boolean {
   return asking !== "" && aside === "";
 }
 
-/** The sentences of `text` that end in a question mark, and the others; without words neither. */
+/** The sentences of `text` that end in a question mark, and the others. */
 export function askingSentences(text: string): { readonly asking: string; readonly aside: string } {
-  const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment);
-  const spoken = sentences.filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-  return {
-    asking: spoken.filter((sentence) => endsInMark(sentence)).join(""),
-    aside: spoken.filter((sentence) => !endsInMark(sentence)).join(""),
-  };
+  // Segmenting takes long, and most texts have no mark.
+  if (!questionMark.test(text)) return { asking: "", aside: text };
+  let asking = "";
+  let aside = "";
+  for (const { segment } of segmenter.segment(text)) {
+    if (!/[\p{L}\p{N}]/u.test(segment)) continue;
+    if (endsInMark(segment)) asking += segment;
+    else aside += segment;
+  }
+  return { asking, aside };
 }
 
 function endsInMark(sentence: string): boolean {
