@@ -109,7 +109,7 @@ language plpgsql stable parallel safe rows 1 as $$
         from counted c
       ),
       weighed as (
-        select c.lexeme, c.texts, c.is_part, c.idf as rarity, w.fit,
+        select c.lexeme, c.texts, c.is_part, c.idf * c.idf / ln(1 + (20 + total - 0.5) / 1.5) as rarity, w.fit, c.place as nth,
           c.idf * case when c.is_aside then least(1, aside_weight * greatest(w.fit, w.asked) / w.aside) else 1 end as idf
         from counted c cross join whole w
       ),
@@ -117,7 +117,7 @@ language plpgsql stable parallel safe rows 1 as $$
       select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
         array_agg(w.is_part order by w.texts = 0, w.texts), array_agg(w.idf order by w.texts = 0, w.texts),
         array_agg(w.rarity order by w.texts = 0, w.texts), sum(w.idf) filter (where w.place <= expected_terms),
-        greatest(max(w.fit), enough_terms * ln(1 + total / 1.5)), average
+        greatest(sum(w.rarity) filter (where w.nth <= expected_terms), enough_terms * ln(1 + total / 1.5)), average
       from ranked w;
   end
 $$;
