@@ -19,7 +19,7 @@ export const retrievalWeights = {
   /** Most terms of a long question that an answer contains: the others are its story. */
   expectedTerms: 6,
   /** Words of one text each that a question has at least if its words alone are to be evidence. */
-  enoughTerms: 2,
+  enoughTerms: 2.5,
   /** Frequency of a word that is only a part of an identifier, and its share of a whole word's idf. */
   part: 0.5,
   /**
