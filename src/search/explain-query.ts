@@ -14,9 +14,9 @@ import {
   readQuery,
   withRelated,
 } from "./query-memories.js";
-import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
+import type { EvidenceFloor, MemoryHit, RankedHit } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
-import type { SearchRuntime } from "./retrieval-options.js";
+import { floors, type SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
 type OmissionReason =
@@ -51,7 +51,7 @@ export interface Explanation {
     readonly broad: boolean;
   };
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
-  readonly floor: number | { readonly best: number; readonly each: number };
+  readonly floor: number | EvidenceFloor;
   readonly budgetTokens: number | null;
   /** Ranks count from 1. */
   readonly hits: readonly (RankedHit & { readonly rank: number })[];
@@ -68,7 +68,7 @@ const maxInactive = 20;
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
-  const { search, threshold, floor, shape } = query;
+  const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
@@ -99,7 +99,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
-    floor: threshold ?? floor,
+    floor: threshold ?? floors.memories,
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
     omitted: [

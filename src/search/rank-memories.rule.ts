@@ -7,24 +7,31 @@ import {
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
-import {
-  defaultFloor,
-  recencyHalfLifeDays,
-  retrievalWeights as weights,
-} from "./retrieval-options.js";
+import { plainText } from "../text/search-text.js";
+import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
+/** Least evidence of the best hit, and of each; `isRelative`: also beside a good best one. */
+export interface EvidenceFloor {
+  readonly best: number;
+  readonly each: number;
+  readonly isRelative: boolean;
+}
+
+/** A hit with half of the question's words: beside it, fewer than half as many are noise. */
+const good = 0.5;
+
 /** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
-export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
+export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
-  floor: { readonly best: number; readonly each: number } = defaultFloor,
+  floor: EvidenceFloor,
 ): Hit[] {
   if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
-  const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
-  return hits.some((hit) => evidenceOf(hit) >= floor.best)
-    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
-    : [];
+  const best = Math.max(0, ...hits.map(({ evidence }) => evidence));
+  if (best < floor.best) return [];
+  const least = floor.isRelative && best >= good ? 0.4 * best : floor.each;
+  return hits.filter(({ evidence }) => evidence >= least);
 }
 
 /** Linked memories by the id of a memory, strongest first. */
@@ -64,6 +71,8 @@ export interface MemorySignals {
   readonly words: number;
   /** BM25 fit of its best source message, with the messages around it. */
   readonly source: number;
+  /** What both prove, 0 to 1: less where the question has no rare words. */
+  readonly proof: number;
   /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
   /** Whether it contains a rare identifier of the question. */
@@ -94,7 +103,7 @@ export interface RankedFor {
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
-  readonly floor?: { readonly best: number; readonly each: number };
+  readonly floor?: EvidenceFloor;
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
@@ -139,19 +148,46 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
   return { memory, similarity, score, reason: reasonOf(weighed), parts };
 }
 
-/**
- * Best first. Equal scores, frequent for questions about a day, keep the order of the conversation.
- */
+/** Best first, of equal and of nearly equal ones the later first. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
-  { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
+  { spans, threshold, floor = floors.memories }: Pick<RankedFor, "spans" | "threshold" | "floor">,
 ): WeighedMemory[] {
-  return aboveFloor(weighed, threshold, floor).toSorted(
+  const ranked = aboveFloor(weighed, threshold, floor).toSorted(
     (first, second) =>
       second.score - first.score ||
-      saidAt(first) - saidAt(second) ||
-      placeOf(first) - placeOf(second),
+      saidAt(second) - saidAt(first) ||
+      placeOf(second) - placeOf(first),
   );
+  // Of a day that the question names, what was said later says nothing.
+  return spans.length > 0 ? ranked : laterFirst(ranked);
+}
+
+/** Statements with half of their words in common may contradict each other. */
+const nearShare = 0.5;
+/** What fits much better stays first, whenever it was said. */
+const nearScore = 0.8;
+
+/** The later of nearly equal statements comes first: it says what is so now. */
+function laterFirst(ranked: readonly WeighedMemory[]): WeighedMemory[] {
+  const ordered: { weighed: WeighedMemory; words: ReadonlySet<string> }[] = [];
+  for (const weighed of ranked) {
+    const words = new Set(plainText(weighed.memory.text).match(/[\p{L}\p{N}]+/gu));
+    const place = ordered.findIndex(
+      (before) =>
+        saidAt(before.weighed) < saidAt(weighed) &&
+        weighed.score >= nearScore * before.weighed.score &&
+        sharedOf(words, before.words) >= nearShare,
+    );
+    ordered.splice(place < 0 ? ordered.length : place, 0, { weighed, words });
+  }
+  return ordered.map(({ weighed }) => weighed);
+}
+
+/** Common words, as a share of all words of both: Jaccard's index. */
+function sharedOf(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  const common = [...words].filter((word) => others.has(word)).length;
+  return common / Math.max(1, words.size + others.size - common);
 }
 
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
@@ -168,9 +204,11 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
-    const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
-    // For `aboveFloor`: a memory needs a word, an identifier, a day or a vector of its own.
-    const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
+    const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
+    const shared = Math.max(shareOfWords(words), told);
+    const named = isNamed ? 1 + weights.speaker : 1;
+    const proved = Math.max(shareOfWords(named * candidate.proof), told);
+    const evidence = Math.max(proved, cosine >= scale.floor ? cosine : 0);
     return {
       memory,
       score: scoreOf(parts),

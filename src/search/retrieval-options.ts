@@ -18,12 +18,13 @@ export const retrievalWeights = {
   b: 0.75,
   /** Most terms of a long question that an answer contains: the others are its story. */
   expectedTerms: 6,
+  /** Words of one text each that a question has at least if its words alone are to be evidence. */
+  enoughTerms: 2.5,
   /** Frequency of a word that is only a part of an identifier, and its share of a whole word's idf. */
   part: 0.5,
   /**
-   * What stands beside the sentences that ask weighs at most so many times what they do, or what
-   * the rarest `expectedTerms` do. More lets chit-chat win, less loses what names the subject.
-   * Chit-chat of a hundred words costs 3 points of evidence recall at 10, without it 29.
+   * What stands beside the sentences that ask weighs at most so many times what the rarest
+   * `expectedTerms` do. More lets chit-chat win, less loses what names the subject.
    */
   aside: 1.5,
   /**
@@ -35,9 +36,11 @@ export const retrievalWeights = {
   assistant: 0.5,
   /**
    * A reply counts for the message that it answers: the better of the two in full, so much of the
-   * other. Gain 4 on BEAM, and 6 on the sessions of RealMem.
+   * other.
    */
   exchange: 0.25,
+  /** What a source message proves of its memory, beside the memory's own words. */
+  sourceProof: 0.6,
   /** Weight of a memory's best source message. Gain 5.9, on LoCoMo's observations. */
   source: 0.8,
   /** Boost of a named speaker's own messages and memories. Gain 3.7. */
@@ -61,12 +64,13 @@ export const retrievalWeights = {
 export const recencyHalfLifeDays = 30;
 
 /**
- * Least evidence of the best hit, and of each, without a threshold. 1 in 100 of LoCoMo's questions
- * falls below `best`, and every second unrelated one. A higher `each` costs recall.
+ * Least evidence without a threshold. Of LoCoMo's questions about other people every second one
+ * stays without memories; a higher floor costs recall. A message stands for less than a memory.
  */
-export const defaultFloor = { best: 0.1, each: 0.05 } as const;
-
-export const shownFloor = { best: 0.1, each: 0.1 } as const;
+export const floors = {
+  memories: { best: 0.24, each: 0.05, isRelative: true },
+  messages: { best: 0.15, each: 0.05, isRelative: false },
+} as const;
 
 export const recallModeSchema = z.enum(["active", "passive"]);
 
@@ -102,10 +106,16 @@ export const retrievalOptionsSchema = z.strictObject({
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
    * Tokens of memory shown unasked, with headings (some 110), without the conversation's summary.
-   * Important memories fill what hits leave. Lower it to make turns cheaper.
+   * Lower it to make turns cheaper.
    * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
+  /**
+   * Tokens of important memories that neither fit the question nor are always shown. Raise it for a
+   * model that does not ask `memory.query` for what was left out.
+   * @default 300
+   */
+  fallbackTokens: z.int().min(0).default(300),
 });
 
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
