@@ -14,7 +14,7 @@ import {
   readQuery,
   withRelated,
 } from "./query-memories.js";
-import type { EvidenceFloor, MemoryHit, RankedHit } from "./rank-memories.rule.js";
+import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
@@ -51,7 +51,7 @@ export interface Explanation {
     readonly broad: boolean;
   };
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
-  readonly floor: number | EvidenceFloor;
+  readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   /** Ranks count from 1. */
   readonly hits: readonly (RankedHit & { readonly rank: number })[];

@@ -7,31 +7,21 @@ import {
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
-import { plainText } from "../text/search-text.js";
+import { laterFirst } from "./near-statements.rule.js";
 import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
-/** Least evidence of the best hit, and of each; `isRelative`: also beside a good best one. */
-export interface EvidenceFloor {
-  readonly best: number;
-  readonly each: number;
-  readonly isRelative: boolean;
-}
-
-/** A hit with half of the question's words: beside it, fewer than half as many are noise. */
-const good = 0.5;
-
 /** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
-export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence: number }>(
+export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
-  floor: EvidenceFloor,
+  floor: { readonly best: number; readonly each: number },
 ): Hit[] {
   if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
-  const best = Math.max(0, ...hits.map(({ evidence }) => evidence));
-  if (best < floor.best) return [];
-  const least = floor.isRelative && best >= good ? 0.4 * best : floor.each;
-  return hits.filter(({ evidence }) => evidence >= least);
+  const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
+  return hits.some((hit) => evidenceOf(hit) >= floor.best)
+    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
+    : [];
 }
 
 /** Linked memories by the id of a memory, strongest first. */
@@ -71,8 +61,6 @@ export interface MemorySignals {
   readonly words: number;
   /** BM25 fit of its best source message, with the messages around it. */
   readonly source: number;
-  /** What both prove, 0 to 1: less where the question has no rare words. */
-  readonly proof: number;
   /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
   /** Whether it contains a rare identifier of the question. */
@@ -103,7 +91,6 @@ export interface RankedFor {
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
-  readonly floor?: EvidenceFloor;
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
@@ -151,9 +138,10 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
 /** Best first, of equal and of nearly equal ones the later first. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
-  { spans, threshold, floor = floors.memories }: Pick<RankedFor, "spans" | "threshold" | "floor">,
+  { spans, threshold }: Pick<RankedFor, "spans" | "threshold">,
 ): WeighedMemory[] {
-  const ranked = aboveFloor(weighed, threshold, floor).toSorted(
+  const found = aboveFloor(weighed, threshold, floors.memories);
+  const ranked = (threshold === undefined ? besideBest(found) : found).toSorted(
     (first, second) =>
       second.score - first.score ||
       saidAt(second) - saidAt(first) ||
@@ -163,31 +151,13 @@ export function orderWeighed(
   return spans.length > 0 ? ranked : laterFirst(ranked);
 }
 
-/** Statements with half of their words in common may contradict each other. */
-const nearShare = 0.5;
-/** What fits much better stays first, whenever it was said. */
-const nearScore = 0.8;
+/** Beside a better hit, a score below both is noise: a share of the best one, and what is good. */
+const noise = { share: 0.75, score: 0.25 };
 
-/** The later of nearly equal statements comes first: it says what is so now. */
-function laterFirst(ranked: readonly WeighedMemory[]): WeighedMemory[] {
-  const ordered: { weighed: WeighedMemory; words: ReadonlySet<string> }[] = [];
-  for (const weighed of ranked) {
-    const words = new Set(plainText(weighed.memory.text).match(/[\p{L}\p{N}]+/gu));
-    const place = ordered.findIndex(
-      (before) =>
-        saidAt(before.weighed) < saidAt(weighed) &&
-        weighed.score >= nearScore * before.weighed.score &&
-        sharedOf(words, before.words) >= nearShare,
-    );
-    ordered.splice(place < 0 ? ordered.length : place, 0, { weighed, words });
-  }
-  return ordered.map(({ weighed }) => weighed);
-}
-
-/** Common words, as a share of all words of both: Jaccard's index. */
-function sharedOf(words: ReadonlySet<string>, others: ReadonlySet<string>): number {
-  const common = [...words].filter((word) => others.has(word)).length;
-  return common / Math.max(1, words.size + others.size - common);
+function besideBest(hits: readonly WeighedMemory[]): WeighedMemory[] {
+  const best = Math.max(0, ...hits.map(({ score }) => score));
+  const least = Math.min(noise.share * best, noise.score);
+  return hits.filter(({ score }) => score >= least);
 }
 
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
@@ -205,16 +175,17 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
     const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
-    const shared = Math.max(shareOfWords(words), told);
-    const named = isNamed ? 1 + weights.speaker : 1;
-    const proved = Math.max(shareOfWords(named * candidate.proof), told);
-    const evidence = Math.max(proved, cosine >= scale.floor ? cosine : 0);
+    const meant = cosine >= scale.floor ? cosine : 0;
+    const said = Math.max(words, weights.source * candidate.source);
+    const proved = Math.max(shareOfWords(said * (isNamed ? 1 + weights.speaker : 1)), told, meant);
+    // What only its source message says shows a memory beside others, never alone.
+    const isOwn = words > 0 || told > 0 || meant > 0;
     return {
       memory,
       score: scoreOf(parts),
       parts,
-      similarity: Math.max(cosine, shared),
-      evidence,
+      similarity: Math.max(cosine, shareOfWords(words), told),
+      evidence: isOwn ? proved : Math.min(proved, floors.memories.each),
       isNamed,
     };
   });

@@ -39,11 +39,9 @@ $$;
 create or replace function mnemograph.search_memories_1(
   owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer,
   language regconfig, question text, spans tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
-  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8, enough_terms float8,
-  neighbour_weight float8, assistant_weight float8, exchange_weight float8, source_weight float8, source_proof float8, vector_weight float8, date_weight float8, identifier_weight float8
-) returns table (
-  ref bigint, words float8, source float8, proof float8, similarity float8, has_identifier boolean, relation float8, linked bigint[]
-)
+  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
+  neighbour_weight float8, assistant_weight float8, exchange_weight float8, source_weight float8, vector_weight float8, date_weight float8, identifier_weight float8
+) returns table (ref bigint, words float8, source float8, similarity float8, has_identifier boolean, relation float8, linked bigint[])
 language plpgsql stable parallel safe rows 30 as $$
   #variable_conflict use_column
   declare
@@ -56,7 +54,7 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms, part_weight, aside_weight, enough_terms);
+    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms, part_weight, aside_weight);
     if not found then
       return;
     end if;
@@ -83,31 +81,30 @@ language plpgsql stable parallel safe rows 30 as $$
         (
           select t.memory_ref as ref, bool_or(w.is_identifier and t.frequency > 0) as has_identifier, (
               sum(w.idf * t.tf / (t.tf + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_fit
-            )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated,
-            sum(w.rarity / (1 + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_proof as proof
+            )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
           from (
             -- An identifier has a digit, an @, a dot within or two slashes, and few have it: tickets, addresses, digests, files.
             select w.*, not w.is_part and w.texts <= 5 and length(w.lexeme) > 2 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
-            from unnest(terms.lexemes, terms.idfs, terms.rarities, terms.texts, terms.are_parts) w (lexeme, idf, rarity, texts, is_part) offset 0
+            from unnest(terms.lexemes, terms.idfs, terms.texts, terms.are_parts) w (lexeme, idf, texts, is_part) offset 0
           ) w cross join lateral (
             select t.*, greatest(t.frequency, part_weight) as tf from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
           ) t
           group by t.memory_ref order by words desc, ref limit cut
         )
         union all
-        select n.ref, false, 0, 0, n.similarity, 0, 0 from unnest(near_refs, similarities) n (ref, similarity)
+        select n.ref, false, 0, 0, n.similarity, 0 from unnest(near_refs, similarities) n (ref, similarity)
         union all (
-          select s.memory_ref, false, 0, max(f.fit), null, 0, source_proof * max(f.proof)
+          select s.memory_ref, false, 0, max(f.fit), null, 0
           from mnemograph.search_messages_1(
             owners, in_app, null, language, question, least(cut, 1000), '{}', '{}', k1, b, expected_terms, part_weight, aside_weight,
-            enough_terms, neighbour_weight, assistant_weight, exchange_weight
+            neighbour_weight, assistant_weight, exchange_weight
           ) f cross join lateral (
             select s.memory_ref from mnemograph.memory_source s where s.thread_ref = f.thread_ref and s.seq = f.seq offset 0
           ) s
           group by s.memory_ref
         )
         union all (
-          select m.ref, false, 0, 0, null, mnemograph.nearness_1(m.valid_from, d.span) as dated, 0
+          select m.ref, false, 0, 0, null, mnemograph.nearness_1(m.valid_from, d.span) as dated
           from unnest(spans) d (span) cross join lateral (
             select m.ref, m.valid_from from mnemograph.memory m
             where m.owner_ref = any (owners)
@@ -116,14 +113,12 @@ language plpgsql stable parallel safe rows 30 as $$
           order by dated desc, m.ref limit cut
         )
       )
-      select array_agg(c.ref) as refs, array_agg(c.words) as words, array_agg(c.source) as sources,
-        array_agg(c.proof) as proofs, array_agg(c.similarity) as similarities,
+      select array_agg(c.ref) as refs, array_agg(c.words) as words, array_agg(c.source) as sources, array_agg(c.similarity) as similarities,
         array_agg(c.has_identifier) as have_identifiers, (select count(*) from signal) as signals
       into best
       from (
         select s.* from (
-          select s.ref, max(s.words) as words, max(s.source) as source, max(s.similarity) as similarity, bool_or(s.has_identifier) as has_identifier,
-            max(s.proof) as proof
+          select s.ref, max(s.words) as words, max(s.source) as source, max(s.similarity) as similarity, bool_or(s.has_identifier) as has_identifier
           from signal s group by s.ref
           order by max(s.words) + source_weight * max(s.source) + date_weight * max(s.dated) + identifier_weight * bool_or(s.has_identifier)::integer
             + vector_weight * greatest(0, coalesce(max(s.similarity), 0) - unrelated) / (1 - unrelated) desc, s.ref desc
@@ -143,9 +138,9 @@ language plpgsql stable parallel safe rows 30 as $$
       );
     end if;
     return query
-      select f.ref, f.words, f.source, f.proof, f.similarity, f.has_identifier, coalesce(l.relation, 0), coalesce(l.linked, '{}')
-      from unnest(best.refs, best.words, best.sources, best.proofs, best.similarities, best.have_identifiers) with ordinality
-        f (ref, words, source, proof, similarity, has_identifier, place)
+      select f.ref, f.words, f.source, f.similarity, f.has_identifier, coalesce(l.relation, 0), coalesce(l.linked, '{}')
+      from unnest(best.refs, best.words, best.sources, best.similarities, best.have_identifiers) with ordinality
+        f (ref, words, source, similarity, has_identifier, place)
       left join lateral (
         select max(r.strength) filter (where r.other = any (best.refs))::float8 as relation,
           (array_agg(r.other order by (m.m).kind = 'insight' and not (m.m).pinned, r.strength desc, r.other) filter (

@@ -72,7 +72,6 @@ export type FoundMemory = readonly [
   ref: number,
   words: number,
   source: number,
-  proof: number,
   similarity: number | null,
   hasIdentifier: boolean,
   relation: number,
@@ -95,18 +94,18 @@ export function candidateRows(
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
-        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.enoughTerms},
-        ${weights.neighbour}, ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.sourceProof}, ${weights.vector}, ${weights.date}, ${weights.identifier}
+        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
+        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
       )`;
 }
 
 /** `candidateRows` without a question. */
-export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source, 0 as proof, 0 as similarity,
+export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source, 0 as similarity,
         false as has_identifier, 0 as relation, '{}'::bigint[] as linked where false`;
 
 export const foundMemories = sql`(
       select coalesce(json_agg(json_build_array(
-        ref, words, source, proof, similarity, has_identifier, relation, linked
+        ref, words, source, similarity, has_identifier, relation, linked
       )), '[]') from candidate
     )`;
 
@@ -148,12 +147,10 @@ export function candidatesOf(
 ): MemoryCandidate[] {
   return found
     .toSorted(([first], [second]) => first - second)
-    .flatMap(([ref, words, source, proof, similarity, hasIdentifier, relation, others]) => {
+    .flatMap(([ref, words, source, similarity, hasIdentifier, relation, others]) => {
       const memory = memories.get(ref);
       const linked = others.flatMap((other) => memories.get(other) ?? []);
-      return memory
-        ? { memory, words, source, proof, similarity, hasIdentifier, relation, linked }
-        : [];
+      return memory ? { memory, words, source, similarity, hasIdentifier, relation, linked } : [];
     });
 }
 

@@ -37,11 +37,8 @@ $$;
 -- `expected_terms` rarest would score. What is only a part of an identifier counts as often as `part_weight`, and is worth as much less.
 -- Terms that stand beside the sentences that ask are worth `aside_weight` times those, or the `expected_terms` rarest, all together.
 create or replace function mnemograph.question_terms_1(
-  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8, aside_weight float8,
-  enough_terms float8
-) returns table (lexemes text[], texts float8[], are_parts boolean[], idfs float8[], rarities float8[], best_fit float8,
-  best_proof float8, average_length float8
-)
+  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8, aside_weight float8
+) returns table (lexemes text[], texts float8[], are_parts boolean[], idfs float8[], best_fit float8, average_length float8)
 language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
@@ -112,15 +109,15 @@ language plpgsql stable parallel safe rows 1 as $$
         from counted c
       ),
       weighed as (
-        select c.lexeme, c.texts, c.is_part, c.idf * c.idf / ln(1 + (20 + total - 0.5) / 1.5) as rarity, w.fit, c.place as nth,
+        -- Of pairs of characters, every other one lies across two words: an answer has half of them.
+        select c.lexeme, c.texts, c.is_part, count(*) over () - count(*) filter (where c.is_pair) over () / 2 as expected,
           c.idf * case when c.is_aside then least(1, aside_weight * greatest(w.fit, w.asked) / w.aside) else 1 end as idf
         from counted c cross join whole w
       ),
       ranked as (select w.*, row_number() over (order by w.idf desc) as place from weighed w)
       select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
         array_agg(w.is_part order by w.texts = 0, w.texts), array_agg(w.idf order by w.texts = 0, w.texts),
-        array_agg(w.rarity order by w.texts = 0, w.texts), sum(w.idf) filter (where w.place <= expected_terms),
-        greatest(sum(w.rarity) filter (where w.nth <= expected_terms), enough_terms * ln(1 + total / 1.5)), average
+        sum(w.idf) filter (where w.place <= least(expected_terms, w.expected)), average
       from ranked w;
   end
 $$;
@@ -132,22 +129,22 @@ create or replace function mnemograph.search_messages_1(
   owners bigint[], in_app text, in_thread text, language regconfig, question text, most integer,
   -- Messages that are left out, and lend no terms.
   hidden_threads bigint[], hidden_seqs integer[],
-  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8, enough_terms float8,
+  k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
   neighbour_weight float8, assistant_weight float8, exchange_weight float8
-) returns table (thread_ref bigint, seq integer, fit float8, own_fit float8, proof float8)
+) returns table (thread_ref bigint, seq integer, fit float8, own_fit float8)
 language plpgsql stable parallel safe rows 100 as $$
   #variable_conflict use_column
   declare
     terms record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight, aside_weight, enough_terms);
+    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight, aside_weight);
     if not found then
       return;
     end if;
     return query
       with hit as materialized (
-        select t.thread_ref, t.seq, w.place, w.idf, w.rarity, t.tf
-        from unnest(terms.lexemes, terms.idfs, terms.rarities) with ordinality w (lexeme, idf, rarity, place) cross join lateral (
+        select t.thread_ref, t.seq, w.place, w.idf, t.tf
+        from unnest(terms.lexemes, terms.idfs) with ordinality w (lexeme, idf, place) cross join lateral (
           select t.thread_ref, t.seq, greatest(t.frequency, part_weight) / (1 - b + b * t.length / terms.average_length) as tf
           from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
         ) t
@@ -175,7 +172,7 @@ language plpgsql stable parallel safe rows 100 as $$
         limit most
       ),
       word as (
-        select s.thread_ref, s.seq + d.distance as seq, h.idf, h.rarity, sum(h.tf * d.weight) as tf,
+        select s.thread_ref, s.seq + d.distance as seq, h.idf, sum(h.tf * d.weight) as tf,
           sum(h.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant, max(s.answered) as answered
         from best s join hit h using (thread_ref, seq)
         cross join lateral (
@@ -183,20 +180,19 @@ language plpgsql stable parallel safe rows 100 as $$
           union all
           select d, neighbour_weight * 0.5::float8 ^ (abs(d) - 1) from generate_series(-4, 4) d where d <> 0 and s.lends
         ) d
-        group by s.thread_ref, s.seq + d.distance, h.place, h.idf, h.rarity
+        group by s.thread_ref, s.seq + d.distance, h.place, h.idf
       ),
       said as (
         select w.thread_ref, w.seq, sum(w.idf * w.tf / (w.tf + k1)) / terms.best_fit as fit,
-          coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / terms.best_fit, 0) as own_fit, sum(w.rarity * w.tf / (w.tf + k1)) / terms.best_proof as proof,
+          coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / terms.best_fit, 0) as own_fit,
           bool_or(w.by_assistant) as by_assistant, max(w.answered) as answered
         from word w group by w.thread_ref, w.seq
       )
-      select f.thread_ref, f.seq, greatest(max(f.fit), max(f.reply_fit)) + exchange_weight * least(max(f.fit), max(f.reply_fit)), max(f.own_fit),
-        max(f.proof)
+      select f.thread_ref, f.seq, greatest(max(f.fit), max(f.reply_fit)) + exchange_weight * least(max(f.fit), max(f.reply_fit)), max(f.own_fit)
       from (
-        select s.thread_ref, s.seq, s.fit * case when s.by_assistant then assistant_weight else 1 end as fit, 0 as reply_fit, s.own_fit, s.proof from said s
+        select s.thread_ref, s.seq, s.fit * case when s.by_assistant then assistant_weight else 1 end as fit, 0 as reply_fit, s.own_fit from said s
         union all
-        select s.thread_ref, s.answered, 0, s.fit, 0, s.proof from said s where s.answered is not null
+        select s.thread_ref, s.answered, 0, s.fit, 0 from said s where s.answered is not null
       ) f
       group by f.thread_ref, f.seq;
   end

@@ -39,8 +39,6 @@ interface TranscriptCandidate {
   readonly fit: number;
   /** BM25 fit of the message alone, 0 to 1. */
   readonly ownFit: number;
-  /** The fit as evidence: less for a question without rare words. */
-  readonly proof: number;
 }
 
 /** Candidates above the threshold (see `aboveFloor`), best first. */
@@ -48,16 +46,15 @@ function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" 
   candidates: readonly Candidate[],
   { spans, names }: Pick<Question, "spans" | "names">,
   threshold: number | undefined,
-): (Candidate & Pick<TranscriptHit, "similarity" | "score" | "reason"> & { evidence: number })[] {
+): (Candidate & Pick<TranscriptHit, "similarity" | "score" | "reason">)[] {
   const ranked = candidates.map((candidate) => {
-    const { actor, saidAt, fit, proof } = candidate;
+    const { actor, saidAt, fit } = candidate;
     const isNamed = actor !== null && names(actor);
     const date = weights.date * nearnessInTime(saidAt, spans);
     return {
       ...candidate,
       score: fit * (isNamed ? 1 + weights.speaker : 1) + date,
       similarity: Math.max(date, shareOfWords(fit)),
-      evidence: Math.max(date, shareOfWords(proof)),
       reason: reasonOf(candidate, isNamed),
     };
   });
@@ -83,7 +80,7 @@ export interface TranscriptQuery {
   readonly threshold?: number | undefined;
 }
 
-export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit" | "proof"> {
+export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
   readonly scope: Scope;
   /**
    * Share of the question's words in it or around it, 0 to 1; rare ones count more. At least 0.3 on
@@ -118,12 +115,10 @@ export async function searchTranscript(
   const candidates = await asListed(request, () => findCandidates(runtime.db, question, request));
   return rankTranscript(candidates, question, request.threshold)
     .slice(0, request.topK)
-    .map(
-      ({ ownFit: _, fit: __, proof: ___, evidence: ____, tenant_id, user_id, app_id, ...hit }) => ({
-        ...hit,
-        scope: scopeOf({ tenant_id, user_id, app_id }),
-      }),
-    );
+    .map(({ ownFit: _, fit: __, tenant_id, user_id, app_id, ...hit }) => ({
+      ...hit,
+      scope: scopeOf({ tenant_id, user_id, app_id }),
+    }));
 }
 
 function findCandidates(
@@ -139,8 +134,7 @@ function findCandidates(
   const owners = scope
     ? seenOwners(db, scope)
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)}`;
-  const { k1, b, expectedTerms, part, aside, enoughTerms, neighbour, assistant, exchange } =
-    weights;
+  const { k1, b, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
   return db.query<TranscriptCandidate & ScopeRow>(
     sql`
     with owner as materialized (select array(${owners}) as ids),
@@ -149,19 +143,19 @@ function findCandidates(
       from (${forgottenMessages(db, sql`(select unnest(ids) as id from owner)`)}) f where wholly
     ),
     fitting as (
-      select thread_ref, seq, max(fit) as fit, max(own_fit) as own_fit, max(proof) as proof, max(dated) as dated
+      select thread_ref, seq, max(fit) as fit, max(own_fit) as own_fit, max(dated) as dated
       from (
         (
-          select thread_ref, seq, fit, own_fit, proof, 0::float8 as dated
+          select thread_ref, seq, fit, own_fit, 0::float8 as dated
           from ${schema}.search_messages_1(
             (select ids from owner), ${appId}, ${threadId}, ${db.language}::regconfig, ${terms}, ${limit},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
-            ${k1}, ${b}, ${expectedTerms}, ${part}, ${aside}, ${enoughTerms}, ${neighbour}, ${assistant}, ${exchange}
+            ${k1}, ${b}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
           )
           order by fit desc, thread_ref, seq limit ${limit}
         )
         union all (
-          select m.thread_ref, m.seq, 0, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
+          select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
           -- One thread after the other: joined, the messages of all owners would be read.
           from unnest(${rangesOf(spans)}::tstzrange[]) d (span) cross join unnest((select ids from owner)) o (id)
           cross join lateral (select * from ${schema}.thread h where h.owner_ref = o.id offset 0) h
@@ -179,7 +173,7 @@ function findCandidates(
       group by thread_ref, seq
     )
     select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, f.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
-      m.said_at as "saidAt", m.time_zone as "timeZone", f.fit, f.own_fit as "ownFit", f.proof
+      m.said_at as "saidAt", m.time_zone as "timeZone", f.fit, f.own_fit as "ownFit"
     from fitting f
     cross join lateral (select * from ${schema}.message where thread_ref = f.thread_ref and seq = f.seq limit 1) m
     cross join lateral (select * from ${schema}.thread where id = f.thread_ref limit 1) t

@@ -323,15 +323,17 @@ function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: Rec
   return { memories, asked: fits };
 }
 
-/** The first of `memories`, up to `fallbackTokens`. */
+/** The first of `memories`, up to `fallbackTokens`, without those that are too long. */
 function headWithin(
   memories: readonly MemoryItem[],
   { fallbackTokens, timeZone }: RetrievalOptions,
 ): MemoryItem[] {
   let left = fallbackTokens;
   return memories.filter((memory) => {
-    left -= lineOf("rest", memory, 0, timeZone).tokens;
-    return left >= 0;
+    const { tokens } = lineOf("rest", memory, 0, timeZone);
+    if (tokens > left) return false;
+    left -= tokens;
+    return true;
   });
 }
 
@@ -370,10 +372,12 @@ function fittingHits(
     .map((candidate) =>
       candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
     );
-  return [
-    ...rankMemories(others, question),
-    ...rankMemories(near, { ...question, floor: { best: 0, each: 0, isRelative: false } }),
-  ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
+  const found = rankMemories(others, question);
+  const episodes = [
+    ...found.filter(({ memory }) => memory.kind === "episode"),
+    ...rankMemories(near, { ...question, threshold: retrieval.threshold ?? 0 }),
+  ].toSorted((first, second) => second.score - first.score);
+  return [...found.filter(({ memory }) => memory.kind !== "episode"), ...episodes].toSorted(
+    (first, second) => Number(ranksLast(first.memory)) - Number(ranksLast(second.memory)),
+  );
 }
-
-const lateness = ({ memory }: MemoryHit) => Number(ranksLast(memory));

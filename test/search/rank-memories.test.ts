@@ -20,7 +20,6 @@ const signals = (
   memory: memoryItem(now, { id, ...of }),
   words: 0.4,
   source: 0,
-  proof: fields.words ?? 0.4,
   similarity: null,
   hasIdentifier: false,
   relation: 0,
@@ -146,12 +145,6 @@ describe("aboveFloor", () => {
     expect(aboveFloor(some, undefined, floors.memories)).toEqual(some.slice(0, 2));
     expect(aboveFloor([], undefined, floors.memories)).toEqual([]);
     expect(aboveFloor(hits(0), 0, floors.memories)).toEqual(hits(0));
-  });
-
-  it("Drops memories with less than half of what a good hit has, and no messages", () => {
-    expect(aboveFloor(hits(1, 0.5, 0.4), undefined, floors.memories)).toEqual(hits(1, 0.5));
-    expect(aboveFloor(hits(0.4, 0.1), undefined, floors.memories)).toEqual(hits(0.4, 0.1));
-    expect(aboveFloor(hits(1, 0.4), undefined, floors.messages)).toEqual(hits(1, 0.4));
   });
 
   it("Decides by evidence, and by similarity with a threshold", () => {
