@@ -14,7 +14,7 @@ import {
   readQuery,
   withRelated,
 } from "./query-memories.js";
-import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
+import type { MemoryHit, RankedHit, WeighedMemory } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
@@ -92,9 +92,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
         `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
       ),
     ),
-    ...belowFloor.map((each) =>
-      omission(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`),
-    ),
+    ...belowFloor.map((each) => omission(each, "floor", belowFloorText(each))),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
@@ -107,6 +105,12 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       ...inactive,
     ],
   };
+}
+
+function belowFloorText({ evidence, score }: WeighedMemory): string {
+  return evidence < floors.memories.best
+    ? `It is hardly alike: ${evidence.toFixed(3)}.`
+    : `It has much less than the best hit: ${score.toFixed(3)}.`;
 }
 
 function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): ReadonlySet<string> {

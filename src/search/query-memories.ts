@@ -61,7 +61,7 @@ export interface MemoryQuery {
   readonly top_k?: number | null | undefined;
   /**
    * Least similarity of a hit, 0 to 1.
-   * @default by what is found: see docs/recall.md; vectors count if they differ from unrelated texts
+   * @default by evidence: see docs/recall.md#when-nothing-fits
    */
   readonly threshold?: number | null | undefined;
   /**

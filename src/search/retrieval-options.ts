@@ -91,7 +91,7 @@ export const retrievalOptionsSchema = z.strictObject({
   timeZone: timeZoneField.default("UTC"),
   /**
    * Least similarity of memories shown unasked. Raise it if they fit too little.
-   * @default a tenth of the question's words, or a vector that differs from unrelated texts
+   * @default by evidence: see docs/recall.md#when-nothing-fits
    */
   threshold: z.number().min(0).max(1).optional(),
   /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
