@@ -92,6 +92,8 @@ export interface RankedFor {
   readonly now: Date;
   readonly threshold: number | undefined;
   readonly unrelated?: UnrelatedSimilarity | null;
+  /** See `Question`. @default 1 */
+  readonly needed?: number;
 }
 
 export const noParts = {
@@ -138,10 +140,11 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
 /** Best first, of equal and of nearly equal ones the later first. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
-  { spans, threshold }: Pick<RankedFor, "spans" | "threshold">,
+  { spans, threshold, needed = 1 }: Pick<RankedFor, "spans" | "threshold" | "needed">,
 ): WeighedMemory[] {
-  const found = aboveFloor(weighed, threshold, floors.memories);
-  const ranked = (threshold === undefined ? besideBest(found) : found).toSorted(
+  const { best, each } = floors.memories;
+  const found = aboveFloor(weighed, threshold, { best: needed * best, each });
+  const ranked = (threshold === undefined ? besideBest(found, needed) : found).toSorted(
     (first, second) =>
       second.score - first.score ||
       saidAt(second) - saidAt(first) ||
@@ -154,9 +157,9 @@ export function orderWeighed(
 /** Beside a better hit, a score below both is noise: a share of the best one, and what is good. */
 const noise = { share: 0.75, score: 0.25 };
 
-function besideBest(hits: readonly WeighedMemory[]): WeighedMemory[] {
+function besideBest(hits: readonly WeighedMemory[], needed: number): WeighedMemory[] {
   const best = Math.max(0, ...hits.map(({ score }) => score));
-  const least = Math.min(noise.share * best, noise.score);
+  const least = Math.min(noise.share * best, noise.score * needed);
   return hits.filter(({ score }) => score >= least);
 }
 

@@ -66,7 +66,7 @@ export const recencyHalfLifeDays = 30;
  * costs recall.
  */
 export const floors = {
-  memories: { best: 0.27, each: 0.05 },
+  memories: { best: 0.27, each: 0.1 },
   messages: { best: 0.1, each: 0.05 },
 } as const;
 

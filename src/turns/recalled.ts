@@ -349,13 +349,14 @@ function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 function fittingHits(
   runtime: SearchRuntime,
-  { spans, names, vector }: EmbeddedQuestion,
+  { spans, names, needed, vector }: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const question = {
     spans,
     names,
+    needed,
     now: timeOf(runtime),
     threshold: retrieval.threshold,
     unrelated: vector?.space.unrelated ?? null,

@@ -58,6 +58,15 @@ describe("a user with a dozen facts", () => {
     expect(await found(query)).toEqual([facts[place]]),
   );
 
+  it("A long story needs less in common with a fact than a short question", async () => {
+    const story =
+      "The day began slowly, since nobody wanted to leave the house in that rain. We played cards until lunch, and then my aunt " +
+      "arrived with two suitcases full of blankets, as if we lived in the mountains. She told us about the ferry, about a sailor who " +
+      "lost his hat, and about the price of everything. In the end we stood in the kitchen, cut some rhubarb and let the oven " +
+      "do the rest, while the radio played songs that only she could sing along with.";
+    expect(await found(story)).toContain(facts[2]);
+  });
+
   it("Beside a fact that fits, facts with a frequent word are noise", async () => {
     expect(await found("Which cache do we use for tide tables?")).toEqual([facts[9]]);
     expect(await found("Which tools are used for code?")).toEqual(
