@@ -225,7 +225,9 @@ function listedSections(shown: readonly ShownMemories[], timeZone: string) {
   };
   // A user and the user within an app may have the same memory.
   const written = new Set<string>();
-  const near = nearStatements(shown.flatMap((memories) => partOf(memories, "relevant")));
+  const statements = (memories: ShownMemories) =>
+    (["relevant", "rest"] as const).flatMap((part) => partOf(memories, part));
+  const near = nearStatements(shown.flatMap(statements));
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
       const line = lineOf(part, memory, 0, timeZone, near.has(memory.id));

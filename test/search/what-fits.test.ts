@@ -121,6 +121,8 @@ describe("statements that say different things of the same", () => {
     const block = memoryBlock(await memory.recall({ scope, threadId, query }));
     for (const text of [old, now]) expect(block).toContain(`${text} (since 14 September 2026)`);
     expect(block).toMatch(/meets on Tuesdays\.\n/);
+    const unasked = memoryBlock(await memory.recall({ scope, threadId: "u", query: "A haiku!" }));
+    for (const text of [old, now]) expect(unasked).toContain(`${text} (since 14 September 2026)`);
   });
 
   it("Both of two true statements are kept, unmarked, for 40 pairs", async () => {
