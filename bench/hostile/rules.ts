@@ -1,7 +1,6 @@
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
 import { changeLine } from "../../src/memories/changes/change-line.js";
-import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import {
   trimToLength,
@@ -20,6 +19,7 @@ import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instru
 import { redactSecrets } from "../../src/text/redact-secrets.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import { searchText } from "../../src/text/search-text.js";
+import { sharedWords } from "../../src/text/shared-words.js";
 import { isStorable } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { dateInputs, type HostileInput } from "./inputs.js";

@@ -24,7 +24,8 @@ export async function measureConversations(
   const measures: MeasuresByType = {};
   for (const type of types) {
     const ofType = answers.filter(({ question }) => question.types.includes(type));
-    const rows = searches.map((search) => {
+    const asked = searches.filter((search) => ofType.some(({ searched }) => searched === search));
+    const rows = asked.map((search) => {
       const columns = measure(ofType.filter(({ searched }) => searched === search));
       const clean = measures[withoutNoise]?.[search]?.["R@10"] ?? 0;
       const lost = type.startsWith("noise: ") && { "R@10 lost": clean - columns["R@10"] };
@@ -71,5 +72,5 @@ function counted({ counts }: Question, lines: readonly Line[]): readonly Line[] 
   return ids
     .filter((id) => !counts.without.includes(id))
     .slice(0, counts.most)
-    .map((id) => ({ text: "", ids: [id] }));
+    .map((id) => ({ text: lines.find((line) => line.ids.includes(id))?.text ?? "", ids: [id] }));
 }

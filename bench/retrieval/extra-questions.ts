@@ -94,3 +94,26 @@ export function withSilences(
   );
   return { ...conversation, questions: [...conversation.questions, ...questions] };
 }
+
+/**
+ * What users asked an assistant to do always, as memories, and the questions that it is for. "R of
+ * all" of "recall, all lines" has to be 100.
+ */
+export function instructionsOf(all: readonly RetrievalConversation[]): RetrievalConversation[] {
+  return all.map(({ id, turns, questions }) => {
+    const types = ["standing instructions"];
+    const asked = questions.filter((each) => each.types.includes("instruction_following"));
+    const evidence = new Set(asked.map((each) => each.evidence[0]));
+    const observations = turns
+      .filter((turn) => evidence.has(turn.id))
+      .map(({ id: turn, text, date }) => {
+        return { text, date, evidence: [turn], draft: { category: "instructions" } };
+      });
+    return {
+      id: `${id}, instructions`,
+      turns: [],
+      observations,
+      questions: asked.map((each) => ({ ...each, types, evidence: each.evidence.slice(0, 1) })),
+    };
+  });
+}

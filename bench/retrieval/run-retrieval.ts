@@ -5,7 +5,7 @@ import { openBenchMemory } from "../bench-memory.js";
 import { printResult } from "../report.js";
 import { createTable } from "./bm25.js";
 import { type MeasuresByType, measureConversations } from "./conversations.js";
-import { withNoise, withSilences } from "./extra-questions.js";
+import { instructionsOf, withNoise, withSilences } from "./extra-questions.js";
 import { figuresOf } from "./figures.js";
 import { readFactConsolidation } from "./read-fact-consolidation.js";
 import { readMadial } from "./read-madial.js";
@@ -20,7 +20,7 @@ const readWithNoise = (file: string) => readConversations(file).map(withNoise);
 const readers: Readonly<Record<string, (path: string) => RetrievalConversation[]>> = {
   "locomo.json": (file) => readWithNoise(file).map(withSilences),
   "realtalk.json": readWithNoise,
-  "beam.json": readWithNoise,
+  "beam.json": (file) => [...readWithNoise(file), ...instructionsOf(readConversations(file))],
   realmem: readRealMem,
   memdaily: readMemDaily,
   madial: readMadial,

@@ -1,7 +1,7 @@
-import { wordsFrom } from "../memories/guard/decide-proposal.rule.js";
 import { leastTrusted, type Provenance, provenanceOf } from "../memories/item/memory.js";
 import { splitReferences } from "../text/attachments.js";
 import { findQuote } from "../text/find-quote.js";
+import { wordsFrom } from "../text/shared-words.js";
 import type { ChosenFact, KnownMemory } from "./choose-facts.rule.js";
 
 export interface FactMaterial {

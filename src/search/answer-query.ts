@@ -2,7 +2,8 @@ import { type MemoryItem, unverified, withCaution } from "../memories/item/memor
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
-import { momentIn } from "../text/time-zone.js";
+import { dayIn, momentIn } from "../text/time-zone.js";
+import { nearStatements } from "./near-statements.rule.js";
 import type { MemoryHit } from "./rank-memories.rule.js";
 
 export const answerForms = ["bullets", "full"] as const;
@@ -24,6 +25,8 @@ export interface MemoryBullet {
   readonly text: string;
   readonly similarity?: number;
   readonly reason?: string;
+  /** The day from which it holds, as "2026-11-28": only beside a nearly equal statement. */
+  readonly since?: string;
   /** Warns that nobody has confirmed it. */
   readonly caution?: string;
   /** Linked memories that are not hits themselves. */
@@ -86,7 +89,12 @@ export function bulletsOf(
   form: AnswerForm,
   { budgetTokens, timeZone }: Pick<AnswerShape, "budgetTokens" | "timeZone">,
 ): MemoryBullet[] {
-  const bullets = hits.map(form === "full" ? (hit) => fullBullet(hit, timeZone) : bullet);
+  const near = nearStatements(hits.map(({ memory }) => memory));
+  const bullets = hits.map((hit) => {
+    const { id, validFrom } = hit.memory;
+    const since = near.has(id) ? dayIn(validFrom, timeZone) : undefined;
+    return form === "full" ? fullBullet(hit, timeZone) : bullet(hit, since);
+  });
   const [first, ...others] = bullets;
   if (!first || budgetTokens === null) return bullets;
   const fits = (results: readonly object[]) =>
@@ -96,7 +104,10 @@ export function bulletsOf(
   return kept;
 }
 
-function bullet({ memory, similarity, reason, related = [] }: MemoryHit): MemoryBullet {
+function bullet(
+  { memory, similarity, reason, related = [] }: MemoryHit,
+  since?: string,
+): MemoryBullet {
   const { id, category } = memory;
   const caution = unverified(memory);
   return {
@@ -105,6 +116,7 @@ function bullet({ memory, similarity, reason, related = [] }: MemoryHit): Memory
     text: labelled(memory),
     similarity: Math.round(similarity * 1_000) / 1_000,
     reason,
+    ...(since !== undefined && { since }),
     ...(caution !== null && { caution }),
     ...(related.length > 0 && { related: related.map(labelledWithCaution) }),
   };

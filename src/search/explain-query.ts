@@ -14,9 +14,9 @@ import {
   readQuery,
   withRelated,
 } from "./query-memories.js";
-import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
+import type { MemoryHit, RankedHit, WeighedMemory } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
-import type { SearchRuntime } from "./retrieval-options.js";
+import { floors, type SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
 type OmissionReason =
@@ -68,7 +68,7 @@ const maxInactive = 20;
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
-  const { search, threshold, floor, shape } = query;
+  const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
@@ -92,14 +92,12 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
         `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
       ),
     ),
-    ...belowFloor.map((each) =>
-      omission(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`),
-    ),
+    ...belowFloor.map((each) => omission(each, "floor", belowFloorText(each))),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
-    floor: threshold ?? floor,
+    floor: threshold ?? floors.memories,
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
     omitted: [
@@ -107,6 +105,12 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       ...inactive,
     ],
   };
+}
+
+function belowFloorText({ evidence, score }: WeighedMemory): string {
+  return evidence < floors.memories.best
+    ? `It is hardly alike: ${evidence.toFixed(3)}.`
+    : `It has much less than the best hit: ${score.toFixed(3)}.`;
 }
 
 function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): ReadonlySet<string> {

@@ -25,7 +25,7 @@ import {
   weighMemories,
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
-import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
+import type { SearchRuntime } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 
 /**
@@ -61,8 +61,7 @@ export interface MemoryQuery {
   readonly top_k?: number | null | undefined;
   /**
    * Least similarity of a hit, 0 to 1.
-   * @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors count if they
-   * differ from unrelated texts
+   * @default by evidence: see docs/recall.md#when-nothing-fits
    */
   readonly threshold?: number | null | undefined;
   /**
@@ -123,12 +122,12 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
 
 export async function findHits(
   deps: SearchRuntime,
-  { search, threshold, floor }: ReadQuery,
+  { search, threshold }: ReadQuery,
   question: EmbeddedQuestion,
 ) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
   const unrelated = question.vector?.space.unrelated ?? null;
-  const ranking = { ...question, threshold, floor, now: timeOf(deps), unrelated };
+  const ranking = { ...question, threshold, now: timeOf(deps), unrelated };
   const isBroad = important.length > 0;
   const weighed = isBroad ? [] : weighMemories(candidates, ranking);
   const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
@@ -150,8 +149,6 @@ export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
     timeZone,
     agent,
     threshold: request.threshold ?? undefined,
-    // Models get the same floor as for memories shown unasked.
-    floor: request.return ? shownFloor : defaultFloor,
     search: {
       scope,
       categories,

@@ -7,18 +7,15 @@ import {
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
-import {
-  defaultFloor,
-  recencyHalfLifeDays,
-  retrievalWeights as weights,
-} from "./retrieval-options.js";
+import { laterFirst } from "./near-statements.rule.js";
+import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
 /** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
-  floor: { readonly best: number; readonly each: number } = defaultFloor,
+  floor: { readonly best: number; readonly each: number },
 ): Hit[] {
   if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
   const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
@@ -94,8 +91,9 @@ export interface RankedFor {
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
-  readonly floor?: { readonly best: number; readonly each: number };
   readonly unrelated?: UnrelatedSimilarity | null;
+  /** See `Question`. @default 1 */
+  readonly needed?: number;
 }
 
 export const noParts = {
@@ -139,19 +137,30 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
   return { memory, similarity, score, reason: reasonOf(weighed), parts };
 }
 
-/**
- * Best first. Equal scores, frequent for questions about a day, keep the order of the conversation.
- */
+/** Best first, of equal and of nearly equal ones the later first. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
-  { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
+  { spans, threshold, needed = 1 }: Pick<RankedFor, "spans" | "threshold" | "needed">,
 ): WeighedMemory[] {
-  return aboveFloor(weighed, threshold, floor).toSorted(
+  const { best, each } = floors.memories;
+  const found = aboveFloor(weighed, threshold, { best: needed * best, each });
+  const ranked = (threshold === undefined ? besideBest(found, needed) : found).toSorted(
     (first, second) =>
       second.score - first.score ||
-      saidAt(first) - saidAt(second) ||
-      placeOf(first) - placeOf(second),
+      saidAt(second) - saidAt(first) ||
+      placeOf(second) - placeOf(first),
   );
+  // Of a day that the question names, what was said later says nothing.
+  return spans.length > 0 ? ranked : laterFirst(ranked);
+}
+
+/** Beside a better hit, a score below both is noise: a share of the best one, and what is good. */
+const noise = { share: 0.75, score: 0.25 };
+
+function besideBest(hits: readonly WeighedMemory[], needed: number): WeighedMemory[] {
+  const best = Math.max(0, ...hits.map(({ score }) => score));
+  const least = Math.min(noise.share * best, noise.score * needed);
+  return hits.filter(({ score }) => score >= least);
 }
 
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
@@ -168,15 +177,18 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
-    const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
-    // For `aboveFloor`: a memory needs a word, an identifier, a day or a vector of its own.
-    const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
+    const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
+    const meant = cosine >= scale.floor ? cosine : 0;
+    const said = Math.max(words, weights.source * candidate.source);
+    const proved = Math.max(shareOfWords(said * (isNamed ? 1 + weights.speaker : 1)), told, meant);
+    // What only its source message says shows a memory beside others, never alone.
+    const isOwn = words > 0 || told > 0 || meant > 0;
     return {
       memory,
       score: scoreOf(parts),
       parts,
-      similarity: Math.max(cosine, shared),
-      evidence,
+      similarity: Math.max(cosine, shareOfWords(words), told),
+      evidence: isOwn ? proved : Math.min(proved, floors.memories.each),
       isNamed,
     };
   });

@@ -5,6 +5,7 @@ import type { Embedder } from "../models/embedder.js";
 import type { Runtime } from "../runtime.js";
 import { askingSentences } from "../text/asks-only.js";
 import { plainName, plainText, searchText } from "../text/search-text.js";
+import { contentWords } from "../text/shared-words.js";
 import { headOf } from "../text/storable-text.js";
 import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
@@ -28,6 +29,8 @@ export interface Question {
   /** Times that the question names: memories of that time need no common word. */
   readonly spans: readonly TimeSpan[];
   readonly names: (actor: string) => boolean;
+  /** Of the evidence that fits a short question, what a memory needs: a long one tells a story. */
+  readonly needed: number;
 }
 
 export interface EmbeddedQuestion extends Question {
@@ -45,6 +48,17 @@ export function questionTerms(text: string): string {
   return searchText(asking) + searchText(aside, "~");
 }
 
+/** LoCoMo's questions have at most 18, with "what" and "did". */
+const wordsOfQuestion = 16;
+/** Less lets chit-chat find something in every memory. */
+const leastNeeded = 0.4;
+
+/** 1 for a text of up to `wordsOfQuestion` words, half for twice as many. */
+function neededFor(text: string): number {
+  const share = wordsOfQuestion / Math.max(1, contentWords(text).size);
+  return Math.min(1, Math.max(leastNeeded, share));
+}
+
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(
   runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
@@ -55,7 +69,8 @@ export function readQuestion(
   const { language } = runtime.db;
   const timeZone = zone ?? runtime.config.retrieval.timeZone;
   const spans = questionDates(text, { language, timeZone, now: timeOf(runtime) });
-  return { terms: questionTerms(asked), spans, names: namesActor(asked) };
+  const needed = neededFor(asked);
+  return { terms: questionTerms(asked), spans, names: namesActor(asked), needed };
 }
 
 export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {

@@ -61,12 +61,14 @@ export const retrievalWeights = {
 export const recencyHalfLifeDays = 30;
 
 /**
- * Least evidence of the best hit, and of each, without a threshold. 1 in 100 of LoCoMo's questions
- * falls below `best`, and every second unrelated one. A higher `each` costs recall.
+ * Least evidence of the best hit, and of each, without a threshold. A message stands for less than
+ * a memory. Of LoCoMo's questions about other people, half stay without memories; a higher floor
+ * costs recall.
  */
-export const defaultFloor = { best: 0.1, each: 0.05 } as const;
-
-export const shownFloor = { best: 0.1, each: 0.1 } as const;
+export const floors = {
+  memories: { best: 0.27, each: 0.1 },
+  messages: { best: 0.1, each: 0.05 },
+} as const;
 
 export const recallModeSchema = z.enum(["active", "passive"]);
 
@@ -89,7 +91,7 @@ export const retrievalOptionsSchema = z.strictObject({
   timeZone: timeZoneField.default("UTC"),
   /**
    * Least similarity of memories shown unasked. Raise it if they fit too little.
-   * @default a tenth of the question's words, or a vector that differs from unrelated texts
+   * @default by evidence: see docs/recall.md#when-nothing-fits
    */
   threshold: z.number().min(0).max(1).optional(),
   /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
@@ -102,10 +104,16 @@ export const retrievalOptionsSchema = z.strictObject({
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
    * Tokens of memory shown unasked, with headings (some 110), without the conversation's summary.
-   * Important memories fill what hits leave. Lower it to make turns cheaper.
+   * Lower it to make turns cheaper.
    * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
+  /**
+   * Tokens of important memories that neither fit the question nor are always shown. Raise it for
+   * models that do not ask `memory.query` for what was left out.
+   * @default 300
+   */
+  fallbackTokens: z.int().min(0).default(300),
 });
 
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}

@@ -84,7 +84,7 @@ language plpgsql stable parallel safe rows 30 as $$
             )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
           from (
             -- An identifier has a digit, an @, a dot within or two slashes, and few have it: tickets, addresses, digests, files.
-            select w.*, not w.is_part and w.texts <= 5 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
+            select w.*, not w.is_part and w.texts <= 5 and length(w.lexeme) > 2 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
             from unnest(terms.lexemes, terms.idfs, terms.texts, terms.are_parts) w (lexeme, idf, texts, is_part) offset 0
           ) w cross join lateral (
             select t.*, greatest(t.frequency, part_weight) as tf from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0

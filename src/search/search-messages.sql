@@ -109,14 +109,15 @@ language plpgsql stable parallel safe rows 1 as $$
         from counted c
       ),
       weighed as (
-        select c.lexeme, c.texts, c.is_part, 
+        -- Of pairs of characters, every other one lies across two words: an answer has half of them.
+        select c.lexeme, c.texts, c.is_part, count(*) over () - count(*) filter (where c.is_pair) over () / 2 as expected,
           c.idf * case when c.is_aside then least(1, aside_weight * greatest(w.fit, w.asked) / w.aside) else 1 end as idf
         from counted c cross join whole w
       ),
       ranked as (select w.*, row_number() over (order by w.idf desc) as place from weighed w)
       select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
         array_agg(w.is_part order by w.texts = 0, w.texts), array_agg(w.idf order by w.texts = 0, w.texts),
-        sum(w.idf) filter (where w.place <= expected_terms), average
+        sum(w.idf) filter (where w.place <= least(expected_terms, w.expected)), average
       from ranked w;
   end
 $$;

@@ -22,7 +22,7 @@ import type { MessageRole } from "../text/message-text.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
-import { type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
+import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, rangesOf } from "./time-span.rule.js";
 
 interface TranscriptCandidate {
@@ -58,7 +58,9 @@ function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" 
       reason: reasonOf(candidate, isNamed),
     };
   });
-  return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
+  return aboveFloor(ranked, threshold, floors.messages).toSorted(
+    (first, second) => second.score - first.score,
+  );
 }
 
 export interface TranscriptQuery {

@@ -10,6 +10,7 @@ import { blockParts, type ShownContext, type ShownNews } from "../conversation/s
 import { type ChangeEvent, deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { noteBlock } from "../notes/note-block.rule.js";
+import { nearStatements } from "../search/near-statements.rule.js";
 import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
 import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
@@ -224,9 +225,12 @@ function listedSections(shown: readonly ShownMemories[], timeZone: string) {
   };
   // A user and the user within an app may have the same memory.
   const written = new Set<string>();
+  const statements = (memories: ShownMemories) =>
+    (["relevant", "rest"] as const).flatMap((part) => partOf(memories, part));
+  const near = nearStatements(shown.flatMap(statements));
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
-      const line = lineOf(part, memory, 0, timeZone);
+      const line = lineOf(part, memory, 0, timeZone, near.has(memory.id));
       if (!written.has(line.line)) lines[sectionOf(part, memory)].push(line);
       written.add(line.line);
     }

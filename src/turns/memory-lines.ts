@@ -36,20 +36,21 @@ export function lineOf(
   memory: MemoryItem,
   place: number,
   timeZone: string,
+  isDated = false,
 ): MemoryLine {
   const line =
     part === "notes"
       ? noteLine(memory, place, timeZone)
-      : `- ${shownLine(memory, textOf(memory, part, timeZone))}`;
+      : `- ${shownLine(memory, textOf(memory, part, timeZone, isDated))}`;
   // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function textOf(memory: MemoryItem, part: BlockPart, timeZone: string): string {
+function textOf(memory: MemoryItem, part: BlockPart, timeZone: string, isDated: boolean): string {
   const { text, category, turns } = memory;
   if (part === "episodes")
     return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
-  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone)}`;
+  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory, timeZone, isDated)}`;
 }
 
 /** Characters around a key and value in a sentence: "The user's favourite … is …". */
@@ -66,10 +67,17 @@ function profileText({ key, value, text }: MemoryItem): string {
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-/** Start of validity, unless that is within a day of its creation, and the earlier value. */
-function history({ validFrom, createdAt, earlier }: MemoryItem, timeZone: string): string {
+/**
+ * Start of validity, unless that is within a day of its creation and `isDated` is not set, and the
+ * earlier value.
+ */
+function history(
+  { validFrom, createdAt, earlier }: MemoryItem,
+  timeZone: string,
+  isDated: boolean,
+): string {
   const isOlder = createdAt.getTime() - validFrom.getTime() > dayMs;
-  if (!isOlder && earlier === undefined) return "";
+  if (!isOlder && !isDated && earlier === undefined) return "";
   const since = dayFormat.format(new Date(dayIn(validFrom, timeZone)));
   return ` (since ${since}${earlier === undefined ? "" : `, earlier: ${clipped(earlier, earlierCharacters)}`})`;
 }

@@ -5,7 +5,7 @@ import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
-import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
+import type { RecallMode, RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
 import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import { onOneLine } from "../text/storable-text.js";
 import type {
@@ -14,6 +14,7 @@ import type {
   RecallResult,
   UnreadMessage,
 } from "./find-recall.js";
+import { lineOf } from "./memory-lines.js";
 
 export interface RecalledMemories {
   /** Always shown: pinned memories, then slots and statements, most important first. */
@@ -302,7 +303,9 @@ function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: Rec
   const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
   const related = links.flatMap(({ memories }) => memories).filter(room);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
-  const rest = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
+  const others = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
+  // A broad question asks for all there is.
+  const rest = found.broad ? others : headWithin(others, retrieval);
   const shown = {
     profile,
     relevant,
@@ -320,6 +323,20 @@ function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: Rec
   return { memories, asked: fits };
 }
 
+/** The first of `memories`, up to `fallbackTokens`, without those that are too long. */
+function headWithin(
+  memories: readonly MemoryItem[],
+  { fallbackTokens, timeZone }: RetrievalOptions,
+): MemoryItem[] {
+  let left = fallbackTokens;
+  return memories.filter((memory) => {
+    const { tokens } = lineOf("rest", memory, 0, timeZone);
+    if (tokens > left) return false;
+    left -= tokens;
+    return true;
+  });
+}
+
 /** `knownCount` counts facts, insights and pinned episodes. */
 function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
   const known = memoryParts
@@ -332,13 +349,14 @@ function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 function fittingHits(
   runtime: SearchRuntime,
-  { spans, names, vector }: EmbeddedQuestion,
+  { spans, names, needed, vector }: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const question = {
     spans,
     names,
+    needed,
     now: timeOf(runtime),
     threshold: retrieval.threshold,
     unrelated: vector?.space.unrelated ?? null,
@@ -355,10 +373,12 @@ function fittingHits(
     .map((candidate) =>
       candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
     );
-  return [
-    ...rankMemories(others, { ...question, floor: shownFloor }),
-    ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),
-  ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
+  const found = rankMemories(others, question);
+  const episodes = [
+    ...found.filter(({ memory }) => memory.kind === "episode"),
+    ...rankMemories(near, { ...question, threshold: retrieval.threshold ?? 0 }),
+  ].toSorted((first, second) => second.score - first.score);
+  return [...found.filter(({ memory }) => memory.kind !== "episode"), ...episodes].toSorted(
+    (first, second) => Number(ranksLast(first.memory)) - Number(ranksLast(second.memory)),
+  );
 }
-
-const lateness = ({ memory }: MemoryHit) => Number(ranksLast(memory));

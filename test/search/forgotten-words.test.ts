@@ -10,7 +10,7 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, asDrafts, newAddress, openThread, say } from "../support/thread-facts.js";
+import { type Address, newAddress, openThread, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const day = 86_400_000;
@@ -198,27 +198,4 @@ it("A question finds no memory by words that only adjacent messages have", async
   const query = "birthday present for mum";
   expect(await memory.query({ scope, query })).toEqual([]);
   expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);
-});
-
-it("A model is shown no memory with a similarity below 0.1", async () => {
-  const { memory, thread } = openThread(db);
-  const { scope } = thread;
-  const texts = [
-    "Alpha beta gamma delta epsilon zeta.",
-    "Something else that has one word of these: zeta.",
-  ];
-  const filler = Array.from(
-    { length: 30 },
-    (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`,
-  );
-  await memory.memories.add(asDrafts([...texts, ...filler]), { scope });
-  const query = "alpha beta gamma delta epsilon zeta";
-  expect(
-    (await memory.query({ scope, query, topK: 20 })).some(({ similarity }) => similarity < 0.1),
-  ).toBe(true);
-  const shown = JSON.parse(await memoryQueryTool(memory).invoke({ query, top_k: 20 }, run(thread)));
-  expect(shown.length).toBeGreaterThan(0);
-  expect(shown.every(({ similarity }: { similarity: number }) => similarity >= 0.1)).toBe(true);
-  const bullets = await memory.query({ scope, query, top_k: 20, return: "bullets" });
-  expect(bullets.every(({ similarity = 0 }) => similarity >= 0.1)).toBe(true);
 });

@@ -31,9 +31,9 @@ describe("a question of hundreds of words that the user often said", () => {
   it("A rare word is found at any position of a long question", async () => {
     const memory = db.memory();
     for (const query of [long, `${rare} ${common.join(" ")}`]) {
-      expect((await memory.query({ scope, query })).map((hit) => hit.memory.text)).toEqual([
-        `Plays the ${rare}.`,
-      ]);
+      expect(
+        (await memory.query({ scope, query, threshold: 0 })).map((hit) => hit.memory.text),
+      ).toEqual([`Plays the ${rare}.`]);
       const [best] = await memory.transcript.search({ scope, query });
       expect(best?.seq).toBe(17);
     }

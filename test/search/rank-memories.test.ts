@@ -7,7 +7,7 @@ import {
   rankMemories,
   relatedTo,
 } from "../../src/search/rank-memories.rule.js";
-import { defaultFloor } from "../../src/search/retrieval-options.js";
+import { floors } from "../../src/search/retrieval-options.js";
 import { forAll } from "../support/for-all.js";
 import { memoryItem } from "../support/memory-item.js";
 
@@ -49,7 +49,7 @@ describe("rankMemories", () => {
     expect(ids([signals("plain", {}, old), better], asked)).toEqual(["better", "plain"]);
   });
 
-  it("rankMemories orders memories that match only the date by named actor, then by message order", () => {
+  it("rankMemories orders memories that match only the date by named actor, then the later first", () => {
     const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
@@ -61,7 +61,7 @@ describe("rankMemories", () => {
       told("first", 2),
       told("another time", 1, { validFrom: new Date("2023-07-01") }),
     ];
-    expect(ids(all, asked)).toEqual(["first", "later", "other"]);
+    expect(ids(all, asked)).toEqual(["later", "first", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
     expect(hit).toMatchObject({
       similarity: 0.3,
@@ -135,20 +135,22 @@ describe("rankMemories", () => {
 });
 
 describe("aboveFloor", () => {
-  it("aboveFloor by default drops everything if the best hit is weak, else keeps nearly all", () => {
-    const { best, each } = defaultFloor;
-    expect(aboveFloor([{ similarity: best - 0.01 }, { similarity: each }], undefined)).toEqual([]);
-    const some = [{ similarity: each }, { similarity: best }, { similarity: each - 0.01 }];
-    expect(aboveFloor(some, undefined)).toEqual(some.slice(0, 2));
-    expect(aboveFloor([], undefined)).toEqual([]);
-    expect(aboveFloor([{ similarity: 0 }], 0)).toEqual([{ similarity: 0 }]);
+  const hits = (...evidences: number[]) =>
+    evidences.map((evidence) => ({ similarity: evidence, evidence }));
+  const { best, each } = floors.memories;
+
+  it("Drops everything if the best hit is weak, else keeps nearly all", () => {
+    expect(aboveFloor(hits(best - 0.01, each), undefined, floors.memories)).toEqual([]);
+    const some = hits(each, best, each - 0.01);
+    expect(aboveFloor(some, undefined, floors.memories)).toEqual(some.slice(0, 2));
+    expect(aboveFloor([], undefined, floors.memories)).toEqual([]);
+    expect(aboveFloor(hits(0), 0, floors.memories)).toEqual(hits(0));
   });
 
-  it("aboveFloor decides by evidence if a hit has it, and by similarity with a threshold", () => {
+  it("Decides by evidence, and by similarity with a threshold", () => {
     const all = [{ similarity: 0.7, evidence: 0 }];
-    expect(aboveFloor(all, undefined)).toEqual([]);
-    expect(aboveFloor(all, 0.6)).toEqual(all);
-    expect(aboveFloor([{ similarity: 0.7, evidence: 0.1 }, ...all], undefined)).toHaveLength(1);
+    expect(aboveFloor(all, undefined, floors.messages)).toEqual([]);
+    expect(aboveFloor(all, 0.6, floors.messages)).toEqual(all);
   });
 });
 

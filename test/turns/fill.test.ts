@@ -162,6 +162,28 @@ describe("a fallback memory", () => {
     expect(recalled.memories.profile.every(({ importance }) => importance >= 3)).toBe(true);
   });
 
+  it("Fallback memories have 300 tokens, others are one search away; a broad question shows all", async () => {
+    const texts = Array.from({ length: 60 }, (_, index) => `The user has been to town ${index}.`);
+    const long = `The user told a story: ${"it went on and on, ".repeat(70)}`;
+    const { memory, scope, threadId } = await knowing({}, [
+      { text: long, importance: 5 },
+      ...texts.map((text) => ({ text })),
+    ]);
+    const recalled = await memory.recall({ scope, threadId, query: "Write a haiku." });
+    const { rest, omitted } = recalled.memories;
+    const lines = rest.map(({ text }) => `\n- [knowledge] ${text}`).join("");
+    expect(estimateTokens(lines)).toBeLessThanOrEqual(300);
+    expect(estimateTokens(lines)).toBeGreaterThan(280);
+    expect(rest.map(({ text }) => text)).not.toContain(long);
+    expect(omitted).toBe(61 - rest.length);
+    expect(blockOf(recalled)).toContain(`(And ${omitted} more memories are not shown here.`);
+    const broad = await memory.recall({ scope, threadId: "other", query: "" });
+    expect(broad.memories.rest.length).toBeGreaterThan(50);
+    const none = db.memory({ config: { retrieval: { fallbackTokens: 0 } } });
+    const asked = await none.recall({ scope, threadId: "third", query: "Write a haiku." });
+    expect(asked.memories).toMatchObject({ rest: [], omitted: 61 });
+  });
+
   it("Omitted fallback memories are counted up to the search limit", async () => {
     const { memory, scope, threadId } = await knowing(
       {},

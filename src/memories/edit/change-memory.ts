@@ -3,7 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
-import { sharedWords } from "../guard/decide-proposal.rule.js";
+import { sharedWords } from "../../text/shared-words.js";
 import {
   isApproved,
   leastTrusted,

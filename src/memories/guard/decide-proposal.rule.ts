@@ -1,30 +1,6 @@
-import { plainText } from "../../text/search-text.js";
 import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
-
-const mostCharacters = 10_000;
-
-/** The share of common words, 0 to 1 (Dice's coefficient), of those that say what a text is about. */
-export function sharedWords(first: string, second: string): number {
-  const [one, other] = [wordsOf(first), wordsOf(second)];
-  const shared = [...one].filter((word) => other.has(word)).length;
-  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
-}
-
-/** The share of the words of `text` that `source` has, 0 to 1. */
-export function wordsFrom(text: string, source: string): number {
-  const [words, found] = [wordsOf(text), wordsOf(source)];
-  return [...words].filter((word) => found.has(word)).length / Math.max(1, words.size);
-}
-
-function wordsOf(text: string): Set<string> {
-  const words = plainText(text.slice(0, mostCharacters)).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return new Set(words.filter((word) => !isFrame.test(word)));
-}
-
-/** "The user" begins most memories; shorter words ("is", "a", "to") occur in any sentence. */
-const isFrame = /^(?:the|user|\p{Script=Latin}{1,2})$/u;
 
 export interface EarlierRequest {
   readonly id: string;

@@ -1,0 +1,44 @@
+import { contentWords, shareOfBoth } from "../text/shared-words.js";
+
+/** With half of their words in common, statements may say different things of the same. */
+const nearShare = 0.5;
+/** What fits much better stays first, whenever it was said. */
+const nearScore = 0.8;
+/** Fewer are shown of nearly every search. */
+const mostCompared = 20;
+
+interface Statement {
+  readonly memory: { readonly id: string; readonly text: string; readonly validFrom: Date };
+  readonly score: number;
+}
+
+/** Of nearly equal statements among the best of `ranked` the later comes first. */
+export function laterFirst<Hit extends Statement>(ranked: readonly Hit[]): Hit[] {
+  const ordered: { readonly hit: Hit; readonly words: ReadonlySet<string> }[] = [];
+  for (const hit of ranked.slice(0, mostCompared)) {
+    const words = contentWords(hit.memory.text);
+    const place = ordered.findIndex(
+      (before) =>
+        before.hit.memory.validFrom < hit.memory.validFrom &&
+        hit.score >= nearScore * before.hit.score &&
+        shareOfBoth(words, before.words) >= nearShare,
+    );
+    ordered.splice(place < 0 ? ordered.length : place, 0, { hit, words });
+  }
+  return [...ordered.map(({ hit }) => hit), ...ranked.slice(mostCompared)];
+}
+
+/** Ids of the statements that nearly equal another: their dates tell them apart. */
+export function nearStatements(memories: readonly Statement["memory"][]): ReadonlySet<string> {
+  const read: { readonly id: string; readonly words: ReadonlySet<string> }[] = [];
+  const near = new Set<string>();
+  for (const { id, text } of memories.slice(0, mostCompared)) {
+    const words = contentWords(text);
+    for (const other of read) {
+      if (shareOfBoth(words, other.words) < nearShare) continue;
+      near.add(id).add(other.id);
+    }
+    read.push({ id, words });
+  }
+  return near;
+}
