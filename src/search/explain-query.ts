@@ -107,8 +107,8 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-function belowFloorText({ evidence, score }: WeighedMemory): string {
-  return evidence < floors.memories.best
+function belowFloorText({ evidence, proves, score }: WeighedMemory): string {
+  return !proves
     ? `It is hardly alike: ${evidence.toFixed(3)}.`
     : `It has much less than the best hit: ${score.toFixed(3)}.`;
 }
