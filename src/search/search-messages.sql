@@ -63,11 +63,11 @@ language plpgsql stable parallel safe rows 1 as $$
       select coalesce(n.lexeme, w.lexeme) as lexeme, bool_and(w.frequency = 0) as is_part, bool_and(w.is_aside) as is_aside
       from mnemograph.words_1(language, question) w
       cross join lateral (
-        -- A condition in place of the case would not keep the function from being called.
+        -- A condition in place of the case would not keep the function from being called; without the offsets all terms would be read.
         select case
           when w.lexeme ~ '^[[:alpha:]]{5,30}$'
-            and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
-            and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme)
+            and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
+            and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
           then mnemograph.nearest_word_1(owners, w.lexeme, among_messages)
         end as lexeme
       ) n
