@@ -30,15 +30,20 @@ export function laterFirst<Hit extends Statement>(ranked: readonly Hit[]): Hit[]
 
 /** Ids of the statements that nearly equal another: their dates tell them apart. */
 export function nearStatements(memories: readonly Statement["memory"][]): ReadonlySet<string> {
-  const read: { readonly id: string; readonly words: ReadonlySet<string> }[] = [];
+  const read: {
+    readonly id: string;
+    readonly text: string;
+    readonly words: ReadonlySet<string>;
+  }[] = [];
   const near = new Set<string>();
   for (const { id, text } of memories.slice(0, mostCompared)) {
     const words = contentWords(text);
     for (const other of read) {
-      if (shareOfBoth(words, other.words) < nearShare) continue;
+      // A user and the user within an app may have the same memory.
+      if (other.text === text || shareOfBoth(words, other.words) < nearShare) continue;
       near.add(id).add(other.id);
     }
-    read.push({ id, words });
+    read.push({ id, text, words });
   }
   return near;
 }
