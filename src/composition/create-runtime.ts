@@ -1,6 +1,8 @@
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent, recordExhausted } from "../events/event-log.js";
+import { localEmbeddings } from "../local-embeddings/index.js";
+import { modelForLanguage } from "../local-embeddings/local-models.js";
 import { defaultLogger, type Logger, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
@@ -28,9 +30,13 @@ export function createRuntime(
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);
-  const { database, schema: schemaName = "mnemograph", isolation, embeddings } = options;
+  const { database, schema: schemaName = "mnemograph", isolation } = options;
   const { clock = () => new Date() } = options;
   const { language } = config.retrieval;
+  const embeddings =
+    options.embeddings === "local"
+      ? localEmbeddings({ model: modelForLanguage(language) })
+      : options.embeddings;
   const { timeoutMs } = config.upkeep;
   const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
   const inDeadline = <Answer>(ask: ((text: string) => Answer | Promise<Answer>) | undefined) =>
