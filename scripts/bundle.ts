@@ -9,7 +9,7 @@ import { packageVersion } from "../src/postgres/package-version.js";
 const [, , folder = "dist"] = process.argv;
 const entries = [
   ...["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"],
-  ...["local-embeddings/index", "local-embeddings/child"],
+  ...["local-embeddings/index", "local-embeddings/embedding-child"],
 ];
 
 await build({

@@ -1,108 +1,106 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { dirname, join } from "node:path";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MemoryError } from "../errors.js";
 import { resolvePeer } from "../peers.js";
-import type { EmbeddingAnswer, EmbeddingRequest } from "./embedding-request.js";
+import { attempt } from "../text/plain-json.js";
+import type { TextKind } from "./local-model.js";
+import type { ModelSource } from "./model-files.js";
 
-interface Pending {
-  resolve(vectors: readonly Float32Array[]): void;
-  reject(error: Error): void;
+export interface EmbeddingRequest {
+  readonly id: string;
+  readonly source: ModelSource;
+  readonly kind: TextKind;
+  readonly texts: readonly string[];
 }
 
-/** One for all memories of this process, and for all copies of this module in its bundles. */
+export interface EmbeddingAnswer {
+  readonly id: string;
+  readonly vectors?: readonly Float32Array[];
+  readonly problem?: string;
+  /** Whether a package or a file is missing. */
+  readonly isSetup?: boolean;
+}
+
 interface Shared {
   child: ChildProcess | null;
-  readonly pending: Map<number, Pending>;
-  lastId: number;
-  /** When a child ended by itself. */
-  endedAtMs: readonly number[];
+  requests: number;
+  awaited: number;
+  /** How often a child ended by itself in the last hour. */
+  ends: number;
 }
 
-const isSource = import.meta.url.endsWith(".ts");
-
+// One for all memories of this process, and for all copies of this module in its bundles.
 const key = Symbol.for("mnemograph.embeddingProcess");
 const holder = globalThis as { [key]?: Shared };
-holder[key] ??= { child: null, pending: new Map(), lastId: 0, endedAtMs: [] };
+holder[key] ??= { child: null, requests: 0, awaited: 0, ends: 0 };
 const shared = holder[key];
 
-/** A child that ended is started again once in this time: what ends it may be in every text. */
-const restartAfterMs = 3_600_000;
+const hourMs = 3_600_000;
 
 /**
- * Asks the child process, and starts it where there is none. It never keeps this process running,
- * except while an answer is awaited.
+ * Embeds in the child process, which is started where there is none. After it ended by itself it is
+ * started once more in an hour. Only an awaited answer keeps this process running.
+ * @throws MemoryError `PEER_MISSING`
  */
-export function embedInChild(
+export async function embedInChild(
   request: Omit<EmbeddingRequest, "id">,
 ): Promise<readonly Float32Array[]> {
-  return new Promise((resolve, reject) => {
-    shared.child ??= startChild();
-    const { child, pending } = shared;
-    const id = ++shared.lastId;
-    pending.set(id, { resolve, reject });
-    child.channel?.ref();
-    // Where it fails, the child has ended, and its end rejects the request.
+  if (shared.ends > 1) throw ended("twice in an hour");
+  shared.child ??= startChild();
+  const { child } = shared;
+  const id = `answer ${++shared.requests}`;
+  shared.awaited++;
+  child.channel?.ref();
+  try {
+    // A child that takes nothing more has ended, which is an error of its own.
     child.send({ id, ...request } satisfies EmbeddingRequest, () => {});
-  });
+    const [answer] = await once(child, id);
+    const { vectors, problem = "", isSetup } = answer as EmbeddingAnswer;
+    if (vectors) return vectors;
+    throw isSetup ? new MemoryError("PEER_MISSING", problem) : new Error(problem);
+  } finally {
+    if (--shared.awaited === 0) child.channel?.unref();
+  }
+}
+
+/** The error of a provider that is out of order, and says when to ask again. */
+function ended(how: string): Error {
+  const error = new Error(`The process of local embeddings ended: ${how}.`);
+  const headers = { "retry-after": shared.ends > 1 ? "3600" : "1" };
+  return Object.assign(error, { status: 503, headers });
 }
 
 function startChild(): ChildProcess {
-  const nowMs = performance.now();
-  shared.endedAtMs = shared.endedAtMs.filter((atMs) => nowMs - atMs < restartAfterMs);
-  if (shared.endedAtMs.length > 1)
-    throw new ChildEnded("The process of the local embeddings ended twice within an hour.");
-  const child = fork(childFile(), {
+  const file = childFile();
+  const child = fork(file, {
     serialization: "advanced",
-    // A debugger's port is the parent's. Loaders of TypeScript are in it, too.
-    execArgv: isSource ? process.execArgv : [],
+    // Sources need the loader of this process; a debugger's port is taken by it.
+    execArgv: file.endsWith(".ts") ? process.execArgv : [],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   child.unref();
-  child.channel?.unref();
-  child.on("message", settle);
-  child.once("error", ({ message }) => settleAll(child, message));
-  child.once("exit", (code, signal) => settleAll(child, signal ?? `exit code ${code}`));
-  // Otherwise it would finish its text first.
+  // Each awaited answer also listens to errors.
+  child.setMaxListeners(0);
+  child.on("message", (answer: EmbeddingAnswer) => child.emit(answer.id, answer));
+  child.on("exit", (code, signal) => child.emit("error", ended(signal ?? `exit code ${code}`)));
+  child.once("error", () => {
+    shared.child = null;
+    shared.ends++;
+    setTimeout(() => shared.ends--, hourMs).unref();
+  });
+  // By its channel it would end after the text that it is at.
   process.once("exit", () => child.kill("SIGKILL"));
   return child;
 }
 
-function settle({ id, vectors, problem }: EmbeddingAnswer): void {
-  const { child, pending } = shared;
-  const request = pending.get(id);
-  pending.delete(id);
-  if (pending.size === 0) child?.channel?.unref();
-  if (vectors) request?.resolve(vectors);
-  else if (problem?.isSetup) request?.reject(new MemoryError("PEER_MISSING", problem.message));
-  else request?.reject(new Error(problem?.message));
-}
-
-function settleAll(child: ChildProcess, how: string): void {
-  if (shared.child !== child) return;
-  shared.child = null;
-  shared.endedAtMs = [...shared.endedAtMs, performance.now()];
-  const error = new ChildEnded(`The process of the local embeddings ended: ${how}.`);
-  for (const { reject } of shared.pending.values()) reject(error);
-  shared.pending.clear();
-}
-
-/** Read as the error of a provider that is out of order, and says when to ask again. */
-class ChildEnded extends Error {
-  readonly status = 503;
-  readonly headers = { "retry-after": shared.endedAtMs.length > 1 ? "3600" : "1" };
-}
-
-/** @throws MemoryError `PEER_MISSING` */
+/** Where this file is part of a bundle, the package that is installed beside it has the child's. */
 function childFile(): string {
-  if (isSource) return fileURLToPath(new URL("./child.ts", import.meta.url));
-  try {
-    const folder = dirname(resolvePeer("mnemograph/package.json"));
-    return join(folder, "dist/local-embeddings/child.js");
-  } catch (cause) {
-    const message =
-      "Local embeddings start a file of the package mnemograph, which cannot be found beside this bundle: " +
-      "run `npm install mnemograph` there, and bundle with `--external:mnemograph` or `serverExternalPackages`.";
-    throw new MemoryError("PEER_MISSING", message, { cause });
-  }
+  const { url } = import.meta;
+  const beside = attempt(() => fileURLToPath(new URL(`embedding-child${extname(url)}`, url)));
+  if (beside && existsSync(beside)) return beside;
+  const folder = dirname(resolvePeer("mnemograph/package.json"));
+  return join(folder, "dist/local-embeddings/embedding-child.js");
 }

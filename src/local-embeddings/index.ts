@@ -2,12 +2,18 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { checkPeer, resolvePeer } from "../peers.js";
 import { parseInput } from "../text/parse-input.js";
-import { embeddingsOf, type LocalEmbeddings } from "./embeddings-of.js";
+import { attempt } from "../text/plain-json.js";
+import { embedInChild } from "./embedding-process.js";
+import { runtimePackages, type TextKind } from "./local-model.js";
 import { type LocalModelName, localModels } from "./local-models.js";
+import { requireFiles } from "./model-files.js";
 
-export type { LocalEmbeddings, LocalModelName };
+export type { LocalModelName };
 
 export interface LocalEmbeddingsOptions {
   /**
@@ -16,30 +22,36 @@ export interface LocalEmbeddingsOptions {
    * @default "bge-small-en-v1.5"
    */
   readonly model?: LocalModelName;
-  /** The folder that models are downloaded into. @default ".cache/mnemograph" in the user's home */
+  /**
+   * The folder that models are downloaded into, from the hub or what `HF_ENDPOINT` names.
+   * @default ".cache/mnemograph" of the user's home
+   */
   readonly cacheDir?: string;
   /**
-   * A folder with `tokenizer.json` and `onnx/model_quantized.onnx` of the model, for networks
-   * without the hub: nothing is downloaded.
+   * A folder that has the model's `tokenizer.json` and `onnx/model_quantized.onnx`. Nothing is
+   * downloaded.
    */
   readonly modelDir?: string;
-  /** Whether only files that `cacheDir` has are used. @default false */
+  /** Whether only files that `cacheDir` already has are used. @default false */
   readonly localFilesOnly?: boolean;
-  /** The address of the hub, or of a mirror. @default `HF_ENDPOINT`, else "https://huggingface.co" */
-  readonly hub?: string;
 }
 
 const optionsSchema = z.strictObject({
-  model: z.enum(Object.keys(localModels) as [LocalModelName]).default("bge-small-en-v1.5"),
-  cacheDir: z.string().default(join(homedir(), ".cache", "mnemograph")),
+  model: z.enum(Object.keys(localModels) as LocalModelName[]).default("bge-small-en-v1.5"),
+  cacheDir: z.string().default(join(homedir(), ".cache/mnemograph")),
   modelDir: z.string().optional(),
   localFilesOnly: z.boolean().default(false),
-  hub: z.url().default(() => process.env.HF_ENDPOINT ?? "https://huggingface.co"),
 });
 
+/** LangChain embeddings. */
+export interface LocalEmbeddings extends EmbeddingsInterface {
+  /** Names the space of its vectors: they change with the model, its revision and its prefixes. */
+  readonly model: string;
+}
+
 /**
- * Embeddings of a small model on this machine, in one child process that all memories of this
- * process share. It starts with the first text, and ends with this process.
+ * Embeddings of a small model on this machine, in one child process for all memories of this
+ * process. It starts with the first text, and ends with this process.
  * @example
  * ```ts
  * createMemory({ embeddings: localEmbeddings({ modelDir: "/models/bge-small-en-v1.5" }) });
@@ -48,11 +60,32 @@ const optionsSchema = z.strictObject({
  */
 export function localEmbeddings(options: LocalEmbeddingsOptions = {}): LocalEmbeddings {
   const given = parseInput(optionsSchema, options, "options of localEmbeddings");
-  const { model, cacheDir, modelDir, localFilesOnly, hub } = given;
-  return embeddingsOf({
-    model: localModels[model],
-    folder: modelDir ?? join(cacheDir, model),
-    hub,
-    mayDownload: modelDir === undefined && !localFilesOnly,
-  });
+  const { cacheDir, modelDir, localFilesOnly } = given;
+  const model = localModels[given.model];
+  const folder = modelDir ?? join(cacheDir, given.model);
+  const source = { model, folder, mayDownload: !modelDir && !localFilesOnly };
+  requirePackages();
+  requireFiles(source);
+
+  const embed = async (kind: TextKind, texts: readonly string[]) =>
+    (await embedInChild({ source, kind, texts })).map((vector) => Array.from(vector));
+  const { repository, revision, pooling, prefixes } = model;
+  return {
+    model: JSON.stringify([repository, revision.slice(0, 8), pooling, prefixes]),
+    embedDocuments: (texts) => embed("statement", texts),
+    async embedQuery(text) {
+      const [vector = []] = await embed("question", [text]);
+      return vector;
+    },
+  };
+}
+
+function requirePackages(): void {
+  runtimePackages.forEach(checkPeer);
+  const missing = runtimePackages.filter((name) => !attempt(() => resolvePeer(name)));
+  if (missing.length === 0) return;
+  // The flag spares a download for graphics processors, which fails in closed networks.
+  const install = `npm install --onnxruntime-node-install-cuda=skip ${missing.join(" ")}`;
+  const message = `Local embeddings need packages that cannot be found: run \`${install}\`.`;
+  throw new MemoryError("PEER_MISSING", message);
 }

@@ -1,18 +1,17 @@
-/** A model whose files are known byte by byte, so that a vector never depends on where they are from. */
+export const tokenizerFile = "tokenizer.json";
+export const weightsFile = "onnx/model_quantized.onnx";
+
+/** A revision of a repository on the hub, and how its vectors are made. */
 export interface LocalModel {
-  /** On the hub. */
   readonly repository: string;
   readonly revision: string;
-  /** The SHA-256 of each file, by its path in the repository. */
-  readonly files: { readonly [path: string]: string };
-  /** How the vectors of a text's tokens become one: the first, or their mean. */
+  /** The SHA-256 of each file: a vector does not depend on where the files are from. */
+  readonly files: Readonly<Record<typeof tokenizerFile | typeof weightsFile, string>>;
+  /** Whether a text's vector is that of its first token, or the mean of all. */
   readonly pooling: "first" | "mean";
   /** What the model was trained to read before a question and before a statement. */
   readonly prefixes: { readonly question: string; readonly statement: string };
 }
-
-export const tokenizerFile = "tokenizer.json";
-export const weightsFile = "onnx/model_quantized.onnx";
 
 /** Both have 384 dimensions, weights in int8, and the MIT licence. */
 export const localModels = {
@@ -41,16 +40,10 @@ export const localModels = {
     pooling: "mean",
     prefixes: { question: "query: ", statement: "passage: " },
   },
-} as const satisfies Record<string, LocalModel>;
+} satisfies Record<string, LocalModel>;
 
 export type LocalModelName = keyof typeof localModels;
 
 /** The model for texts in a text search configuration of PostgreSQL. */
 export const modelForLanguage = (language: string): LocalModelName =>
   language === "english" ? "bge-small-en-v1.5" : "multilingual-e5-small";
-
-/** Names the embedding space: another model, revision or prefix makes other vectors. */
-export function spaceName({ repository, revision, pooling, prefixes }: LocalModel): string {
-  const { question, statement } = prefixes;
-  return `${repository}@${revision.slice(0, 8)} int8, ${pooling} (${question}|${statement})`;
-}
