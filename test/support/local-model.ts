@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Module } from "node:module";
 import { delimiter, join, resolve } from "node:path";
@@ -9,7 +10,7 @@ export const localPackages = ["onnxruntime-node@1.30.0", "@huggingface/tokenizer
 const models = resolve(import.meta.dirname, "../../.models");
 
 /** The folder of the English model; null, with a line that says so, where there is none. */
-export function modelDir(): string | null {
+export function localModelDir(): string | null {
   const folder = resolve(process.env.TEST_MODEL_DIR ?? join(models, "bge-small-en-v1.5"));
   const files = Object.keys(localModels["bge-small-en-v1.5"].files);
   const needed = [...files.map((path) => join(folder, path)), join(models, "node_modules")];
@@ -30,4 +31,15 @@ export function usePackages(): void {
   Object.assign(process.env, localEnvironment);
   // Node reads NODE_PATH when it starts.
   (Module as unknown as { _initPaths(): void })._initPaths();
+}
+
+interface Shared {
+  readonly child: ChildProcess | null;
+  ends: number;
+}
+
+/** The child process that embeds for this one, and how often one ended by itself. */
+export function embeddingProcess(): Shared {
+  const key = Symbol.for("mnemograph.embeddingProcess");
+  return (globalThis as unknown as { [key]: Shared })[key];
 }
