@@ -47,7 +47,7 @@ function bringPackages(): void {
   const flags = [
     "--prefix",
     models,
-    "--onnxruntime-node-install-cuda=skip",
+    "--ignore-scripts",
     "--no-audit",
     "--no-fund",
   ];

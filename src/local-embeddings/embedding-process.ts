@@ -74,7 +74,7 @@ function ended(how: string): Error {
 }
 
 function startChild(): ChildProcess {
-  const file = childFile();
+  const file = childFile() ?? "";
   const child = fork(file, {
     serialization: "advanced",
     // Sources need the loader of this process; a debugger's port is taken by it.
@@ -96,11 +96,11 @@ function startChild(): ChildProcess {
   return child;
 }
 
-/** Where this file is part of a bundle, the package that is installed beside it has the child's. */
-function childFile(): string {
+/** Undefined in a bundle beside which the package is not installed. */
+export function childFile(): string | undefined {
   const { url } = import.meta;
   const beside = attempt(() => fileURLToPath(new URL(`embedding-child${extname(url)}`, url)));
   if (beside && existsSync(beside)) return beside;
-  const folder = dirname(resolvePeer("mnemograph/package.json"));
-  return join(folder, "dist/local-embeddings/embedding-child.js");
+  const manifest = attempt(() => resolvePeer("mnemograph/package.json"));
+  return manifest && join(dirname(manifest), "dist/local-embeddings/embedding-child.js");
 }

@@ -8,7 +8,7 @@ import { MemoryError } from "../errors.js";
 import { checkPeer, resolvePeer } from "../peers.js";
 import { parseInput } from "../text/parse-input.js";
 import { attempt } from "../text/plain-json.js";
-import { embedInChild } from "./embedding-process.js";
+import { childFile, embedInChild } from "./embedding-process.js";
 import { runtimePackages, type TextKind } from "./local-model.js";
 import { type LocalModelName, localModels } from "./local-models.js";
 import { requireFiles } from "./model-files.js";
@@ -82,10 +82,11 @@ export function localEmbeddings(options: LocalEmbeddingsOptions = {}): LocalEmbe
 
 function requirePackages(): void {
   runtimePackages.forEach(checkPeer);
-  const missing = runtimePackages.filter((name) => !attempt(() => resolvePeer(name)));
+  const missing: string[] = runtimePackages.filter((name) => !attempt(() => resolvePeer(name)));
+  if (!childFile()) missing.push("mnemograph");
   if (missing.length === 0) return;
-  // The flag spares a download for graphics processors, which fails in closed networks.
-  const install = `npm install --onnxruntime-node-install-cuda=skip ${missing.join(" ")}`;
+  // The script would download what graphics processors need, which fails in closed networks.
+  const install = `npm install --ignore-scripts ${missing.join(" ")}`;
   const message = `Local embeddings need packages that cannot be found: run \`${install}\`.`;
   throw new MemoryError("PEER_MISSING", message);
 }
