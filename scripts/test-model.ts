@@ -44,13 +44,7 @@ function bringModel(): void {
 }
 
 function bringPackages(): void {
-  const flags = [
-    "--prefix",
-    models,
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-  ];
+  const flags = ["--prefix", models, "--ignore-scripts", "--no-audit", "--no-fund"];
   execFileSync("npm", ["install", ...flags, ...localPackages], { stdio: "pipe" });
 }
 

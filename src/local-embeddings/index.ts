@@ -1,7 +1,7 @@
 /** `mnemograph/local-embeddings`: a small embedding model on this machine, without a key. */
 
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -62,7 +62,7 @@ export function localEmbeddings(options: LocalEmbeddingsOptions = {}): LocalEmbe
   const given = parseInput(optionsSchema, options, "options of localEmbeddings");
   const { cacheDir, modelDir, localFilesOnly } = given;
   const model = localModels[given.model];
-  const folder = modelDir ?? join(cacheDir, given.model);
+  const folder = resolve(modelDir ?? join(cacheDir, given.model));
   const source = { model, folder, mayDownload: !modelDir && !localFilesOnly };
   requirePackages();
   requireFiles(source);
