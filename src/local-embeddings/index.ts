@@ -38,7 +38,7 @@ export interface LocalEmbeddingsOptions {
 
 const optionsSchema = z.strictObject({
   model: z.enum(Object.keys(localModels) as LocalModelName[]).default("bge-small-en-v1.5"),
-  cacheDir: z.string().default(join(homedir(), ".cache/mnemograph")),
+  cacheDir: z.string().default(() => join(homedir(), ".cache/mnemograph")),
   modelDir: z.string().optional(),
   localFilesOnly: z.boolean().default(false),
 });
@@ -70,8 +70,9 @@ export function localEmbeddings(options: LocalEmbeddingsOptions = {}): LocalEmbe
   const embed = async (kind: TextKind, texts: readonly string[]) =>
     (await embedInChild({ source, kind, texts })).map((vector) => Array.from(vector));
   const { repository, revision, pooling, prefixes } = model;
+  const how = [pooling, prefixes.question, prefixes.statement].join("|");
   return {
-    model: JSON.stringify([repository, revision.slice(0, 8), pooling, prefixes]),
+    model: `${repository}@${revision.slice(0, 8)} (${how})`,
     embedDocuments: (texts) => embed("statement", texts),
     async embedQuery(text) {
       const [vector = []] = await embed("question", [text]);

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { localEmbeddings } from "../../src/local-embeddings/index.js";
 import { localModels } from "../../src/local-embeddings/local-models.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
@@ -36,9 +36,14 @@ describe.skipIf(modelDir === null)("local embeddings", () => {
   const freshSchema = useFreshSchemas(useTestDatabase());
   const open = (model?: "multilingual-e5-small") =>
     localEmbeddings({ modelDir: modelDir ?? "", ...(model && { model }) });
-  beforeAll(usePackages);
+  let folder = "";
+  beforeAll(() => {
+    usePackages();
+    folder = mkdtempSync(join(tmpdir(), "mnemograph-local-"));
+  });
   afterAll(() => {
     embeddingProcess().ends = 0;
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it("Vectors are those of transformers.js, for a text alone and in a batch", async () => {
@@ -67,7 +72,13 @@ describe.skipIf(modelDir === null)("local embeddings", () => {
   it("A memory finds by meaning, goes on by words when the process is killed, and starts another once", async () => {
     const { memory: memoryOn } = await freshSchema();
     const logger = recordingLogger();
-    const memory = memoryOn({ embeddings: open(), logger });
+    // The model is where it would be downloaded to.
+    vi.stubEnv("HOME", join(folder, "home"));
+    const cache = join(folder, "home/.cache/mnemograph");
+    mkdirSync(cache, { recursive: true });
+    symlinkSync(modelDir ?? "", join(cache, "bge-small-en-v1.5"));
+    const memory = memoryOn({ embeddings: "local", logger });
+    vi.unstubAllEnvs();
     await memory.memories.add(
       texts.map((text) => ({ text })),
       { scope },

@@ -9,13 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { localModels } from "../../src/local-embeddings/local-models.js";
 import { completeFiles } from "../../src/local-embeddings/model-files.js";
-import { freePort } from "../support/free-port.js";
+import { freePort, listen } from "../support/free-port.js";
 import { rejection } from "../support/rejection.js";
 
 const content = "the bytes of a file".repeat(1_000);
@@ -28,13 +27,14 @@ const paths = Object.keys(model.files);
 const folders = mkdtempSync(join(tmpdir(), "mnemograph-models-"));
 
 let answer: RequestListener;
+let port: number;
 const asked: string[] = [];
 const server = createServer((request, response) => {
   asked.push(request.url ?? "");
   answer(request, response);
 });
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = await listen(server);
 });
 afterEach(() => {
   asked.length = 0;
@@ -48,7 +48,7 @@ afterAll(() => {
 /** A folder that has `files`, and a hub that answers by `hub`. */
 function source(files: Record<string, string>, hub: RequestListener, mayDownload = true) {
   answer = hub;
-  vi.stubEnv("HF_ENDPOINT", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv("HF_ENDPOINT", `http://127.0.0.1:${port}`);
   const folder = mkdtempSync(join(folders, "model-"));
   mkdirSync(join(folder, "onnx"));
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
