@@ -22,7 +22,8 @@ process.on("message", async ({ id, source, kind, texts }: EmbeddingRequest) => {
   } catch (error) {
     answer = { id, problem: messageOf(error), isSetup: MemoryError.is(error) };
   }
-  process.send?.(answer);
+  // The parent may have ended, which `disconnect` reports.
+  process.send?.(answer, undefined, undefined, () => {});
 });
 
 process.on("disconnect", () => process.exit());
