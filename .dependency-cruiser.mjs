@@ -18,6 +18,7 @@ const mayImport = {
   events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],
   jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
+  "local-embeddings": ["text"],
   // Capabilities.
   "memories/item": ["text", "postgres", "scope"],
   "memories/slot": ["text", "postgres", "scope", "memories/item"],
@@ -102,7 +103,7 @@ const mayImport = {
   composition: [
     ...["text", "postgres", "scope", "models", "usage", "events", "conversation", "jobs"],
     ...["memories/item", "facts", "summaries", "episodes", "notes", "insights", "consolidation"],
-    ...["consents", "lifecycle", "store", "turns", "telemetry"],
+    ...["consents", "lifecycle", "store", "turns", "telemetry", "local-embeddings"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
   "langgraph/run": ["text", "scope", "events", "search", "turns"],

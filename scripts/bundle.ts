@@ -7,7 +7,10 @@ import { packageVersion } from "../src/postgres/package-version.js";
 // depends on stays outside.
 
 const [, , folder = "dist"] = process.argv;
-const entries = ["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"];
+const entries = [
+  ...["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"],
+  ...["local-embeddings/index", "local-embeddings/embedding-child"],
+];
 
 await build({
   entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),

@@ -29,8 +29,12 @@ export interface MemoryOptions {
    * Any embeddings; needs pgvector. Without them retrieval is lexical. Each model has its own
    * vectors, by its `model` or `modelName`, else its class. For two models that share a name, pass
    * an object with another `model`.
+   *
+   * "local": a small model on this machine, without a key: `localEmbeddings()` of
+   * `mnemograph/local-embeddings`, with the multilingual model unless `retrieval.language` is
+   * "english".
    */
-  readonly embeddings?: EmbeddingsInterface;
+  readonly embeddings?: EmbeddingsInterface | "local";
   /** Settings, or the path of a YAML file with them. */
   readonly config?: MemoryConfig | string;
   /**
@@ -109,7 +113,9 @@ export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
   model: z.custom(isObject, "must be a chat model").optional(),
-  embeddings: z.custom(isObject, "must be embeddings").optional(),
+  embeddings: z
+    .union([z.literal("local"), z.custom(isObject)], 'must be embeddings or "local"')
+    .optional(),
   config: z.unknown().optional(),
   jobs: z
     .union(

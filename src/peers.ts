@@ -19,18 +19,26 @@ const places = () =>
     (place) => place || [],
   );
 
-/** Loads an optional package, hidden from bundlers. @throws the error of the first place */
-export function requirePeer<Module>(path: string): Module {
+/** @throws the error of the first place */
+function fromFirstPlace<Found>(find: (require: NodeJS.Require) => Found): Found {
   let failure: unknown;
   for (const place of places()) {
     try {
-      return createRequire(place)(path);
+      return find(createRequire(place));
     } catch (error) {
       failure ??= error;
     }
   }
   throw failure;
 }
+
+/** Loads an optional package, hidden from bundlers. @throws the error of the first place */
+export const requirePeer = <Module>(path: string): Module =>
+  fromFirstPlace((require) => require(path));
+
+/** The file that `requirePeer` would load. @throws the error of the first place */
+export const resolvePeer = (path: string): string =>
+  fromFirstPlace((require) => require.resolve(path));
 
 export function installedVersion(name: string): string | undefined {
   const path = places()

@@ -41,7 +41,7 @@ export const withSettings = (command: Command): Command =>
   command
     .option(
       "--embeddings <module>",
-      "search by meaning too: file or package that exports LangChain embeddings as default or as `embeddings`",
+      "search by meaning too: `local`, or a file or package that exports LangChain embeddings as default or as `embeddings`",
     )
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 

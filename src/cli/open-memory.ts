@@ -33,7 +33,10 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
     ...(jobs && { jobs }),
     ...(config !== undefined && { config }),
     ...(embeddings && {
-      embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
+      embeddings:
+        embeddings === "local"
+          ? embeddings
+          : await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
     }),
     ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
   });

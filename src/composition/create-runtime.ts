@@ -1,7 +1,9 @@
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { insertEvent, recordExhausted } from "../events/event-log.js";
-import { defaultLogger, type Logger, lineLogger } from "../logger.js";
+import { insertEvent, type MemoryEvent, recordExhausted } from "../events/event-log.js";
+import { localEmbeddings } from "../local-embeddings/index.js";
+import { modelForLanguage } from "../local-embeddings/local-models.js";
+import { defaultLogger, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
@@ -28,16 +30,27 @@ export function createRuntime(
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);
-  const { database, schema: schemaName = "mnemograph", isolation, embeddings } = options;
+  const { database, schema: schemaName = "mnemograph", isolation } = options;
   const { clock = () => new Date() } = options;
   const { language } = config.retrieval;
+  const embeddings =
+    options.embeddings === "local"
+      ? localEmbeddings({ model: modelForLanguage(language) })
+      : options.embeddings;
   const { timeoutMs } = config.upkeep;
   const late = () => new DOMException(`No answer within ${timeoutMs} ms.`, "TimeoutError");
   const inDeadline = <Answer>(ask: ((text: string) => Answer | Promise<Answer>) | undefined) =>
     ask && (async (text: string) => inTime(timeoutMs, Promise.resolve(ask(text)), late));
   // The ready redaction takes linear time, and needs no deadline.
   const redact = options.redact === "secrets" ? redactSecrets : inDeadline(options.redact);
-  const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
+  const record = (event: Omit<MemoryEvent, "scope">) =>
+    void logFailure(logger, () =>
+      asTenant(nobody.tenantId, () => insertEvent(db, { scope: nobody, ...event })),
+    );
+  const onBack = ({ durationMs, refused }: Outage) => {
+    const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
+    record({ step: "database", op: "resume", status: "ok", detail });
+  };
   const db: Database = openDatabase(
     database,
     {
@@ -57,7 +70,11 @@ export function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder({ db, logger }, embeddings, timeoutMs) : null,
+    embedder: embeddings
+      ? createEmbedder({ db, logger }, embeddings, timeoutMs, ({ message: detail }) =>
+          record({ step: "embed", op: "search", status: "error", detail }),
+        )
+      : null,
     redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),
     describer: createDescriber(options.describe, timeoutMs, logger),
@@ -74,14 +91,4 @@ export function createRuntime(
       );
     },
   };
-}
-
-async function recordOutage(
-  db: Database,
-  { durationMs, refused }: Outage,
-  logger: Logger,
-): Promise<void> {
-  const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
-  const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
-  await logFailure(logger, () => asTenant(nobody.tenantId, () => insertEvent(db, event)));
 }

@@ -16,6 +16,7 @@ export type EventNode = (typeof eventParts)[number];
 const eventNodes = {
   recall: "context",
   tool: "context",
+  embed: "context",
   remember: "hotpath",
   extract: "hotpath",
   api: "hotpath",

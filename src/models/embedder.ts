@@ -123,11 +123,15 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
   };
 }
 
-/** @param timeoutMs for each hundred documents */
+/**
+ * @param timeoutMs for each hundred documents
+ * @param onOutage called when the provider begins to fail
+ */
 export function createEmbedder(
   { db, logger }: { readonly db: Connection; readonly logger: Logger },
   embeddings: EmbeddingsInterface,
   timeoutMs: number,
+  onOutage: (error: MemoryError) => void,
 ): Embedder {
   const spaces = spaceCache(db, embeddings, timeoutMs);
   let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
@@ -136,8 +140,10 @@ export function createEmbedder(
   };
   const failed = (cause: unknown, texts: readonly string[], advice = "") => {
     const error = embeddingFailed(cause, texts, advice);
-    if (!isRefusal(cause, texts.length))
-      outage = { error, untilMs: performance.now() + (retryAfterMs(cause) ?? outMs) };
+    if (isRefusal(cause, texts.length)) return error;
+    const nowMs = performance.now();
+    if (nowMs >= outage.untilMs) onOutage(error);
+    outage = { error, untilMs: nowMs + (retryAfterMs(cause) ?? outMs) };
     return error;
   };
   const lacks = (lacking: number, all: number, error: MemoryError) =>
@@ -224,7 +230,7 @@ const documentsAdvice = " If they take longer, raise upkeep.timeoutMs in the con
 function embeddingFailed(cause: unknown, texts: readonly string[], advice = ""): MemoryError {
   if (MemoryError.is(cause, "EMBEDDING_FAILED")) return cause;
   const why = MemoryError.is(cause)
-    ? `${cause.message}${advice}`
+    ? `${cause.message}${cause.code === "MODEL_FAILED" ? advice : ""}`
     : `${errorKind(cause)}${reasonIn(cause, texts.join(" "))}`;
   return new MemoryError("EMBEDDING_FAILED", `The embeddings failed: ${why}`, { cause });
 }

@@ -167,7 +167,7 @@ export const queryAnswer = z.strictObject({
       z
         .strictObject({
           text: z.string(),
-          ...each(z.string().optional(), "id", "category", "reason", "caution"),
+          ...each(z.string().optional(), "id", "category", "reason", "since", "caution"),
           similarity: z.number().optional(),
           related: z.array(z.string()).optional(),
           metadata: z.looseObject({}).optional(),

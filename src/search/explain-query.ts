@@ -69,6 +69,7 @@ const maxInactive = 20;
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, shape } = query;
+  const { best: leastOfBest, each } = floors.memories;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
@@ -97,7 +98,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
-    floor: threshold ?? floors.memories,
+    floor: threshold ?? { best: leastOfBest, each },
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
     omitted: [
@@ -107,8 +108,8 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-function belowFloorText({ evidence, score }: WeighedMemory): string {
-  return evidence < floors.memories.best
+function belowFloorText({ evidence, proves, score }: WeighedMemory): string {
+  return !proves
     ? `It is hardly alike: ${evidence.toFixed(3)}.`
     : `It has much less than the best hit: ${score.toFixed(3)}.`;
 }

@@ -11,19 +11,6 @@ import { laterFirst } from "./near-statements.rule.js";
 import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
-/** Filters hits by `threshold`, or else by evidence: none if the best is below `floor.best`. */
-export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
-  hits: readonly Hit[],
-  threshold: number | undefined,
-  floor: { readonly best: number; readonly each: number },
-): Hit[] {
-  if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
-  const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
-  return hits.some((hit) => evidenceOf(hit) >= floor.best)
-    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
-    : [];
-}
-
 /** Linked memories by the id of a memory, strongest first. */
 export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
@@ -83,8 +70,8 @@ export interface MemoryHit {
   readonly related?: readonly MemoryItem[];
 }
 
-/** Nearness from which the reason names a similar meaning. */
-const similarNearness = 0.3;
+/** The part of a vector from which the reason names a similar meaning. */
+const similarPart = 0.15;
 
 export interface RankedFor {
   readonly spans: readonly TimeSpan[];
@@ -142,9 +129,11 @@ export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { spans, threshold, needed = 1 }: Pick<RankedFor, "spans" | "threshold" | "needed">,
 ): WeighedMemory[] {
-  const { best, each } = floors.memories;
-  const found = aboveFloor(weighed, threshold, { best: needed * best, each });
-  const ranked = (threshold === undefined ? besideBest(found, needed) : found).toSorted(
+  const found =
+    threshold === undefined
+      ? withoutNoise(weighed, needed)
+      : weighed.filter(({ similarity }) => similarity >= threshold);
+  const ranked = found.toSorted(
     (first, second) =>
       second.score - first.score ||
       saidAt(second) - saidAt(first) ||
@@ -157,7 +146,10 @@ export function orderWeighed(
 /** Beside a better hit, a score below both is noise: a share of the best one, and what is good. */
 const noise = { share: 0.75, score: 0.25 };
 
-function besideBest(hits: readonly WeighedMemory[], needed: number): WeighedMemory[] {
+/** None unless one of them proves that something fits. */
+function withoutNoise(weighed: readonly WeighedMemory[], needed: number): WeighedMemory[] {
+  if (!weighed.some(({ proves }) => proves)) return [];
+  const hits = weighed.filter(({ evidence }) => evidence >= floors.memories.each);
   const best = Math.max(0, ...hits.map(({ score }) => score));
   const least = Math.min(noise.share * best, noise.score * needed);
   return hits.filter(({ score }) => score >= least);
@@ -172,23 +164,27 @@ const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
  */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
   const scale = similarityScale(question.unrelated ?? assumedUnrelated);
+  const { needed = 1 } = question;
+  const leastSimilar = scale.from + needed * (scale.floor - scale.from);
   return candidates.map((candidate) => {
     const { memory, words, hasIdentifier } = candidate;
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
     const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
     const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
-    const meant = cosine >= scale.floor ? cosine : 0;
-    const said = Math.max(words, weights.source * candidate.source);
-    const proved = Math.max(shareOfWords(said * (isNamed ? 1 + weights.speaker : 1)), told, meant);
-    // What only its source message says shows a memory beside others, never alone.
-    const isOwn = words > 0 || told > 0 || meant > 0;
+    const meant = cosine >= leastSimilar ? cosine : 0;
+    const source = weights.source * candidate.source;
+    const said = shareOfWords(Math.max(words, source) * (isNamed ? 1 + weights.speaker : 1));
+    const { best, bestBesideVector } = floors.memories;
+    const enough = needed * (candidate.similarity === null ? best : bestBesideVector);
     return {
       memory,
       score: scoreOf(parts),
       parts,
       similarity: Math.max(cosine, shareOfWords(words), told),
-      evidence: isOwn ? proved : Math.min(proved, floors.memories.each),
+      evidence: Math.max(said, told, meant),
+      // What only its source message says shows a memory beside others, never alone.
+      proves: (words > 0 && said >= enough) || told >= best || meant > 0,
       isNamed,
     };
   });
@@ -204,7 +200,7 @@ function partsOf(
   const parts = {
     ...noParts,
     words,
-    vector: weights.vector * nearness(similarity, scale),
+    vector: weights.vector * scale.contrast * nearness(similarity, scale),
     sourceMessage: weights.source * source,
     identifier: hasIdentifier ? weights.identifier : 0,
     relation: weights.relation * relation,
@@ -231,7 +227,7 @@ export function shareOfWords(score: number): number {
 function reasonOf({ parts, isNamed }: WeighedMemory): string {
   const signals: string[] = [];
   if (parts.words > 0) signals.push("same words");
-  if (parts.vector > similarNearness * weights.vector) signals.push("similar meaning");
+  if (parts.vector > similarPart) signals.push("similar meaning");
   if (parts.sourceMessage > 0) signals.push("said in a fitting context");
   if (parts.relation > 0) signals.push("linked to another candidate");
   if (isNamed) signals.push("said by who is asked about");

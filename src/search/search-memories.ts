@@ -88,14 +88,15 @@ export function candidateRows(
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
+  const scale = similarityScale(vector?.space.unrelated ?? assumedUnrelated);
   return sql`
       select * from ${db.schema}.search_memories_1(
         ${owners}, ${visibleArguments(db, search)}, ${search.limit},
         ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
-        ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
+        ${scale.from},
         ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
-        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
+        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.vector * scale.contrast}, ${weights.date}, ${weights.identifier}
       )`;
 }
 

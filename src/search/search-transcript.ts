@@ -20,7 +20,7 @@ import {
 } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { timeZoneField } from "../text/time-zone.js";
-import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
+import { shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
 import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, rangesOf } from "./time-span.rule.js";
@@ -41,6 +41,16 @@ interface TranscriptCandidate {
   readonly ownFit: number;
 }
 
+/** Without a threshold: none unless the best is good. */
+function aboveFloor<Hit extends { readonly similarity: number }>(
+  hits: readonly Hit[],
+  threshold: number | undefined,
+): Hit[] {
+  const { best, each } = floors.messages;
+  if (threshold === undefined && !hits.some(({ similarity }) => similarity >= best)) return [];
+  return hits.filter(({ similarity }) => similarity >= (threshold ?? each));
+}
+
 /** Candidates above the threshold (see `aboveFloor`), best first. */
 function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
   candidates: readonly Candidate[],
@@ -58,9 +68,7 @@ function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" 
       reason: reasonOf(candidate, isNamed),
     };
   });
-  return aboveFloor(ranked, threshold, floors.messages).toSorted(
-    (first, second) => second.score - first.score,
-  );
+  return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
 
 export interface TranscriptQuery {

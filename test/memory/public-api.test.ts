@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as http from "../../src/http/index.js";
+import * as local from "../../src/local-embeddings/index.js";
 import * as mcp from "../../src/mcp/index.js";
 import * as testing from "../../src/testing/index.js";
 
@@ -7,6 +8,7 @@ import * as testing from "../../src/testing/index.js";
 // point are in strict-input.test.ts.
 it.each([
   ["http", http, ["bearerTokens", "createMemoryApp", "jwtScopes"]],
+  ["local-embeddings", local, ["localEmbeddings"]],
   ["mcp", mcp, ["createMcpServer", "mcpHandler"]],
   [
     "testing",

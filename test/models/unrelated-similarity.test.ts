@@ -22,7 +22,7 @@ describe("similarityScale", () => {
     }));
 
   it("similarityScale of an unmeasured space has its floor at 0.1", () =>
-    expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1 }));
+    expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1, contrast: 12 }));
 });
 
 it("Nearness grows with similarity, from 0 for unrelated to 1 for equal", () =>

@@ -2,12 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import {
-  aboveFloor,
   type MemorySignals,
   rankMemories,
   relatedTo,
 } from "../../src/search/rank-memories.rule.js";
-import { floors } from "../../src/search/retrieval-options.js";
+import { floors, retrievalWeights } from "../../src/search/retrieval-options.js";
 import { forAll } from "../support/for-all.js";
 import { memoryItem } from "../support/memory-item.js";
 
@@ -134,23 +133,54 @@ describe("rankMemories", () => {
     ));
 });
 
-describe("aboveFloor", () => {
-  const hits = (...evidences: number[]) =>
-    evidences.map((evidence) => ({ similarity: evidence, evidence }));
-  const { best, each } = floors.memories;
+describe("what fits", () => {
+  const fits = (all: readonly MemorySignals[], of: object = {}) =>
+    rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
+  const { best, bestBesideVector } = floors.memories;
+  const share = (of: number) => of / (1 + retrievalWeights.k1);
 
-  it("Drops everything if the best hit is weak, else keeps nearly all", () => {
-    expect(aboveFloor(hits(best - 0.01, each), undefined, floors.memories)).toEqual([]);
-    const some = hits(each, best, each - 0.01);
-    expect(aboveFloor(some, undefined, floors.memories)).toEqual(some.slice(0, 2));
-    expect(aboveFloor([], undefined, floors.memories)).toEqual([]);
-    expect(aboveFloor(hits(0), 0, floors.memories)).toEqual(hits(0));
+  it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
+    const weak = [signals("weak", { words: share(best - 0.01) })];
+    expect(fits(weak)).toEqual([]);
+    expect(fits(weak, { threshold: 0.1 })).toEqual(["weak"]);
+    expect(fits([signals("good", { words: share(best + 0.01) }), ...weak])).toEqual([
+      "good",
+      "weak",
+    ]);
+    const noise = signals("noise", { words: share(0.2) });
+    expect(fits([signals("good", { words: share(1) }), noise])).toEqual(["good"]);
   });
 
-  it("Decides by evidence, and by similarity with a threshold", () => {
-    const all = [{ similarity: 0.7, evidence: 0 }];
-    expect(aboveFloor(all, undefined, floors.messages)).toEqual([]);
-    expect(aboveFloor(all, 0.6, floors.messages)).toEqual(all);
+  it("A source message with the words shows a memory beside others, never alone", () => {
+    const heard = signals("heard", { words: 0, source: 0.4 });
+    expect(fits([heard])).toEqual([]);
+    expect(fits([heard, signals("own")])).toEqual(["own", "heard"]);
+  });
+
+  it("Where its vector is not alike, a memory needs most of the question's words", () => {
+    const unalike = { similarity: 0.35, words: share(bestBesideVector - 0.01) };
+    const unrelated = { mean: 0.36, spread: 0.06 };
+    expect(fits([signals("some", unalike)], { unrelated })).toEqual([]);
+    expect(fits([signals("most", { ...unalike, words: share(0.8) })], { unrelated })).toEqual([
+      "most",
+    ]);
+    expect(fits([signals("alike", { similarity: 0.6, words: 0 })], { unrelated })).toEqual([
+      "alike",
+    ]);
+    expect(fits([signals("new", { ...unalike, similarity: null })], { unrelated })).toEqual([
+      "new",
+    ]);
+  });
+
+  it("A long text needs less of words and of vectors", () => {
+    const part = [signals("words", { words: share(0.5 * best + 0.01) })];
+    expect([fits(part), fits(part, { needed: 0.5 })]).toEqual([[], ["words"]]);
+    const unrelated = { mean: 0.36, spread: 0.06 };
+    const near = [signals("vector", { words: 0, similarity: 0.5 })];
+    expect([fits(near, { unrelated }), fits(near, { unrelated, needed: 0.5 })]).toEqual([
+      [],
+      ["vector"],
+    ]);
   });
 });
 
