@@ -176,7 +176,9 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const meant = cosine >= leastSimilar ? cosine : 0;
     const source = weights.source * candidate.source;
     const said = shareOfWords(Math.max(words, source) * (isNamed ? 1 + weights.speaker : 1));
-    const floor = candidate.similarity === null ? floors.byWords : floors.besideVector;
+    // An episode tells of much, and its vector is like that of no question.
+    const isByWords = candidate.similarity === null || memory.kind === "episode";
+    const floor = isByWords ? floors.byWords : floors.besideVector;
     const isTold = told >= floors.byWords.best;
     return {
       memory,

@@ -45,7 +45,7 @@ export const retrievalWeights = {
   /** Boost on a day that the question names; half of it two days later. Gain 1.1. */
   date: 0.3,
   /** Boost for a rare identifier of the question: with its words, more than any vector. */
-  identifier: 0.6,
+  identifier: 1.2,
   /**
    * Boost of a vector, for each deviation of unrelated texts in its space: the more a model tells
    * texts apart, the more it counts. An equal text gets 0.6 with 12 of them.
