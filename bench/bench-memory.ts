@@ -33,8 +33,8 @@ export async function openBenchMemory(
     memories: { extract: false, episodes: false, ...memories },
     consolidation: { enabled: false, ...consolidation },
   };
-  // A busy machine must not turn a slow search into one that found nothing.
-  const retrieval = { timeoutMs: 60_000 };
+  // A busy machine must not turn a slow search into one that found nothing, or had no vectors.
+  const retrieval = { timeoutMs: 60_000, embedTimeoutMs: 60_000 };
   const memory = createMemoryWith({ ...options, config }, { retrieval, ...constants });
   await memory.setup();
   return memory;

@@ -2,12 +2,15 @@ import { openBenchDatabase } from "./bench-database.js";
 import { printEnvironment, printLoad } from "./report.js";
 import { benchmarks, runRetrieval } from "./retrieval/run-retrieval.js";
 
-const [folder, ...names] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const hasVectors = words.includes("--vectors");
+const [folder, ...names] = words.filter((word) => word !== "--vectors");
 if (folder === undefined || !names.every((name) => benchmarks.includes(name))) {
-  console.log(`npm run bench:retrieval -- FOLDER [NAME ...]
+  console.log(`npm run bench:retrieval -- FOLDER [NAME ...] [--vectors]
 
 Measures what searches and recalls find. The data of the benchmarks are not part of this package:
-FOLDER holds them, and what is not there is skipped. NAME selects some:
+FOLDER holds them, and what is not there is skipped. With --vectors also by the local model that
+\`npm run test:model\` brings; turns are memories where nothing was learned. NAME selects some:
 
   locomo.json            LoCoMo (Maharana et al., ACL 2024; CC BY-NC 4.0),
   realtalk.json          REALTALK (danny911kr/REALTALK) and
@@ -23,7 +26,7 @@ FOLDER holds them, and what is not there is skipped. NAME selects some:
   const database = await openBenchDatabase();
   try {
     printEnvironment(database);
-    await runRetrieval(database, folder, names.length > 0 ? names : benchmarks);
+    await runRetrieval(database, folder, names.length > 0 ? names : benchmarks, hasVectors);
     printLoad();
   } finally {
     await database.close();

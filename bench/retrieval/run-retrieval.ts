@@ -13,6 +13,7 @@ import { readMemDaily } from "./read-memdaily.js";
 import { readPrecisionMemBench } from "./read-precision-mem-bench.js";
 import { readRealMem } from "./read-realmem.js";
 import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
+import { openEmbeddings, openStore, withMemories } from "./vectors.js";
 
 const readWithNoise = (file: string) => readConversations(file).map(withNoise);
 
@@ -31,25 +32,34 @@ const readers: Readonly<Record<string, (path: string) => RetrievalConversation[]
 export const benchmarks: readonly string[] = Object.keys(readers);
 
 /**
- * Runs the benchmarks in `names` on the data in `folder`, through the public API, without any model.
+ * Runs the benchmarks in `names` on the data in `folder`, through the public API, without any model
+ * but, with `hasVectors`, a local one for embeddings.
  * Prints tables and a line of JSON.
  */
 export async function runRetrieval(
   database: BenchDatabase,
   folder: string,
   names: readonly string[],
+  hasVectors: boolean,
 ): Promise<void> {
-  const options = { database: database.source, schema: database.schema };
+  const embeddings = hasVectors ? openEmbeddings() : undefined;
+  const store = embeddings && (await openStore(database, embeddings));
+  const options = {
+    database: database.source,
+    schema: database.schema,
+    ...(embeddings && { embeddings }),
+  };
   const memory = await openBenchMemory(options);
   const unfiltered = await openBenchMemory(options, { retrieval: { threshold: 0 } });
-  const context = { database, memory, unfiltered };
+  const context = { database, memory, unfiltered, store };
   const measured: Record<string, MeasuresByType> = {};
   try {
     await createTable(database);
     for (const name of names) {
       const path = join(folder, name);
       if (existsSync(path)) {
-        const conversations = readers[name]?.(path) ?? [];
+        const all = readers[name]?.(path) ?? [];
+        const conversations = store ? all.map(withMemories) : all;
         measured[name] = await measureConversations(context, name, conversations);
       } else {
         console.log(`\nThere is no ${path}: skipped.`);
@@ -58,6 +68,7 @@ export async function runRetrieval(
   } finally {
     await unfiltered.close();
     await memory.close();
+    await store?.close();
   }
   printResult(figuresOf(measured));
 }

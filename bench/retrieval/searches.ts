@@ -11,6 +11,7 @@ import {
   type Turn,
   utc,
 } from "./retrieval-data.js";
+import { fused, type VectorStore } from "./vectors.js";
 
 /** The product that is measured. */
 export interface RetrievalContext {
@@ -19,6 +20,8 @@ export interface RetrievalContext {
   readonly memory: Memory;
   /** The same data; its recalls have threshold 0. */
   readonly unfiltered: Memory;
+  /** With vectors: what searches them alone. */
+  readonly store?: VectorStore | undefined;
 }
 
 /** What is found, best first. */
@@ -85,15 +88,21 @@ export function openTurns(
 /** A thread without messages, as each new conversation. */
 const threadId = "a new thread";
 
+/** Hits of each list that are fused. */
+const fusedEach = 50;
+
 const hiddenOutcomes = ["rejected", "quarantined", "proposed", "refused"];
 
 /** What searches what was learned about a user, and what adds that. */
 export function openFacts(
-  { memory, unfiltered, database }: RetrievalContext,
+  { memory, unfiltered, database, store }: RetrievalContext,
   { turns, observations, topK = 10 }: RetrievalConversation,
   scope: Scope,
 ) {
   const facts = createBm25(database, `${scope.tenantId} ${scope.userId} facts`);
+  const namespace = [scope.tenantId ?? "", scope.userId ?? ""].map((label) =>
+    label.replaceAll(".", "-"),
+  );
   /** Memory id → ids of what the memory stands for. */
   const cited = new Map<string, readonly string[]>();
   const idsOf = (id: string) => cited.get(id) ?? [];
@@ -116,6 +125,17 @@ export function openFacts(
     query: query(),
     "query, threshold 0": query(0),
     "facts, BM25": ({ question }) => facts.search(question, topK),
+    ...(store && {
+      "facts, vectors alone": ({ question }) => store.search(namespace, question, topK),
+      "facts, both by ranks": async ({ question }) =>
+        fused(
+          [
+            await facts.search(question, fusedEach),
+            await store.search(namespace, question, fusedEach),
+          ],
+          topK,
+        ),
+    }),
     "recall, lines that fit": recall(memory, ["relevant"]),
     "recall, threshold 0": recall(unfiltered, ["relevant"]),
     "recall, all lines": recall(memory, memoryParts),
@@ -135,7 +155,9 @@ export function openFacts(
         for (const each of [id, ...further.map((more) => more.id)])
           if (each !== null) cited.set(each, [...idsOf(each), ...evidence]);
       }
-      await facts.add(observations.map(({ text, evidence }) => ({ text, ids: evidence })));
+      const lines = observations.map(({ text, evidence }) => ({ text, ids: evidence }));
+      await facts.add(lines);
+      await store?.add(namespace, lines);
     },
   };
 }

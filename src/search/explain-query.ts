@@ -69,7 +69,6 @@ const maxInactive = 20;
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, shape } = query;
-  const { best: leastOfBest, each } = floors.memories;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
@@ -98,7 +97,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
-    floor: threshold ?? { best: leastOfBest, each },
+    floor: threshold ?? leastEvidence(question),
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
     omitted: [
@@ -106,6 +105,11 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       ...inactive,
     ],
   };
+}
+
+function leastEvidence({ vector }: EmbeddedQuestion) {
+  const { best, each } = vector ? floors.besideVector : floors.byWords;
+  return { best, each };
 }
 
 function belowFloorText({ evidence, proves, score }: WeighedMemory): string {

@@ -143,16 +143,17 @@ export function orderWeighed(
   return spans.length > 0 ? ranked : laterFirst(ranked);
 }
 
-/** Beside a better hit, a score below both is noise: a share of the best one, and what is good. */
-const noise = { share: 0.75, score: 0.25 };
+/** Beside the best hit, less than this share of its score is noise, if it is below a floor too. */
+const noiseShare = 0.75;
 
 /** None unless one of them proves that something fits. */
 function withoutNoise(weighed: readonly WeighedMemory[], needed: number): WeighedMemory[] {
   if (!weighed.some(({ proves }) => proves)) return [];
-  const hits = weighed.filter(({ evidence }) => evidence >= floors.memories.each);
+  const hits = weighed.filter(({ fits }) => fits);
   const best = Math.max(0, ...hits.map(({ score }) => score));
-  const least = Math.min(noise.share * best, noise.score * needed);
-  return hits.filter(({ score }) => score >= least);
+  return hits.filter(
+    ({ score, floor }) => score >= Math.min(noiseShare * best, needed * floor.noise),
+  );
 }
 
 const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
@@ -175,16 +176,20 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const meant = cosine >= leastSimilar ? cosine : 0;
     const source = weights.source * candidate.source;
     const said = shareOfWords(Math.max(words, source) * (isNamed ? 1 + weights.speaker : 1));
-    const { best, bestBesideVector } = floors.memories;
-    const enough = needed * (candidate.similarity === null ? best : bestBesideVector);
+    // An episode tells of much, and its vector is like that of no question.
+    const isByWords = candidate.similarity === null || memory.kind === "episode";
+    const floor = isByWords ? floors.byWords : floors.besideVector;
+    const isTold = told >= floors.byWords.best;
     return {
       memory,
       score: scoreOf(parts),
       parts,
       similarity: Math.max(cosine, shareOfWords(words), told),
       evidence: Math.max(said, told, meant),
+      fits: said >= floor.each || told > 0 || meant > 0,
       // What only its source message says shows a memory beside others, never alone.
-      proves: (words > 0 && said >= enough) || told >= best || meant > 0,
+      proves: (words > 0 && said >= needed * floor.best) || isTold || meant > 0,
+      floor,
       isNamed,
     };
   });

@@ -45,7 +45,7 @@ export const retrievalWeights = {
   /** Boost on a day that the question names; half of it two days later. Gain 1.1. */
   date: 0.3,
   /** Boost for a rare identifier of the question: with its words, more than any vector. */
-  identifier: 0.6,
+  identifier: 1.2,
   /**
    * Boost of a vector, for each deviation of unrelated texts in its space: the more a model tells
    * texts apart, the more it counts. An equal text gets 0.6 with 12 of them.
@@ -64,13 +64,14 @@ export const retrievalWeights = {
 export const recencyHalfLifeDays = 30;
 
 /**
- * Least evidence of the best hit, and of each, without a threshold. A message stands for less than
- * a memory. Where vectors say that nothing is alike, words have to be most of the question. Of
- * LoCoMo's questions about other people, half stay without memories by words, four in five with
- * vectors; a higher floor costs recall.
+ * Without a threshold. `best`: least evidence of the best hit. `each`: of the others. `noise`: beside
+ * a better hit, a lower score is noise. Where vectors say how alike a memory is, words have to say
+ * more. Of LoCoMo's questions about other people, half stay without memories by words, three in four
+ * with vectors; higher floors cost recall. A message stands for less than a memory.
  */
 export const floors = {
-  memories: { best: 0.27, bestBesideVector: 0.7, each: 0.1 },
+  byWords: { best: 0.27, each: 0.1, noise: 0.25 },
+  besideVector: { best: 0.7, each: 0.27, noise: 0.5 },
   messages: { best: 0.1, each: 0.05 },
 } as const;
 

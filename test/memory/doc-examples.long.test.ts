@@ -12,6 +12,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { hc } from "hono/client";
 import { bearerTokens, createMemoryApp, jwtScopes, type MemoryApp } from "../../src/http/index.js";
 import * as mnemograph from "../../src/index.js";
+import { localEmbeddings } from "../../src/local-embeddings/index.js";
 import { createMcpServer } from "../../src/mcp/index.js";
 import { generateText, wrapLanguageModel } from "ai";
 import { memoryModelMiddleware } from "../../src/ai-sdk/index.js";
@@ -23,7 +24,7 @@ declare const model: Parameters<typeof mnemograph.createMemorySupervisor>[0]["mo
 declare const memory: mnemograph.Memory;
 declare const createAgent: (settings: object) => unknown;
 declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAgent<typeof MessagesAnnotation.State>;
-void [gpt, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
+void [gpt, localEmbeddings, generateText, wrapLanguageModel, memoryModelMiddleware, serve, serveStdio, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, fromRun, memoryManageTool, memoryMiddleware, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
 const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })

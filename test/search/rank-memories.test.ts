@@ -136,7 +136,7 @@ describe("rankMemories", () => {
 describe("what fits", () => {
   const fits = (all: readonly MemorySignals[], of: object = {}) =>
     rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
-  const { best, bestBesideVector } = floors.memories;
+  const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
@@ -158,7 +158,7 @@ describe("what fits", () => {
   });
 
   it("Where its vector is not alike, a memory needs most of the question's words", () => {
-    const unalike = { similarity: 0.35, words: share(bestBesideVector - 0.01) };
+    const unalike = { similarity: 0.35, words: share(floors.besideVector.best - 0.01) };
     const unrelated = { mean: 0.36, spread: 0.06 };
     expect(fits([signals("some", unalike)], { unrelated })).toEqual([]);
     expect(fits([signals("most", { ...unalike, words: share(0.8) })], { unrelated })).toEqual([
