@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -86,13 +86,18 @@ async function packagesFor(folder: string): Promise<string> {
   const lockOf = (path: string) => readFileSync(join(path, "package-lock.json"));
   const lock = lockOf(folder);
   if (lock.equals(lockOf("."))) return join(process.cwd(), "node_modules");
-  const cached = join(packageCache, createHash("sha256").update(lock).digest("hex"));
+  // Packages find each other only in a folder of this name.
+  const cached = join(
+    packageCache,
+    createHash("sha256").update(lock).digest("hex"),
+    "node_modules",
+  );
   if (existsSync(cached)) return cached;
   console.error("Installing the packages of the commit");
   await run("npm", ["ci"], { cwd: folder }).catch((error: { stderr: string }) => {
     throw new Error(`\`npm ci\` failed in the commit: ${error.stderr.trim()}`);
   });
-  mkdirSync(packageCache, { recursive: true });
+  mkdirSync(dirname(cached), { recursive: true });
   await rename(join(folder, "node_modules"), cached);
   return cached;
 }
