@@ -12,6 +12,9 @@ export interface Turn {
   readonly text: string;
 }
 
+/** Whether a speaker is a person by name. */
+export const isPerson = (speaker: string): boolean => speaker !== "user" && speaker !== "assistant";
+
 /** What was learned. */
 export interface Observation {
   readonly text: string;

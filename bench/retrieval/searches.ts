@@ -5,6 +5,7 @@ import type { BenchDatabase } from "../bench-database.js";
 import { createBm25 } from "./bm25.js";
 import type { Line } from "./measure.js";
 import {
+  isPerson,
   type Observation,
   type Question,
   type RetrievalConversation,
@@ -35,7 +36,6 @@ export function openTurns(
 ) {
   const texts = createBm25(database, `${scope.tenantId} ${scope.userId} turns`);
   const namedTexts = createBm25(database, `${scope.tenantId} ${scope.userId} names`);
-  const isPerson = (speaker: string) => speaker !== "user" && speaker !== "assistant";
   /** A session ranks where its best turn does. */
   const firstOfEach = (lines: readonly Line[]) =>
     lines.filter(({ ids: [id] }, place) => lines.findIndex(({ ids }) => ids[0] === id) === place);

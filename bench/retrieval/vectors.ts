@@ -4,7 +4,7 @@ import { localEmbeddings } from "../../src/local-embeddings/index.js";
 import { localModelDir, usePackages } from "../../test/support/local-model.js";
 import type { BenchDatabase } from "../bench-database.js";
 import type { Line } from "./measure.js";
-import type { RetrievalConversation } from "./retrieval-data.js";
+import { isPerson, type RetrievalConversation } from "./retrieval-data.js";
 
 /** The model that `npm run test:model` brings. Each text is embedded once. */
 export function openEmbeddings(): EmbeddingsInterface {
@@ -27,7 +27,6 @@ export function openEmbeddings(): EmbeddingsInterface {
 /** Where nothing was learned, every turn is a memory, so that vectors are searched. */
 export function withMemories(conversation: RetrievalConversation): RetrievalConversation {
   if (conversation.observations.length > 0 || conversation.ranksSessions) return conversation;
-  const isPerson = (speaker: string) => speaker !== "user" && speaker !== "assistant";
   const observations = conversation.turns.map(({ id, text, date, speaker }) => {
     return { text, date, evidence: [id], ...(isPerson(speaker) && { speaker }) };
   });
