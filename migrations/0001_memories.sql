@@ -93,6 +93,9 @@ create table mnemograph.memory_term (
 );
 create index memory_term_memory on mnemograph.memory_term (memory_ref);
 
+-- A word that a question asks for. Of an identifier it may be only a part; beside the sentences that ask it is worth less.
+create type mnemograph.asked_word as (lexeme text, is_part boolean, is_aside boolean);
+
 -- Which memories were learned from a message. Deleted with their memory, and with the thread.
 create table mnemograph.memory_source (
   thread_ref bigint not null constraint memory_source_thread_ref_fkey references mnemograph.thread (id) on delete cascade,

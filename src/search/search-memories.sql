@@ -45,6 +45,7 @@ create or replace function mnemograph.search_memories_1(
 language plpgsql stable parallel safe rows 30 as $$
   #variable_conflict use_column
   declare
+    asked mnemograph.asked_word[] := mnemograph.asked_words_1(owners, language, question);
     terms record;
     is_long_vector boolean;
     near_refs bigint[];
@@ -54,7 +55,7 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms, part_weight, aside_weight);
+    select * into terms from mnemograph.question_terms_1(owners, asked, false, expected_terms, part_weight, aside_weight);
     if not found then
       return;
     end if;
@@ -96,7 +97,7 @@ language plpgsql stable parallel safe rows 30 as $$
         union all (
           select s.memory_ref, false, 0, max(f.fit), null, 0
           from mnemograph.search_messages_1(
-            owners, in_app, null, language, question, least(cut, 1000), '{}', '{}', k1, b, expected_terms, part_weight, aside_weight,
+            owners, in_app, null, asked, least(cut, 1000), '{}', '{}', k1, b, expected_terms, part_weight, aside_weight,
             neighbour_weight, assistant_weight, exchange_weight
           ) f cross join lateral (
             select s.memory_ref from mnemograph.memory_source s where s.thread_ref = f.thread_ref and s.seq = f.seq offset 0

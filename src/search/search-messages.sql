@@ -1,51 +1,87 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
--- The most frequent word of the owners' memories or messages that one slip makes of `word`: a letter too many, too few, another or two
--- in the wrong order. Of other words only those are read that begin with the same two letters, or with what a slip makes of them.
-create or replace function mnemograph.nearest_word_1(owners bigint[], word text, among_messages boolean) returns text
-language sql stable parallel safe as $$
-  select t.lexeme
-  from (
-    select distinct h.head from unnest(array[left(word, 2), reverse(left(word, 2)), left(word, 1) || substr(word, 3, 1), substr(word, 2, 2)]) h (head)
-  ) h
-  cross join (
+-- The most frequent word of the owners that one slip makes of `word`. Of other words only those are read that begin with the same two
+-- letters, or with what a slip makes of them.
+create or replace function mnemograph.nearest_word_1(owners bigint[], word text) returns text
+language plpgsql stable parallel safe as $$
+  #variable_conflict use_column
+  declare
+    -- Each word is compared once, however many texts have it.
+    known text[];
+    counts bigint[];
+    pattern text;
+  begin
+    select array_agg(t.lexeme), array_agg(t.texts) into known, counts
+    from (
+      select distinct h.head from unnest(array[left(word, 2), reverse(left(word, 2)), left(word, 1) || substr(word, 3, 1), substr(word, 2, 2)]) h (head)
+    ) h
+    cross join lateral (
+      select t.lexeme, count(*) as texts from mnemograph.memory_term t
+      where t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
+      group by t.lexeme
+      union all
+      select t.lexeme, count(*) from mnemograph.message_term t
+      where t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
+      group by t.lexeme
+    ) t
+    where length(t.lexeme) > 4 and length(t.lexeme) between length(word) - 3 and length(word) + 1;
+    if known is null then
+      return null;
+    end if;
     -- With letters in the wrong order a word often keeps an ending that its stem lacks: "cleebrat" is "celebr".
-    select '^(?:' || string_agg(concat_ws('|', left(word, i) || '.' || substr(word, i + 1), left(word, i) || '.?' || substr(word, i + 2),
-      left(word, i) || substr(word, i + 2, 1) || substr(word, i + 1, 1) || left(substr(word, i + 3), -3)
-        || regexp_replace(right(substr(word, i + 3), 3), '(.)', '(?:\1', 'g') || repeat(')?', length(right(substr(word, i + 3), 3)))), '|') || ')$' as pattern
-    from generate_series(0, length(word)) i
-  ) s
-  -- Each word is compared once, however many texts have it.
-  cross join lateral (
-    select t.lexeme, count(*) as texts from mnemograph.memory_term t
-    where not among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
-    group by t.lexeme
-    union all
-    select t.lexeme, count(*) from mnemograph.message_term t
-    where among_messages and t.owner_ref = any (owners) and t.lexeme >= h.head and t.lexeme < h.head || e'\U0010FFFF'
-    group by t.lexeme
-    offset 0
-  ) t
-  where length(t.lexeme) > 4 and t.lexeme ~ s.pattern
-  order by length(t.lexeme) desc, t.texts desc, t.lexeme limit 1
+    pattern := (
+      select '^(?:' || string_agg(concat_ws('|', left(word, i) || '.' || substr(word, i + 1), left(word, i) || '.?' || substr(word, i + 2),
+        left(word, i) || substr(word, i + 2, 1) || substr(word, i + 1, 1) || left(substr(word, i + 3), -3)
+          || regexp_replace(right(substr(word, i + 3), 3), '(.)', '(?:\1', 'g') || repeat(')?', length(right(substr(word, i + 3), 3)))), '|') || ')$'
+      from generate_series(0, length(word)) i
+    );
+    return (
+      select k.lexeme from unnest(known, counts) k (lexeme, texts)
+      where k.lexeme ~ pattern
+      group by k.lexeme
+      order by length(k.lexeme) desc, sum(k.texts) desc, k.lexeme limit 1
+    );
+  end
 $$;
 
--- The question's terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
+-- The words of a question, each once. One of five letters and more that no text of the owners has becomes the most frequent word that one
+-- slip makes of it: a letter too many, too few, another or two in the wrong order.
+create or replace function mnemograph.asked_words_1(owners bigint[], language regconfig, question text) returns mnemograph.asked_word[]
+language plpgsql stable parallel safe as $$
+  #variable_conflict use_column
+  begin
+    return array(
+      select row(coalesce(n.lexeme, w.lexeme), bool_and(w.frequency = 0), bool_and(w.is_aside))::mnemograph.asked_word
+      from mnemograph.words_1(language, question) w
+      cross join lateral (
+        -- A condition in place of the case would not keep the function from being called; without the offsets
+        -- all terms would be read, and each word looked up twice.
+        select case
+          when w.lexeme ~ '^[[:alpha:]]{5,30}$'
+            and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
+            and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
+          then mnemograph.nearest_word_1(owners, w.lexeme)
+        end as lexeme offset 0
+      ) n
+      group by coalesce(n.lexeme, w.lexeme)
+    );
+  end
+$$;
+
+-- The words asked for, as terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
 -- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
 -- rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have are passed over
 -- where there are rarer ones: they hardly change the order, and cost the most to read. `best_fit` is what a text with the
 -- `expected_terms` rarest would score. What is only a part of an identifier counts as often as `part_weight`, and is worth as much less.
 -- Terms that stand beside the sentences that ask are worth `aside_weight` times those, or the `expected_terms` rarest, all together.
 create or replace function mnemograph.question_terms_1(
-  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer, part_weight float8, aside_weight float8
+  owners bigint[], asked mnemograph.asked_word[], among_messages boolean, expected_terms integer, part_weight float8, aside_weight float8
 ) returns table (lexemes text[], texts float8[], are_parts boolean[], idfs float8[], best_fit float8, average_length float8)
 language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
-    asked text[];
-    are_parts boolean[];
-    are_aside boolean[];
-    is_long boolean;
+    -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
+    is_long boolean := cardinality(asked) > 64;
     total float8;
     average float8;
   begin
@@ -58,23 +94,6 @@ language plpgsql stable parallel safe rows 1 as $$
     if coalesce(total, 0) = 0 then
       return;
     end if;
-    select array_agg(w.lexeme), array_agg(w.is_part), array_agg(w.is_aside) into asked, are_parts, are_aside
-    from (
-      select coalesce(n.lexeme, w.lexeme) as lexeme, bool_and(w.frequency = 0) as is_part, bool_and(w.is_aside) as is_aside
-      from mnemograph.words_1(language, question) w
-      cross join lateral (
-        -- A condition in place of the case would not keep the function from being called; without the offsets all terms would be read.
-        select case
-          when w.lexeme ~ '^[[:alpha:]]{5,30}$'
-            and not exists (select from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
-            and not exists (select from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0)
-          then mnemograph.nearest_word_1(owners, w.lexeme, among_messages)
-        end as lexeme
-      ) n
-      group by 1
-    ) w;
-    -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
-    is_long := cardinality(asked) > 64;
     return query
       with known as (
         select w.lexeme, w.texts, w.is_part, w.is_aside, i.idf,
@@ -82,7 +101,7 @@ language plpgsql stable parallel safe rows 1 as $$
         from (
           select l.lexeme, l.is_part, l.is_aside, f.texts, l.lexeme ~ '^[^\x01-\x7f]{1,2}$' as is_pair,
             bool_or(f.texts between 1 and total / 2) over () as has_rarer
-          from unnest(asked, are_parts, are_aside) l (lexeme, is_part, is_aside) cross join lateral (
+          from unnest(asked) l cross join lateral (
             select count(*)::float8 as texts from (
               select from mnemograph.memory_term t
               where not among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
@@ -126,7 +145,7 @@ $$;
 -- talk with each other, an answer says little of what was asked: terms of the best messages count for the four before and after as
 -- well. With an assistant, facts are in the user's words: a reply counts less, and in full for the message that it answers.
 create or replace function mnemograph.search_messages_1(
-  owners bigint[], in_app text, in_thread text, language regconfig, question text, most integer,
+  owners bigint[], in_app text, in_thread text, asked mnemograph.asked_word[], most integer,
   -- Messages that are left out, and lend no terms.
   hidden_threads bigint[], hidden_seqs integer[],
   k1 float8, b float8, expected_terms integer, part_weight float8, aside_weight float8,
@@ -137,7 +156,7 @@ language plpgsql stable parallel safe rows 100 as $$
   declare
     terms record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms, part_weight, aside_weight);
+    select * into terms from mnemograph.question_terms_1(owners, asked, true, expected_terms, part_weight, aside_weight);
     if not found then
       return;
     end if;

@@ -156,7 +156,8 @@ function findCandidates(
         (
           select thread_ref, seq, fit, own_fit, 0::float8 as dated
           from ${schema}.search_messages_1(
-            (select ids from owner), ${appId}, ${threadId}, ${db.language}::regconfig, ${terms}, ${limit},
+            (select ids from owner), ${appId}, ${threadId},
+            ${schema}.asked_words_1((select ids from owner), ${db.language}::regconfig, ${terms}), ${limit},
             array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
             ${k1}, ${b}, ${expectedTerms}, ${part}, ${aside}, ${neighbour}, ${assistant}, ${exchange}
           )
