@@ -45,7 +45,7 @@ create or replace function mnemograph.search_memories_1(
 language plpgsql stable parallel safe rows 30 as $$
   #variable_conflict use_column
   declare
-    asked mnemograph.asked_word[] := mnemograph.asked_words_1(owners, language, question);
+    asked mnemograph.asked_word[];
     terms record;
     is_long_vector boolean;
     near_refs bigint[];
@@ -55,10 +55,11 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select * into terms from mnemograph.question_terms_1(owners, asked, false, expected_terms, part_weight, aside_weight);
-    if not found then
+    if not exists (select from mnemograph.owner o where o.id = any (owners) and o.memory_count > 0) then
       return;
     end if;
+    asked := mnemograph.asked_words_1(owners, language, question);
+    select * into terms from mnemograph.question_terms_1(owners, asked, false, expected_terms, part_weight, aside_weight);
     if asked_vector is not null then
       is_long_vector := (select s.dimensions > 1300 from mnemograph.embedding_space s where s.id = asked_space);
     end if;

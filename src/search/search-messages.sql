@@ -169,7 +169,7 @@ language plpgsql stable parallel safe rows 100 as $$
         ) t
       ),
       best as materialized (
-        select s.thread_ref, s.seq, c.lends, case when c.by_assistant then c.answered end as answered, c.by_assistant
+        select s.thread_ref, s.seq, n.by_assistant, f.lends, case when n.by_assistant then coalesce(n.answered, f.answered) end as answered
         from (
           select h.thread_ref, h.seq, sum(h.idf * h.tf / (h.tf + k1))::real as own from hit h
           group by h.thread_ref, h.seq order by own desc, h.thread_ref, h.seq
@@ -179,12 +179,18 @@ language plpgsql stable parallel safe rows 100 as $$
           where h.id = s.thread_ref and in_app in ('', h.app_id) and (in_thread is null or h.thread_id = in_thread) limit 1
         ) h
         cross join lateral (
-          select not bool_or(m.role = 'assistant' and abs(m.seq - s.seq) <= 1)
-              and count(distinct coalesce(m.actor, '')) filter (where m.role = 'user') > 1 as lends,
-            bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant,
+          select bool_or(m.role = 'assistant') as with_assistant, bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant,
             max(m.seq) filter (where m.role = 'user' and m.seq < s.seq) as answered
-          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 4 and s.seq + 4
-        ) c
+          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 1 and s.seq + 1
+        ) n
+        cross join lateral (
+          -- Further messages are read only where people talk with each other, or a reply does not follow its message.
+          select not n.with_assistant and min(coalesce(m.actor, '') collate "C") < max(coalesce(m.actor, '') collate "C") as lends,
+            max(m.seq) filter (where m.seq < s.seq) as answered
+          from mnemograph.message m
+          where (not n.with_assistant or n.by_assistant and n.answered is null)
+            and m.thread_ref = s.thread_ref and m.seq between s.seq - 4 and s.seq + 4 and m.role = 'user'
+        ) f
         where not exists (
           select from unnest(hidden_threads, hidden_seqs) h (thread_ref, seq) where h.thread_ref = s.thread_ref and h.seq = s.seq
         )
