@@ -71,7 +71,7 @@ export async function addMemories(
   drafts: MemoryDraft | readonly MemoryDraft[],
 ): Promise<void> {
   const texts = [drafts].flat() as readonly MemoryDraft[];
-  const outcomes = await memory.memories.add(drafts, { scope });
+  const outcomes = await memory.memories.add({ scope, memories: drafts });
   for (const [index, { outcome, problems }] of outcomes.entries()) {
     if (outcome === "created") continue;
     throw new Error(

@@ -43,10 +43,7 @@ async function consolidatePlanted() {
     ...embeddings,
   });
   try {
-    await memory.memories.add(
-      memories.map(({ text }) => ({ text })),
-      { scope },
-    );
+    await memory.memories.add({ scope, memories: memories.map(({ text }) => ({ text })) });
     const duplicatesBefore = doubles(memories, await all(memory, scope, "active"));
     const startedMs = performance.now();
     const done = { calls: 0, tokens: 0, pairs: 0 };

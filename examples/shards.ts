@@ -35,7 +35,7 @@ for (const [tenantId, text] of [
   ["initech", "The user climbs."],
 ] as const) {
   const scope = { tenantId, userId: "ana" };
-  await memoryOf(tenantId).memories.add({ category: "interests", text }, { scope });
+  await memoryOf(tenantId).memories.add({ scope, memories: { category: "interests", text } });
   const [hit] = await memoryOf(tenantId).query({
     scope,
     query: "What does the user do for sport?",

@@ -47,10 +47,10 @@ test("nobody else is shown it", async () => {
 });
 
 test("what the agent is to know can be given", async () => {
-  await memory.memories.add(
-    { category: "preferences", text: "The user prefers fish to meat." },
-    { scope: { userId: "cleo" } },
-  );
+  await memory.memories.add({
+    scope: { userId: "cleo" },
+    memories: { category: "preferences", text: "The user prefers fish to meat." },
+  });
   const { messages } = await createCook(new OfflineChatModel()).invoke(
     say("Do I prefer fish or meat?"),
     of("cleo", "thursday"),

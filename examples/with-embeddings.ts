@@ -23,14 +23,14 @@ await memory.setup();
 
 // Somebody new each time, so that this can be run again.
 const scope = { userId: `ana-${Date.now()}` };
-await memory.memories.add(
-  [
+await memory.memories.add({
+  scope,
+  memories: [
     { category: "interests", text: "The user photographs lighthouses." },
     { category: "knowledge", text: "The user plays the violoncello." },
     { category: "relationships", text: "The user's sister is called Ida." },
   ],
-  { scope },
-);
+});
 
 for (const query of [
   "Any lighthouse photography lately?",

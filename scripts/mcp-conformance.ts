@@ -38,7 +38,7 @@ rmSync(folder, { recursive: true });
 async function conform(): Promise<number> {
   const memory = createMemory({ database: { dataDir: join(folder, "database") } });
   await memory.setup();
-  await memory.memories.add({ text: "Ana keeps bees." }, { scope: { userId: "ana" } });
+  await memory.memories.add({ scope: { userId: "ana" }, memories: { text: "Ana keeps bees." } });
   const app = createMemoryApp(memory, { mcp: mcpHandler(memory) });
   // Scenarios of headers leave out the query, so it is added here.
   const fetch = ({ url, method, headers, body }: Request, env: unknown) => {

@@ -38,7 +38,7 @@ import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import type { Runtime } from "./runtime.js";
-import { parseScope, type Scope, type ThreadRef } from "./scope/scope.js";
+import { parseScope, parseScoped, type Scope, scopeField, type ThreadRef } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { queryMemories } from "./search/query-memories.js";
@@ -135,7 +135,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     users: { list: (page) => listOwners(db, "users", page) },
     apps: {
       list: (page) => listOwners(db, "apps", page),
-      uninstall: (app, options) => uninstallApp({ db, startNote }, app, options),
+      uninstall: (input) => uninstallApp({ db, startNote }, input),
     },
     checkpointer: once(() => new OwnedPostgresSaver(db, defaultScope)),
     checkpoints: createCheckpointsApi(db),
@@ -154,9 +154,10 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     reembed: (how) => reembed(bulk, vectorRows, how),
-    forget: (scope, how) => forget(db.patient, scope, how),
-    export: (scope) => exportLines(db.patient, parseScope(scope), clock),
-    import: (lines, how) => importLines(bulk, lines, how),
+    forget: (input) => forget(db.patient, input),
+    export: (input) =>
+      exportLines(db.patient, parseScoped(exportSchema, input, "export").scope, clock),
+    import: (input) => importLines(bulk, input),
     policy: config.policy,
     databaseStatus: db.status,
     [internalApiKey]: createInternalApi(runtime, defaultScope),
@@ -168,6 +169,8 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   };
   return isIsolated ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
 }
+
+const exportSchema = z.strictObject({ scope: scopeField });
 
 /** Starts the note of an ended conversation; null where conversations leave none. */
 type StartNote = ((ref: ThreadRef, scope: Scope) => Promise<void>) | null;

@@ -19,7 +19,8 @@ export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./er
 export type { EventCount, RecordedEvent } from "./events/events.js";
 export type { MemoryCounts, MemoryStats, StatsBy } from "./events/stats.js";
 export type { Purged } from "./forgetting/erase-app-memories.js";
-export type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
+export type { Forgotten } from "./forgetting/erase-scope.js";
+export type { ForgetInput } from "./forgetting/forget.js";
 export type { PgBossInstance, QueueOption } from "./jobs/job-queue.js";
 export type { ListedJob } from "./jobs/jobs-api.js";
 export type { JobWorker } from "./jobs/queue-runner.js";
@@ -85,7 +86,7 @@ export type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 export type { Summary } from "./summaries/summaries-api.js";
 export type { Redact } from "./text/redactor.js";
 export type { ExportLine } from "./transfer/export-line.js";
-export type { Imported, ImportOptions } from "./transfer/import-lines.js";
+export type { Imported, ImportInput } from "./transfer/import-lines.js";
 export { shownBy } from "./turns/memory-block.js";
 export type { MemoryPrompt } from "./turns/prompt-for.js";
 export type { RecallInput } from "./turns/recall.js";

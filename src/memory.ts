@@ -16,8 +16,8 @@ import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { EventsApi } from "./events/events.js";
 import type { StatsCall } from "./events/stats.js";
 import type { defineFacts } from "./facts/define-facts.js";
-import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
-import type { DeleteThread } from "./forgetting/forget.js";
+import type { Forgotten } from "./forgetting/erase-scope.js";
+import type { DeleteThread, ForgetInput } from "./forgetting/forget.js";
 import type { defineInsights } from "./insights/define-insights.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
 import type { JobWorker, WorkInput } from "./jobs/queue-runner.js";
@@ -42,7 +42,7 @@ import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { ExportLine } from "./transfer/export-line.js";
-import type { Imported, ImportOptions } from "./transfer/import-lines.js";
+import type { Imported, ImportInput } from "./transfer/import-lines.js";
 import type { MemoryPrompt, PromptInput } from "./turns/prompt-for.js";
 import type { RecallInput } from "./turns/recall.js";
 import type { Recalled } from "./turns/recalled.js";
@@ -51,8 +51,8 @@ import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
 /**
- * Long-term memory for agents. A call about one thing (an id, drafts, a scope, an export) takes it
- * as its first argument; all else is one object, and its `scope` names the owner of the memory.
+ * Long-term memory for agents. Every call takes one object, whose `scope` names the owner of the
+ * memory.
  */
 export interface Memory {
   /**
@@ -298,12 +298,12 @@ export interface Memory {
    * run it again.
    * @example
    * ```ts
-   * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
+   * const { total } = await memory.forget({ scope: { userId: "ana" }, dryRun: true });
    * ```
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`; `BUSY` when others kept writing there:
    * then run it again
    */
-  forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
+  forget(input: ForgetInput): Promise<Forgotten>;
   /**
    * The stored data of a user, of a user within an app, or of an app, line by line: threads with
    * their messages and summaries, memories, links, audit trail, changes, consents, work, items of
@@ -311,22 +311,18 @@ export interface Memory {
    * copy, export while nobody writes.
    * @example
    * ```ts
-   * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
+   * for await (const line of memory.export({ scope: { userId: "ana" } })) console.log(JSON.stringify(line));
    * ```
    * @throws MemoryError `SCOPE_REQUIRED`
    */
-  export(scope: Scope): AsyncIterable<ExportLine>;
+  export(input: { readonly scope: Scope }): AsyncIterable<ExportLine>;
   /**
-   * Restores an export into an empty scope, for operators: each line as text, or as `export` yields
-   * it. To continue an interrupted import, import the same file again. Memories that read as
+   * Restores an export into an empty scope, for operators. To continue an interrupted import, import the same file again. Memories that read as
    * instructions to a model go into quarantine. `reembed` makes the vectors.
    * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line,
    *   `ID_TAKEN`, `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
-  import(
-    lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
-    options?: ImportOptions,
-  ): Promise<Imported>;
+  import(input: ImportInput): Promise<Imported>;
   /** The categories, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /** Whether the database answered this memory's last statements; sends none. For health checks. */

@@ -49,7 +49,7 @@ export async function checkLoader(
      ) each group by content having count(*) <> 2 or count(distinct written) <> 1`,
     [[added.userId, loaded.userId]],
   );
-  for (const { userId } of [added, loaded]) await memory.forget({ userId });
+  for (const { userId } of [added, loaded]) await memory.forget({ scope: { userId } });
   if (rows[0])
     throw new Error(
       `${rows.length} memories were not loaded as they are added: ${rows[0].content}`,

@@ -131,7 +131,8 @@ function memoryCalls(memory: Memory): HostileCall[] {
       run: (text, id) =>
         orRefused(
           async () =>
-            (await memory.memories.add([{ text }], { scope: { userId: id } })).length === 1,
+            (await memory.memories.add({ scope: { userId: id }, memories: [{ text }] })).length ===
+            1,
         ),
     },
     {
@@ -146,7 +147,7 @@ function memoryCalls(memory: Memory): HostileCall[] {
             tags: [text.slice(0, 100)],
             actorId: text,
           };
-          const added = await memory.memories.add([draft], { scope });
+          const added = await memory.memories.add({ scope, memories: [draft] });
           const block = await memory.recall({ scope, threadId: id, query: "dog" });
           return added.length === 1 && block.lastSeq === -1;
         }),
@@ -157,7 +158,7 @@ function memoryCalls(memory: Memory): HostileCall[] {
         const scope = { userId: id };
         await orRefused(async () => {
           const draft = { text: "A dog.", key: "dog", value: text.slice(0, 2_000) };
-          return (await memory.memories.add([draft], { scope })).length === 1;
+          return (await memory.memories.add({ scope, memories: [draft] })).length === 1;
         });
         const found = await memoryQueryTool(memory, { scope }).invoke({
           query: "dog",
@@ -175,11 +176,11 @@ async function importText(memory: Memory, text: string, id: string): Promise<boo
   const said = `The user owns a dog, ${id}.`;
   await addMemories(memory, scope, { text: said });
   const lines: string[] = [];
-  for await (const line of memory.export(scope)) {
+  for await (const line of memory.export({ scope })) {
     lines.push(JSON.stringify(line).replaceAll(said, () => JSON.stringify(text).slice(1, -1)));
   }
-  await memory.forget(scope);
-  return (await memory.import(lines, { scope: { userId: id } })).lines > 0;
+  await memory.forget({ scope });
+  return (await memory.import({ scope: { userId: id }, lines })).lines > 0;
 }
 
 /** A model that answers every question with what it was last told to say. */

@@ -43,10 +43,7 @@ const lengths = { instructions: 3_000, said: 240, returned: 1_200, answer: 800 }
 export async function energyShare({ source, schema }: BenchDatabase): Promise<number> {
   const memory = createMemory({ database: source, schema, model: new OfflineChatModel() });
   const scope = { userId: "energy", appId: "energy" };
-  await memory.memories.add(
-    sentences(40, 5).map((text) => ({ text })),
-    { scope },
-  );
+  await memory.memories.add({ scope, memories: sentences(40, 5).map((text) => ({ text })) });
   const agent = { tokens: 0 };
   const graph = withMemory(agentOf(agent), memory).compile();
   let before = await consumed(memory, scope);

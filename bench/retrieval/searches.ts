@@ -145,7 +145,7 @@ export function openFacts(
     /** Throws if more than a tenth of the memories cannot be found. */
     async learn(): Promise<void> {
       const drafts = observations.map((observation) => draftOf(observation, turns));
-      const outcomes = await memory.memories.add(drafts, { scope });
+      const outcomes = await memory.memories.add({ scope, memories: drafts });
       const hidden = outcomes.filter(({ outcome }) => hiddenOutcomes.includes(outcome));
       if (hidden.length > outcomes.length / 10)
         throw new Error(`${hidden.length} of ${outcomes.length} memories cannot be found.`);

@@ -56,7 +56,7 @@ interface Progress {
 
 async function progress({ memory, scope, threadId }: Conversation): Promise<Progress> {
   const [{ revision }, summaries, requests] = await Promise.all([
-    memory.changes.since(Number.MAX_SAFE_INTEGER, { scope, limit: 1 }),
+    memory.changes.list({ scope, limit: 1, since: Number.MAX_SAFE_INTEGER }),
     memory.summaries.list({ scope, threadId }),
     memory.consents.list({ scope, rule: "consent" }),
   ]);
@@ -78,7 +78,7 @@ async function newsBetween(
 ): Promise<string | null> {
   const news: string[] = [];
   if (to.revision > from.revision) {
-    const { changes } = await memory.changes.since(from.revision, { scope });
+    const { changes } = await memory.changes.list({ scope, since: from.revision });
     const lines = changes
       .slice(0, mostNamed)
       .map(({ line }) => line.replace(/\.?(?: \(imp=\d\))?$/, ""));

@@ -4,7 +4,7 @@ import type { Conversation } from "./conversation.js";
 /** Erases all that is kept of the user, if the user types "yes". */
 export async function forgetEverything({ memory, scope, terminal }: Conversation): Promise<void> {
   await memory.idle();
-  const { removed } = await memory.forget(scope, { dryRun: true });
+  const { removed } = await memory.forget({ scope, dryRun: true });
   const counted = [
     count(removed.memory, "memory", "memories"),
     count(removed.message, "message", "messages"),
@@ -16,7 +16,7 @@ export async function forgetEverything({ memory, scope, terminal }: Conversation
     "yellow",
   );
   if (!(await confirmed({ terminal }))) return terminal.print("Nothing was erased.");
-  await memory.forget(scope);
+  await memory.forget({ scope });
   terminal.print("Erased. The conversation begins anew.");
 }
 
@@ -27,7 +27,7 @@ export async function forgetMemory(
 ): Promise<void> {
   terminal.print(`To be forgotten: ${text}`, "yellow");
   if (!(await confirmed({ terminal }))) return terminal.print("It is still remembered.");
-  await memory.memories.remove(id, { scope, actor: scope.userId });
+  await memory.memories.remove({ scope, actor: scope.userId, id });
   terminal.print("Forgotten.");
 }
 

@@ -99,12 +99,13 @@ async function answerFromEpisode(office: Office): Promise<void> {
 
 async function planFromTasks(office: Office): Promise<void> {
   heading("   Another program adds two tasks: the next round is told of them");
-  await office.memory.memories.add(
-    [
+  await office.memory.memories.add({
+    scope: ana,
+    actor: "tracker",
+    memories: [
       { category: "tasks", text: "Before the launch the checkout is tested.", importance: 4 },
       { category: "tasks", text: "For the launch the guests get a discount code." },
     ],
-    { scope: ana, actor: "tracker" },
-  );
+  });
   await askOffice(office, "Plan the launch.");
 }

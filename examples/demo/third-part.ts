@@ -33,7 +33,7 @@ async function firstConversation(calendar: Calendar): Promise<void> {
   const [note] = await calendar.memory.notes.list({ scope: app });
   if (!note) throw new Error("There is no note.");
   row("", "note", note.text);
-  await calendar.memory.memories.update(note.id, { pinned: true }, { scope: app });
+  await calendar.memory.memories.update({ scope: app, id: note.id, pinned: true });
   row("", "pinned", "by the team that runs the app, so that it always stays", "dim");
 }
 
@@ -89,7 +89,7 @@ async function printCompaction({ memory }: Calendar): Promise<void> {
   });
   if (!gone) throw new Error("No note has gone.");
   row("", "gone", gone.text);
-  const [entry] = await memory.memories.history(gone.id, { scope: app });
+  const [entry] = await memory.memories.history({ scope: app, id: gone.id });
   const { reason } = (entry?.new ?? {}) as { reason?: string };
   row("", "because", reason ?? "It has no reason.");
   row("", "undo", "within 30 days, with memory.memories.restore", "dim");

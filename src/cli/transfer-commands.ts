@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { MemoryError } from "../errors.js";
-import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
+import type { Forgotten } from "../forgetting/erase-scope.js";
 import type { Imported } from "../transfer/import-lines.js";
 import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, counted, oneLine, print } from "./output.js";
@@ -31,7 +31,7 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
   await useScope(flags, async (memory, scope) => {
     let count = 0;
     const texts = async function* () {
-      for await (const line of memory.export(scope)) {
+      for await (const line of memory.export({ scope })) {
         count++;
         yield `${JSON.stringify(line)}\n`;
       }
@@ -78,7 +78,10 @@ async function importLines(file: string, flags: MemoryFlags): Promise<void> {
   const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
   const scope = named ? scopeOf(flags) : undefined;
   const imported = await useMemory(flags, (memory) =>
-    memory.import(splitLines(file === "-" ? process.stdin : bytesOf(file)), scope && { scope }),
+    memory.import({
+      lines: splitLines(file === "-" ? process.stdin : bytesOf(file)),
+      ...(scope && { scope }),
+    }),
   );
   print(flags, imported, () => describeImported(imported));
 }
@@ -132,22 +135,18 @@ async function forget(flags: ForgetFlags): Promise<void> {
     "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.";
   if (withMemories && threadId === undefined) throw new MemoryError("INVALID_INPUT", needed);
   await useScope(flags, async (memory, scope) => {
-    const erase = (options: ForgetOptions) =>
-      threadId === undefined
-        ? memory.forget(scope, options)
-        : memory.threads.delete({
-            ...options,
-            scope,
-            threadId,
-            memories: withMemories ? "remove" : "keep",
-          });
-    const preview = await erase({ dryRun: true });
+    const erase = (dryRun: boolean): Promise<Forgotten> => {
+      if (threadId === undefined) return memory.forget({ scope, dryRun });
+      const memories = withMemories ? "remove" : "keep";
+      return memory.threads.delete({ scope, threadId, memories, dryRun });
+    };
+    const preview = await erase(true);
     if (flags.dryRun)
       return print(flags, preview, () => describeForgotten(preview, "Would forget"));
     const rows = counted(preview.total, "row");
     if (!flags.yes)
       throw new MemoryError("INVALID_INPUT", `This deletes ${rows} for good. To do so, add --yes.`);
-    const forgotten = await erase({});
+    const forgotten = await erase(false);
     print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
     if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");
   });

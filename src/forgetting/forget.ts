@@ -12,15 +12,8 @@ import {
   notesOf,
   threadsOf,
 } from "../scope/erasure-scope.js";
-import {
-  parseScope,
-  parseScoped,
-  parseThreadId,
-  type Scope,
-  scopeField,
-  threadField,
-} from "../scope/scope.js";
-import { abortSignal, callback, parseInput } from "../text/parse-input.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
+import { abortSignal, callback } from "../text/parse-input.js";
 import {
   createEraser,
   type ForgetOptions,
@@ -80,8 +73,11 @@ async function previewForget(
   return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
 }
 
-export interface DeleteThread extends ForgetOptions {
+export interface ForgetInput extends ForgetOptions {
   readonly scope: Scope;
+}
+
+export interface DeleteThread extends ForgetInput {
   readonly threadId: string;
   /**
    * "keep": memories stay without their source and quotes. "remove": they are deleted too.
@@ -91,15 +87,15 @@ export interface DeleteThread extends ForgetOptions {
   readonly memories?: "keep" | "remove" | undefined;
 }
 
-const optionsSchema = z.strictObject({
+const forgetSchema = z.strictObject({
+  scope: scopeField,
   dryRun: z.boolean().default(false),
   batchSize: z.int().min(1).max(10_000).default(500),
   onProgress: callback<(progress: ForgetProgress) => void>().optional(),
   signal: abortSignal.optional(),
 });
 
-const deleteThreadSchema = optionsSchema.extend({
-  scope: scopeField,
+const deleteThreadSchema = forgetSchema.extend({
   threadId: threadField,
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
@@ -117,13 +113,9 @@ const mostPasses = 3;
  * graph fails when it writes its state to `memory.checkpointer()`.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function forget(
-  db: Database,
-  requested: Scope,
-  options: ForgetOptions = {},
-): Promise<Forgotten> {
-  const scope = parseScope(requested);
-  return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
+export async function forget(db: Database, input: ForgetInput): Promise<Forgotten> {
+  const { scope, ...options } = parseScoped(forgetSchema, input, "forgetting");
+  return erase(db, scope, null, options);
 }
 
 /**
@@ -153,7 +145,7 @@ async function erase(
   db: Database,
   scope: Scope,
   thread: ErasedThread | null,
-  { dryRun, batchSize, ...listeners }: z.output<typeof optionsSchema>,
+  { dryRun, batchSize, ...listeners }: Omit<z.output<typeof forgetSchema>, "scope">,
 ): Promise<Forgotten> {
   const preview = await previewForget(db, scope, thread);
   if (dryRun) return preview;

@@ -150,10 +150,11 @@ const tools: Readonly<Record<string, Tool>> = {
       const message = `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`;
       if (!categories.has(category)) throw new MemoryError("CATEGORY_DENIED", message);
       // Models may claim another origin.
-      const [outcome] = await memory.memories.add(
-        { ...draft, origin: "assistant" },
-        { scope, actor },
-      );
+      const [outcome] = await memory.memories.add({
+        scope,
+        actor,
+        memories: { ...draft, origin: "assistant" },
+      });
       return outcome;
     },
   },
@@ -195,7 +196,7 @@ async function requireReadable(
   id: string,
 ): Promise<void> {
   if (!restricted) return;
-  const found = await memory.memories.get(id, { scope });
+  const found = await memory.memories.get({ scope, id });
   if (found === null || !categories.has(found.category))
     throw new MemoryError("NOT_FOUND", `There is no memory ${id} here.`);
 }

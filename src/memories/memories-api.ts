@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { asListed } from "../postgres/isolation.js";
 import { parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { parseInput, revisionNumber, storableText } from "../text/parse-input.js";
+import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
 import { removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
@@ -17,15 +17,17 @@ import {
   type MemoryPatch,
   memoryOrigins,
 } from "./item/memory.js";
-import { momentField } from "./item/memory-fields.js";
+import { changeFields, momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
 import { hashOfMessage } from "./write/message-budget.js";
 import { splitDraft } from "./write/prepare-drafts.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
-const accessSchema = z.strictObject({
-  scope: scopeField,
+const memorySchema = z.strictObject({ scope: scopeField, id: z.string() });
+
+/** Who writes, and for which message. */
+const writer = {
   /** @default "api" */
   actor: storableText.default("api"),
   /**
@@ -44,8 +46,21 @@ const accessSchema = z.strictObject({
    * @default none: your code decides, without limits
    */
   messageId: storableText.max(1_000).optional(),
+};
+
+/** `prepareMemory` checks the fields. */
+const draftSchema = z.custom<MemoryDraft>(
+  (draft) => typeof draft === "object" && draft !== null,
+  "is no memory: pass { text, … }",
+);
+const addSchema = z.strictObject({
+  scope: scopeField,
+  ...writer,
+  /** One memory or several. */
+  memories: z.union([z.array(draftSchema), draftSchema.transform((draft) => [draft])]),
 });
-const changeSchema = accessSchema.extend({
+const changeSchema = memorySchema.extend({
+  ...writer,
   /**
    * The memory's `revision` as you read it; after a later change: `STALE_REVISION`.
    * @default any
@@ -61,12 +76,19 @@ const changeSchema = accessSchema.extend({
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
 });
+const updateSchema = changeSchema.extend(changeFields);
 const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
-export interface MemoryAccess extends Omit<z.input<typeof accessSchema>, "scope"> {
+/** One memory of a scope. */
+interface MemoryOfScope {
   readonly scope: Scope;
+  readonly id: string;
 }
-interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope"> {
+interface AddMemories extends Omit<z.input<typeof addSchema>, "scope" | "memories"> {
+  readonly scope: Scope;
+  readonly memories: MemoryDraft | readonly MemoryDraft[];
+}
+interface ChangeMemory extends Omit<z.input<typeof changeSchema>, "scope"> {
   readonly scope: Scope;
 }
 
@@ -78,17 +100,17 @@ export interface MemoriesApi {
    * writes.
    * @example
    * ```ts
-   * const [written] = await memory.memories.add(
-   *   { text: "Is vegan.", category: "preferences", key: "diet", value: "vegan" },
-   *   { scope: { userId: "ana" } },
-   * );
+   * const [written] = await memory.memories.add({
+   *   scope: { userId: "ana" },
+   *   memories: { text: "Is vegan.", category: "preferences", key: "diet", value: "vegan" },
+   * });
    * ```
    * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts, and for a user's note to
    *   all users of an app; `SCOPE_REQUIRED`, `CONFLICT` for more than a message may
    */
-  add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
+  add(input: AddMemories): Promise<WriteOutcome[]>;
   /** Finds a memory in any state, or null. */
-  get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
+  get(input: MemoryOfScope): Promise<MemoryItem | null>;
   /**
    * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Without a
    * scope: everybody's, for operators.
@@ -96,64 +118,53 @@ export interface MemoriesApi {
    */
   list(listing?: MemoryListing): Promise<MemoryItem[]>;
   /**
-   * Changes an active memory, or an expired one by `expiresAt`.
+   * Changes fields of an active memory, or of an expired one by `expiresAt`.
+   * @example
+   * ```ts
+   * await memory.memories.update({ scope: { userId: "ana" }, id, text: "Is vegetarian.", reason: "She said so." });
+   * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
    * `WRONG_STATE`, `CONFLICT`
    */
-  update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
+  update(input: ChangeMemory & MemoryPatch): Promise<MemoryItem>;
   /**
    * Hides an active memory, which can be restored until its purge (`lifecycle.purgeAfterMs`).
    * Deletes a memory in quarantine, except from the audit trail.
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
-  remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  remove(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a closed statement without a key.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
    * `WRONG_STATE`, `CONFLICT`
    */
-  restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  restore(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Activates a memory in quarantine. For operators: do not give it to an agent.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `STALE_REVISION`, `CONSENT_REQUIRED`,
    * `WRONG_STATE`, `CONFLICT`
    */
-  approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
+  approve(input: ChangeMemory): Promise<MemoryItem>;
   /**
    * Restores the content after the entry `to` of its history, and makes the memory active.
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`;
    * `INVALID_INPUT` when the text breaks today's writing constraints; `WRONG_STATE` in quarantine
    */
-  revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
+  revert(input: ChangeMemory & { readonly to: number }): Promise<MemoryItem>;
   /** Lists the changes of a memory, newest first. */
-  history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
+  history(input: MemoryOfScope): Promise<HistoryEntry[]>;
 }
-
-/** `prepareMemory` checks the fields. */
-const draftsSchema = z.array(
-  z.custom<MemoryDraft>(
-    (draft) => typeof draft === "object" && draft !== null,
-    "is no memory: pass { text, … }",
-  ),
-);
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
-  const scopeIn = (access: MemoryAccess) => parseScoped(accessSchema, access, "access").scope;
-  const changeOf = (id: string, access: MemoryChangeAccess): ChangeInput => {
-    return { ...parseScoped(changeSchema, access, "access"), id: requireId(id) };
-  };
+  const memoryOf = (input: MemoryOfScope) => parseScoped(memorySchema, input, "memory");
+  const changeOf = (input: ChangeMemory): ChangeInput => parseScoped(changeSchema, input, "change");
   return {
-    add: async (drafts, access) => {
-      const { scope, ...given } = parseScoped(accessSchema, access, "access");
-      const { actor, consent, threadId } = given;
-      const memories = parseInput(
-        draftsSchema,
-        Array.isArray(drafts) ? drafts : [drafts],
-        "memories",
-      );
+    async add(input) {
+      const { scope, memories, ...writer } = parseScoped(addSchema, input, "memories");
       for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
-      const messageHash = hashOfMessage(given);
+      const { actor, consent, threadId } = writer;
+      const messageHash = hashOfMessage(writer);
       // However often a model repeats a message, it is one signal.
       const call = messageHash ?? randomUUID();
       // A program's texts are its own to measure; a model's are short.
@@ -170,26 +181,27 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
         return further.length === 0 ? first : { ...first, further };
       });
     },
-    get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),
-    list: async (listing) => {
+    async get(input) {
+      const { scope, id } = memoryOf(input);
+      return findMemory(deps.db, scope, id);
+    },
+    async list(listing) {
       const { categories, ...page } = parseListed(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
       return asListed(page, () => listMemories(deps.db, { ...page, categories: names }));
     },
-    update: async (id, patch, access) => {
-      requireFuture(patch?.expiresAt, deps.clock());
-      return updateMemory(deps, { ...changeOf(id, access), patch });
+    async update(input) {
+      requireFuture(input?.expiresAt, deps.clock());
+      return updateMemory(deps, parseScoped(updateSchema, input, "change"));
     },
-    remove: async (id, access) => removeMemory(deps, changeOf(id, access)),
-    restore: async (id, access) => restoreMemory(deps, changeOf(id, access)),
-    approve: async (id, access) => approveMemory(deps, changeOf(id, access)),
-    revert: async (id, access) => {
-      return revertMemory(deps, {
-        ...parseScoped(revertSchema, access, "access"),
-        id: requireId(id),
-      });
+    remove: async (input) => removeMemory(deps, changeOf(input)),
+    restore: async (input) => restoreMemory(deps, changeOf(input)),
+    approve: async (input) => approveMemory(deps, changeOf(input)),
+    revert: async (input) => revertMemory(deps, parseScoped(revertSchema, input, "change")),
+    async history(input) {
+      const { scope, id } = memoryOf(input);
+      return listHistory(deps.db, scope, id);
     },
-    history: async (id, access) => listHistory(deps.db, scopeIn(access), requireId(id)),
   };
 }
 
@@ -198,8 +210,4 @@ function requireFuture(expiresAt: unknown, now: Date): void {
   if (!moment.success || moment.data > now) return;
   const problem = `\`expiresAt\` is ${moment.data.toISOString()}, which is past`;
   throw new MemoryError("INVALID_INPUT", `${problem}: pass a future time, or remove the memory.`);
-}
-
-function requireId(id: unknown): string {
-  return parseInput(z.string(), id, "memory id");
 }

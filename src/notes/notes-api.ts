@@ -41,6 +41,7 @@ interface Who extends NotesOf {
 }
 
 interface RemoveNote extends Who {
+  readonly id: string;
   /** As for `memories.remove`. @default any */
   readonly ifRevision?: number | undefined;
 }
@@ -70,7 +71,7 @@ export interface NotesApi {
    * @throws MemoryError `NOT_FOUND`, also for another app's; `STALE_REVISION`, `WRONG_STATE` for an
    * inactive note
    */
-  remove(id: string, access: RemoveNote): Promise<MemoryItem>;
+  remove(input: RemoveNote): Promise<MemoryItem>;
   /**
    * Deletes all notes of an app permanently, also removed and merged ones, with their audit trail;
    * an entry without texts records who did it. Keeps its conversations.
@@ -93,7 +94,11 @@ const ofSchema = z.strictObject({ scope: scopeField });
 const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
 const contextSchema = ofSchema.extend({ agent: z.string().optional() });
 const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
-const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });
+const removeSchema = ofSchema.extend({
+  ...who,
+  id: z.string(),
+  ifRevision: revisionNumber.optional(),
+});
 const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false) });
 
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
@@ -102,11 +107,8 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
     list: async (page) =>
       listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
     count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
-    remove: async (id, access) => {
-      const change = {
-        ...parseOfApp(removeSchema, access, "access"),
-        id: parseInput(z.string(), id, "note id"),
-      };
+    async remove(input) {
+      const change = parseOfApp(removeSchema, input, "removal of a note");
       const { kind } = await requireMemory(db, { scope: change.scope, id: change.id });
       if (kind !== "note")
         throw new MemoryError("NOT_FOUND", `There is no note ${change.id} of this app.`);

@@ -34,7 +34,7 @@ export const appOperations = {
       each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems"),
     ),
     call: ({ memory, target, actor }, { appId: _, ...how }) =>
-      memory.apps.uninstall(target.scope, { ...how, actor }),
+      memory.apps.uninstall({ ...how, ...target, actor }),
   }),
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",
@@ -68,7 +68,7 @@ export const appOperations = {
     versioned: true,
     answer: z.strictObject({ success: z.literal(true) }),
     async call({ memory, target, actor, match }, { memoryId, reason }) {
-      await memory.notes.remove(memoryId, { ...target, reason, ...match, actor });
+      await memory.notes.remove({ ...target, id: memoryId, reason, ...match, actor });
       return { success: true as const };
     },
   }),

@@ -107,7 +107,8 @@ export const memoryOperations = {
         );
       }
       const drafts = memories.map((given) => draftFrom(caller, given));
-      return { outcomes: await memory.memories.add(drafts, { ...target, ...how, actor }) };
+      const outcomes = await memory.memories.add({ ...target, ...how, actor, memories: drafts });
+      return { outcomes };
     },
   }),
   getMemory: operation("get", "/memories/:id", "scope", {
@@ -122,16 +123,11 @@ export const memoryOperations = {
     versioned: true,
     input: patch.extend(id),
     answer: memoryItem,
-    async call(context, { id, consent, quote, threadId, reason, ...fields }) {
-      const access = {
-        ...(await checkedAccess(context, id, setsWords(fields))),
-        consent,
-        quote,
-        threadId,
-        reason,
-        ...(context.caller.role === "user" && { origin: "user" as const }),
-      };
-      return context.memory.memories.update(id, fields as MemoryPatch, access);
+    async call(context, input) {
+      const access = await checkedAccess(context, input.id, setsWords(input));
+      const origin = context.caller.role === "user" ? "user" : undefined;
+      const change = { ...input, ...access, origin } as const;
+      return context.memory.memories.update(change as typeof change & MemoryPatch);
     },
   }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
@@ -139,24 +135,33 @@ export const memoryOperations = {
     versioned: true,
     input: z.strictObject({ ...id, ...reasonField }),
     answer: memoryItem,
-    call: async (context, { id, ...how }) =>
-      context.memory.memories.remove(id, { ...(await checkedAccess(context, id, false)), ...how }),
+    call: async (context, input) =>
+      context.memory.memories.remove({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
   }),
   restoreMemory: operation("post", "/memories/:id/restore", "scope", {
     does: "Bring a removed memory back",
     versioned: true,
     input: z.strictObject({ ...id, ...reasonField, ...consent }),
     answer: memoryItem,
-    call: async (context, { id, ...how }) =>
-      context.memory.memories.restore(id, { ...(await checkedAccess(context, id, false)), ...how }),
+    call: async (context, input) =>
+      context.memory.memories.restore({
+        ...input,
+        ...(await checkedAccess(context, input.id, false)),
+      }),
   }),
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
     versioned: true,
     input: z.strictObject({ ...id, ...reasonField, ...consent, to: z.number() }),
     answer: memoryItem,
-    call: async (context, { id, ...how }) =>
-      context.memory.memories.revert(id, { ...(await checkedAccess(context, id, true)), ...how }),
+    call: async (context, input) =>
+      context.memory.memories.revert({
+        ...input,
+        ...(await checkedAccess(context, input.id, true)),
+      }),
   }),
   approveMemory: operation("post", "/memories/:id/approve", "scope", {
     does: "Release a memory from quarantine, on an operator's word",
@@ -164,20 +169,20 @@ export const memoryOperations = {
     versioned: true,
     input: z.strictObject({ ...id, ...reasonField, ...consent }),
     answer: memoryItem,
-    call: ({ memory, target, actor, match }, { id, ...how }) =>
-      memory.memories.approve(id, { ...target, ...how, ...match, actor }),
+    call: ({ memory, target, actor, match }, input) =>
+      memory.memories.approve({ ...input, ...target, ...match, actor }),
   }),
   memoryHistory: operation("get", "/memory/:id/history", "scope", {
     does: "Who changed what in a memory, newest first",
     input: z.strictObject(id),
     answer: z.strictObject({ events: z.array(historyEntry) }),
     async call({ memory, target }, { id }) {
-      const events = await memory.memories.history(id, target);
+      const events = await memory.memories.history({ ...target, id });
       if (events.length === 0) throw memoryNotFound(id);
       return { events };
     },
   }),
-  changesSince: operation("get", "/changes", "scope", {
+  listChanges: operation("get", "/changes", "scope", {
     does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
     input: z.strictObject({
       since: withDescription(rowNumber.optional(), sinceHelp),
@@ -185,7 +190,7 @@ export const memoryOperations = {
     }),
     answer: changesAnswer,
     async call({ memory, target }, { since = 0, cursor = since, limit }) {
-      const found = await memory.changes.since(cursor, { ...target, limit });
+      const found = await memory.changes.list({ ...target, since: cursor, limit });
       return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
     },
   }),
@@ -225,7 +230,7 @@ async function requireMemory(
   { memory, target }: CallContext<"scope">,
   id: string,
 ): Promise<MemoryItem> {
-  const found = await memory.memories.get(id, target);
+  const found = await memory.memories.get({ ...target, id });
   if (found === null) throw memoryNotFound(id);
   return found;
 }

@@ -10,8 +10,7 @@ export const transferOperations = {
     lines: "out",
     input: z.strictObject({}),
     answer: anyObject,
-    call: ({ memory, target }) =>
-      memory.export(target.scope) as AsyncIterable<Record<string, unknown>>,
+    call: ({ memory, target }) => memory.export(target) as AsyncIterable<Record<string, unknown>>,
   }),
   import: operation("post", "/import", "counted", {
     does: "Restore an export into an empty scope; an interrupted import is sent again",
@@ -24,12 +23,12 @@ export const transferOperations = {
       ...each(z.number(), "lines", "total", "quarantined"),
     }),
     call: ({ memory, target, stream, signal }) =>
-      memory.import(splitLines(stream), { ...target, signal }),
+      memory.import({ ...target, lines: splitLines(stream), signal }),
   }),
   forget: operation("post", "/forget", "scope", {
     does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
     input: z.strictObject({ dryRun: z.boolean().optional() }),
     answer: forgotten,
-    call: ({ memory, target, signal }, input) => memory.forget(target.scope, { ...input, signal }),
+    call: ({ memory, target, signal }, input) => memory.forget({ ...input, ...target, signal }),
   }),
 };

@@ -4,7 +4,13 @@ import { endAppThreads, skipAppNotes } from "../conversation/end-app-threads.js"
 import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { type AppScope, parseAppScope, type Scope, type ThreadRef } from "../scope/scope.js";
+import {
+  type AppScope,
+  parseAppScope,
+  type Scope,
+  scopeField,
+  type ThreadRef,
+} from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
@@ -16,6 +22,7 @@ export interface Uninstalled extends Purged {
 }
 
 const uninstallSchema = z.strictObject({
+  scope: scopeField,
   /** Whether the app's own memories and store items are deleted for good. @default false */
   purgeMemories: z.boolean().default(false),
   /** @default "api" */
@@ -24,7 +31,9 @@ const uninstallSchema = z.strictObject({
   reason: storableText.max(2_000).optional(),
 });
 
-export interface UninstallApp extends z.input<typeof uninstallSchema> {}
+export interface UninstallApp extends Omit<z.input<typeof uninstallSchema>, "scope"> {
+  readonly scope: AppScope;
+}
 
 interface UninstallRuntime {
   readonly db: Database;
@@ -38,11 +47,10 @@ const startedNotes = 100;
 /** See `AppsApi.uninstall`. Safe to repeat after an interruption. */
 export async function uninstallApp(
   { db, startNote }: UninstallRuntime,
-  app: AppScope,
-  options: UninstallApp = {},
+  input: UninstallApp,
 ): Promise<Uninstalled> {
-  const { purgeMemories, ...who } = parseInput(uninstallSchema, options, "uninstalling");
-  const scope = parseAppScope(app);
+  const { purgeMemories, ...who } = parseInput(uninstallSchema, input, "uninstalling");
+  const scope = parseAppScope(who.scope);
   const leaveNotes = startNote !== null && !purgeMemories;
   const { count: endedThreads, due } = await endAppThreads(db.patient, { scope, leaveNotes });
   if (!purgeMemories) {

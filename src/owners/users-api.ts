@@ -1,4 +1,3 @@
-import type { AppScope } from "../scope/scope.js";
 import type { ListedOwner, ListOwners } from "./list-owners.js";
 import type { UninstallApp, Uninstalled } from "./uninstall-app.js";
 
@@ -19,12 +18,12 @@ export interface AppsApi {
    * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's
    * memories and their audit trail for good; without it they stay, and each conversation leaves its
    * note. Users keep their conversations and memories. To delete the app's own conversations too,
-   * call `memory.forget({ appId })`.
+   * call `memory.forget({ scope: { appId } })`.
    * @example
    * ```ts
-   * await memory.apps.uninstall({ appId: "calendar" }, { purgeMemories: true, actor: "admin" });
+   * await memory.apps.uninstall({ scope: { appId: "calendar" }, purgeMemories: true, actor: "admin" });
    * ```
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for a scope with a user
    */
-  uninstall(app: AppScope, options?: UninstallApp): Promise<Uninstalled>;
+  uninstall(input: UninstallApp): Promise<Uninstalled>;
 }

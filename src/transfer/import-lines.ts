@@ -22,7 +22,9 @@ import type { RecordType } from "./record-type.js";
 import { recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-export interface ImportOptions {
+export interface ImportInput {
+  /** Each as text, or as `export` yields it. */
+  readonly lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>;
   /**
    * The new owner, with the same kinds of ids as the exported scope.
    * @default the exported scope
@@ -54,23 +56,16 @@ const batchCharacters = 4_000_000;
  */
 export async function importLines(
   runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
-  input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
-  options: ImportOptions = {},
+  input: ImportInput,
 ): Promise<Imported> {
   const { db, logger } = runtime;
-  const { onProgress, signal } = parseInput(optionsSchema, options, "import");
-  const target = parseScopeIn(options);
-  if (!isIterable(input)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "An import reads lines: pass the lines of `export`, or lines of text.",
-    );
-  }
+  const { onProgress, signal } = parseInput(importSchema, input, "import");
+  const target = parseScopeIn(input);
   const written: Record<string, number> = {};
   let quarantined = 0;
   let lines = 0;
   let source: ImportSource | undefined;
-  for await (const batch of batches(readExport(input))) {
+  for await (const batch of batches(readExport(input.lines))) {
     signal?.throwIfAborted();
     source ??= sourceOf(batch, target);
     const progress = { ...source, hasBegun: lines > 0 };
@@ -101,9 +96,13 @@ function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLin
   return linesOf(quarantined, "memory");
 }
 
-const optionsSchema = z.strictObject({
+const importSchema = z.strictObject({
+  lines: z.custom<ImportInput["lines"]>(
+    isIterable,
+    "must be the lines of `export`, or lines of text",
+  ),
   scope: scopeField,
-  onProgress: callback<NonNullable<ImportOptions["onProgress"]>>().optional(),
+  onProgress: callback<NonNullable<ImportInput["onProgress"]>>().optional(),
   signal: abortSignal.optional(),
 });
 

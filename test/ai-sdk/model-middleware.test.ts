@@ -84,7 +84,10 @@ describe.each(sdks)("$name: the middleware", (version) => {
     const warned = vi.spyOn(console, "warn");
     const memory = db.memory();
     const of = address();
-    await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+    await memory.memories.add({
+      scope: of.scope,
+      memories: { text: "Ana has a cat called Zerberus." },
+    });
     const mock = new MockModel({ doGenerate: inOrder(said("Hello!"), said("Zerberus.")) });
     const middleware = memoryModelMiddleware(memory, { ...of, timeZone: "Asia/Tokyo" });
     const model = wrapLanguageModel({ model: mock, middleware });
@@ -123,7 +126,10 @@ describe.each(sdks)("$name: the middleware", (version) => {
   it("The calls of tools and a streamed answer are recorded", async () => {
     const memory = db.memory();
     const of = address();
-    await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+    await memory.memories.add({
+      scope: of.scope,
+      memories: { text: "Ana has a cat called Zerberus." },
+    });
     const call = {
       type: "tool-call" as const,
       toolCallId: "c1",
@@ -244,7 +250,10 @@ describe.each(sdks)("$name: the middleware", (version) => {
     async (sent) => {
       const memory = db.memory({ config: { preset: "ledger" } });
       const of = address();
-      await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+      await memory.memories.add({
+        scope: of.scope,
+        memories: { text: "Ana has a cat called Zerberus." },
+      });
       const mock = new MockModel({
         doGenerate: inOrder(...["Hello!", "Zerberus.", "Four.", "Bye."].map(said)),
       });

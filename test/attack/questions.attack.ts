@@ -28,10 +28,10 @@ describe("a question", () => {
         checkpointer: memory.checkpointer(),
       });
       const [asker, bystander] = [newThread(), newThread()];
-      await memory.memories.add(
-        { text: "The user plays chess." },
-        { scope: { userId: asker.configurable.user_id } },
-      );
+      await memory.memories.add({
+        scope: { userId: asker.configurable.user_id },
+        memories: { text: "The user plays chess." },
+      });
       const [, other] = await Promise.all([
         say(graph, text, asker),
         say(graph, "hello", bystander),
@@ -77,7 +77,7 @@ describe("a question", () => {
   it("Queries with any of 10,000 filters leave a few statements behind", async () => {
     const memory = db.memory();
     const { scope } = newAddress();
-    await memory.memories.add({ text: "The user plays chess." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "The user plays chess." } });
     for (let count = 0; count < 10_000; count++) {
       const bit = (place: number) => ((count >> place) & 1) === 1;
       await memory.query({

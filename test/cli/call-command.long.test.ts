@@ -50,7 +50,7 @@ describe("mnemograph call", () => {
       if (status === 200) expect(operation.answer.safeParse(answer).error, name).toBeUndefined();
     }
     printed.mockRestore();
-    const actors = await memory.memories.history(known.id, { scope });
+    const actors = await memory.memories.history({ scope, id: known.id });
     expect(actors.map(({ actor }) => actor)).toContain("joe");
   });
 
@@ -102,7 +102,7 @@ describe("mnemograph upkeep", () => {
   it("`mnemograph upkeep` does what is due once, with a model of one's own", async () => {
     await withMemory((memory) => {
       const expiresAt = new Date(Date.now() + 1_000);
-      return memory.memories.add({ text: "Waits for a parcel.", expiresAt }, { scope });
+      return memory.memories.add({ scope, memories: { text: "Waits for a parcel.", expiresAt } });
     });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const testing = JSON.stringify(compiled("src/testing/index"));

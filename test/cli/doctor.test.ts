@@ -42,7 +42,7 @@ const inSchema = (statement: string) => db.pool.query(statement.replaceAll("@", 
 
 beforeAll(async () => {
   await db.memory({ embeddings }).setup();
-  await db.memory({ embeddings }).memories.add({ text: "Ana likes tea." }, { scope });
+  await db.memory({ embeddings }).memories.add({ scope, memories: { text: "Ana likes tea." } });
   await db.memory().record({ scope, threadId: "t", messages: round("1") });
 });
 
@@ -246,7 +246,7 @@ describe.skipIf(!onServer())("doctor on a server (server only)", () => {
     ]);
     await isolated
       .memory({ embeddings })
-      .memories.add({ text: "Ana sails." }, { scope: { tenantId: "a", userId: "ana" } });
+      .memories.add({ scope: { tenantId: "a", userId: "ana" }, memories: { text: "Ana sails." } });
     const app = await diagnosed({ schema, database: isolated.connectionString("app") });
     expect(app).toContainEqual(
       expect.stringMatching(/^warn stored: Not checked\. Only the role that owns the tables may/),

@@ -16,13 +16,13 @@ beforeAll(async () => {
   await withMemory(async (memory) => {
     const scope = { userId: odd, tenantId: odd };
     const draft = { text: "Ana prefers green tea.", importance: 4 };
-    const [written] = await memory.memories.add(draft, { scope });
+    const [written] = await memory.memories.add({ scope, memories: draft });
     id = written?.id ?? "";
-    await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
-    await memory.memories.add(
-      { text: "Ana plays chess.", kind: "fact" },
-      { scope: { userId: "other" } },
-    );
+    await memory.memories.update({ scope, id, text: "Ana prefers green tea in the morning." });
+    await memory.memories.add({
+      scope: { userId: "other" },
+      memories: { text: "Ana plays chess.", kind: "fact" },
+    });
     await memory.record({
       scope,
       threadId: "t 1",

@@ -10,7 +10,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const cli = useCommandLine(useTestDatabase());
 beforeAll(() =>
   cli.withMemory((memory) =>
-    memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } }),
+    memory.memories.add({ scope: { userId: "ana" }, memories: { text: "Ana rows." } }),
   ),
 );
 
@@ -84,7 +84,7 @@ it("`mnemograph inspect` prints an address for one visit, where changes are the 
   await endsWell();
   const scope = { userId: "ana" };
   const [entry] = await cli.withMemory(({ memories }) =>
-    memories.history(memory?.id ?? "", { scope }),
+    memories.history({ scope, id: memory?.id ?? "" }),
   );
   expect(entry).toMatchObject({ actor: "joe", new: { reason: "old" } });
 });

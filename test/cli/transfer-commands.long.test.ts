@@ -15,9 +15,9 @@ beforeAll(async () => {
     const drafts = Array.from({ length: 600 }, (_, index) => ({
       text: `Knows that number ${index} is odd.`,
     }));
-    await memory.memories.add(drafts, { scope });
+    await memory.memories.add({ scope, memories: drafts });
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
-    await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
+    await memory.memories.add({ scope: { userId: "ben" }, memories: { text: "Ben plays chess." } });
   });
 });
 
@@ -118,7 +118,7 @@ describe("mnemograph forget", () => {
       for (const threadId of ["trip", "work"]) {
         await memory.record({ scope, threadId, messages: [new HumanMessage(`about ${threadId}`)] });
         const draft = { text: `Dora spoke of ${threadId}.`, source: { threadId, seqs: [0] } };
-        await memory.memories.add(draft, { scope });
+        await memory.memories.add({ scope, memories: draft });
       }
     });
     const known = () => withMemory((memory) => memory.memories.list({ scope }));

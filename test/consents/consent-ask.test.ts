@@ -59,7 +59,7 @@ describe("consent where nobody can ask the user", () => {
     expect(await waiting(memory, thread)).toEqual([]);
     const { scope, threadId } = addressOf(thread);
     const [city] = (await memory.memories.list({ scope })).filter(({ key }) => key === "city");
-    const trail = await memory.memories.history(city!.id, { scope });
+    const trail = await memory.memories.history({ scope, id: city!.id });
     expect(trail.find(({ event }) => event === "CONSENT")?.new).toMatchObject({
       decision: "approve",
       via: "said",
@@ -106,19 +106,22 @@ describe("consent where nobody can ask the user", () => {
   it("A later statement of a refused value is not stored", async () => {
     const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {
-      const [request] = await memory.memories.add(draft, { scope });
+      const [request] = await memory.memories.add({ scope, memories: draft });
       await memory.consents.decide({
         scope,
         id: request!.consentId!,
         decision: "refuse",
         actor: "user",
       });
-      const [later] = await memory.memories.add(stated(draft, porto), { scope });
+      const [later] = await memory.memories.add({ scope, memories: stated(draft, porto) });
       expect(later?.outcome).toBe("refused");
     }
     expect(await memory.memories.list({ scope })).toEqual([]);
     const lisbon = { ...city, value: "Lisbon", text: "The user lives in Lisbon." };
-    const [later] = await memory.memories.add(stated(lisbon, "I live in Lisbon."), { scope });
+    const [later] = await memory.memories.add({
+      scope,
+      memories: stated(lisbon, "I live in Lisbon."),
+    });
     expect(later?.outcome).toBe("created");
   });
 });
@@ -147,7 +150,7 @@ describe("consent where somebody asks the user", () => {
       const memory = db.memory({ config: { consent: { ask } } });
       const thread = newThread();
       const address = addressOf(thread);
-      await memory.memories.add(city, address);
+      await memory.memories.add({ ...address, memories: city });
       const [block] = modelView([new HumanMessage("Hi")], await memory.recall(address));
       const model = new ScriptedChatModel({ replies: () => "ok" });
       const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
@@ -184,16 +187,18 @@ describe("decisions by field and origin", () => {
   ])("With consent.ask %s, adding %j ends as %j", async (ask, draft, outcomes) => {
     const { memory, scope } = openThread(db, { config: { consent: { ask } } });
     for (const outcome of outcomes)
-      expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
+      expect(await memory.memories.add({ scope, memories: draft })).toMatchObject([{ outcome }]);
   });
 
   it("A user's statement approves an inferred equal value and supersedes a different one", async () => {
     const { memory, scope } = openThread(db);
-    await memory.memories.add([goal, { ...city, value: "Rome", text: "The user lives in Rome." }], {
+    await memory.memories.add({
       scope,
+      memories: [goal, { ...city, value: "Rome", text: "The user lives in Rome." }],
     });
-    await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], {
+    await memory.memories.add({
       scope,
+      memories: [stated(goal, "I'll run a marathon!"), stated(city, porto)],
     });
     const settled = await memory.consents.list({
       scope,
@@ -238,7 +243,7 @@ describe("the log of waiting changes", () => {
         logger.lines.filter((line) => line.includes(`of ${field} waits`));
       const users = [randomUUID(), randomUUID()];
       for (const userId of users)
-        await memory.memories.add([city, goal, city], { scope: { userId } });
+        await memory.memories.add({ scope: { userId }, memories: [city, goal, city] });
       expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
       expect(told("profile/city").join()).toContain(by);
       // A benign field waits for a second signal: nobody is asked about it.
@@ -253,7 +258,7 @@ describe("the log of waiting changes", () => {
     const logger = recordingLogger();
     const { memory, scope } = openThread(db, { logger });
     const from = (seq: number) => ({ ...goal, source: { threadId: "t", seqs: [seq] } });
-    await memory.memories.add([from(0), from(2), stated(city, porto)], { scope });
+    await memory.memories.add({ scope, memories: [from(0), from(2), stated(city, porto)] });
     expect([logger.lines, (await memory.memories.list({ scope })).length]).toEqual([[], 2]);
   });
 });

@@ -42,7 +42,7 @@ describe("sensitive fields", () => {
       draftOf(["profile", "name_to_use"], "Al"),
       { text: "The user lives in Porto." },
     ];
-    const outcomes = await db.memory().memories.add(plain, user);
+    const outcomes = await db.memory().memories.add({ ...user, memories: plain });
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(plain.map(() => "created"));
 
     const config = { consent: { sensitive: ["constraints", "identity/E-Mail"], benign: [] } };
@@ -53,7 +53,7 @@ describe("sensitive fields", () => {
       draftOf(["profile", "city"], "Rome"),
       { category: "goals", text: "The user's goal is to rest." },
     ];
-    const asked = await db.memory({ config }).memories.add(health, user);
+    const asked = await db.memory({ config }).memories.add({ ...user, memories: health });
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       "proposed",
       "proposed",
@@ -96,48 +96,53 @@ describe("sensitive fields", () => {
   it("An update or restore of a sensitive field without consent only proposes it", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
+    const [rome] = await memory.memories.add({
       ...user,
       consent: "given",
+      memories: draftOf(["profile", "city"], "Rome"),
     });
     const id = rome!.id!;
     const required = { code: "CONSENT_REQUIRED" };
-    const update = memory.memories.update(
+    const update = memory.memories.update({
+      ...user,
       id,
-      { value: "Porto", text: "The user lives in Porto." },
-      user,
-    );
+      value: "Porto",
+      text: "The user lives in Porto.",
+    });
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
     await expect(
-      memory.memories.update(id, { text: "The user left Rome." }, user),
+      memory.memories.update({ ...user, id, text: "The user left Rome." }),
     ).rejects.toMatchObject(required);
-    expect(await memory.memories.get(id, user)).toMatchObject({
+    expect(await memory.memories.get({ ...user, id })).toMatchObject({
       value: "Rome",
       text: "The user's city is Rome.",
     });
     // What says nothing else about the user needs no consent.
-    await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
-    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual([
+    await memory.memories.update({ ...user, id, importance: 2, pinned: true, tags: ["home"] });
+    expect((await memory.memories.history({ ...user, id })).map(({ event }) => event)).toEqual([
       "UPDATE",
       "CONSENT",
       "ADD",
     ]);
 
-    const [free] = await memory.memories.add(draftOf(["tasks", "language"], "Danish"), user);
+    const [free] = await memory.memories.add({
+      ...user,
+      memories: draftOf(["tasks", "language"], "Danish"),
+    });
     await expect(
-      memory.memories.update(free!.id!, { category: "profile" }, user),
+      memory.memories.update({ ...user, id: free!.id!, category: "profile" }),
     ).rejects.toMatchObject(required);
-    await memory.memories.remove(id, user);
-    await expect(memory.memories.restore(id, user)).rejects.toMatchObject(required);
+    await memory.memories.remove({ ...user, id });
+    await expect(memory.memories.restore({ ...user, id })).rejects.toMatchObject(required);
     expect(
       (await memory.memories.list({ scope: user.scope })).map(({ category }) => category),
     ).toEqual(["tasks"]);
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Rome" }]);
 
-    await memory.memories.restore(id, { ...user, consent: "given" });
+    await memory.memories.restore({ ...user, consent: "given", id });
     const porto = { value: "Porto", text: "The user lives in Porto." };
-    await memory.memories.update(id, porto, { ...user, actor: "form", consent: "given" });
-    const [consent] = (await memory.memories.history(id, user)).filter(
+    await memory.memories.update({ ...user, actor: "form", consent: "given", id, ...porto });
+    const [consent] = (await memory.memories.history({ ...user, id })).filter(
       ({ event }) => event === "CONSENT",
     );
     expect(consent).toMatchObject({
@@ -181,7 +186,7 @@ describe("sensitive fields", () => {
           draftOf(["profile", "pronouns"], "they"),
           draftOf(["tasks", "city"], "Hall"),
         ];
-        const start = await memory.memories.add(drafts, { scope, consent: "given" });
+        const start = await memory.memories.add({ scope, consent: "given", memories: drafts });
         const consented = new Set(["Rome", "they"]);
         for (const action of steps) {
           const all = await memory.memories.list({
@@ -216,7 +221,7 @@ async function perform(
   const as = { scope, actor: "agent" };
   const { memories, consents } = memory;
   const done: Record<string, () => Promise<unknown>> = {
-    add: () => memories.add({ ...draftOf(field, value), correction: true }, as),
+    add: () => memories.add({ ...as, memories: { ...draftOf(field, value), correction: true } }),
     extract: () => {
       const model = taskModel({ fact_extraction: said(field[1], value) });
       const messages = [new HumanMessage(`It is ${value}.`)];
@@ -224,11 +229,11 @@ async function perform(
         .memory({ model, config: { ...extract, consent: queue } })
         .remember({ scope, threadId: randomUUID(), messages });
     },
-    update: () => memories.update(id, { value, text: `The user's field is ${value}.` }, as),
-    recategorise: () => memories.update(id, { category: "profile" }, as),
-    remove: () => memories.remove(id, as),
-    restore: () => memories.restore(id, as),
-    pin: () => memories.update(id, { pinned: true }, as),
+    update: () => memories.update({ ...as, id, value, text: `The user's field is ${value}.` }),
+    recategorise: () => memories.update({ ...as, id, category: "profile" }),
+    remove: () => memories.remove({ ...as, id }),
+    restore: () => memories.restore({ ...as, id }),
+    pin: () => memories.update({ ...as, id, pinned: true }),
     refuse: async () => {
       const waiting = await consents.list({ scope });
       const request = waiting[at % Math.max(1, waiting.length)];

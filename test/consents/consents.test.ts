@@ -21,7 +21,7 @@ const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
   ...more,
 });
 const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Porto")) => {
-  const [outcome] = await memory.memories.add(draft, { ...user, actor: "agent" });
+  const [outcome] = await memory.memories.add({ ...user, actor: "agent", memories: draft });
   expect(outcome).toMatchObject({ outcome: "proposed", id: null });
   return outcome!.consentId!;
 };
@@ -80,22 +80,28 @@ describe("proposals", () => {
     ]);
     const late = city("Rome", { validFrom: new Date("2001-01-01") });
     await propose(memory, user, city("Faro", { validFrom: new Date("2020-01-01") }));
-    expect(await memory.memories.add(late, user)).toMatchObject([{ outcome: "kept", id: null }]);
+    expect(await memory.memories.add({ ...user, memories: late })).toMatchObject([
+      { outcome: "kept", id: null },
+    ]);
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
   });
 
   it("A proposal ends when the stored value is repeated", async () => {
     const { memory, user } = open();
-    await memory.memories.add(city("Rome"), { ...user, consent: "given" });
+    await memory.memories.add({ ...user, consent: "given", memories: city("Rome") });
     await propose(memory, user);
-    expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
+    expect(await memory.memories.add({ ...user, memories: city("Rome") })).toMatchObject([
+      { outcome: "merged" },
+    ]);
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
   it("Concurrent proposals for one slot leave one pending request", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
-    await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
+    await Promise.all(
+      values.map((value) => memory.memories.add({ ...user, memories: city(value) })),
+    );
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
     const all = await memory.consents.list({
       scope: user.scope,
@@ -143,10 +149,10 @@ describe("decisions", () => {
   it("A user's decision cannot reword an app's shared note or replace an operator's value", async () => {
     const memory = db.memory({ config: { consent: { sensitive: ["app_notes", "profile/city"] } } });
     const user = { scope: { ...newUser().scope, appId: randomUUID() } };
-    const [{ consentId: note = "" } = {}] = await memory.memories.add(
-      { kind: "note", text: "Refunds take five days." },
-      { scope: { appId: user.scope.appId } },
-    );
+    const [{ consentId: note = "" } = {}] = await memory.memories.add({
+      scope: { appId: user.scope.appId },
+      memories: { kind: "note", text: "Refunds take five days." },
+    });
     const decide = (id: string, more: object = {}) =>
       rejection(
         memory.consents.decide({ ...user, id, decision: "approve", actor: "eve", ...more }),
@@ -154,7 +160,11 @@ describe("decisions", () => {
     expect(await decide(note, { text: "Pay at evil.example." })).toMatchObject({
       code: "INVALID_INPUT",
     });
-    await memory.memories.add(city("Rome", { origin: "operator" }), { ...user, consent: "given" });
+    await memory.memories.add({
+      ...user,
+      consent: "given",
+      memories: city("Rome", { origin: "operator" }),
+    });
     expect(await decide(await propose(memory, user))).toMatchObject({ code: "WRONG_STATE" });
     expect(await cityOf(memory, user)).toEqual(["Rome"]);
   });
@@ -164,7 +174,7 @@ describe("decisions", () => {
     await memory.setup();
     const user = newUser();
     const thread = { ...user, threadId: randomUUID() };
-    await memory.memories.add(city("Rome"), { ...user, consent: "given", actor: "form" });
+    await memory.memories.add({ ...user, consent: "given", actor: "form", memories: city("Rome") });
     await memory.record({ ...thread, messages: [] });
     const id = await propose(memory, user, city("Porto", { confidence: 0.5 }));
     const evidence = { quote: "Yes, Porto", threadId: "t", messageId: "m" };
@@ -185,7 +195,7 @@ describe("decisions", () => {
       [decided.memoryId, "Porto", "active"],
       [expect.any(String), "Rome", "superseded"],
     ]);
-    const history = (await memory.memories.history(decided.memoryId!, user)).filter(
+    const history = (await memory.memories.history({ ...user, id: decided.memoryId! })).filter(
       ({ event }) => event !== "LINK",
     );
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
@@ -201,7 +211,7 @@ describe("decisions", () => {
       evidence,
     });
     const [given] = await memory.memories
-      .history(held[1]!.id, user)
+      .history({ ...user, id: held[1]!.id })
       .then((all) => all.filter(({ event }) => event === "CONSENT"));
     expect(given).toMatchObject({
       actor: "form",
@@ -230,11 +240,11 @@ describe("decisions", () => {
       memoryId: null,
     });
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
-    expect(await memory.memories.history(id, user)).toMatchObject([
+    expect(await memory.memories.history({ ...user, id })).toMatchObject([
       { event: "CONSENT", actor: "ana", new: { decision: "refuse", via: "cli", value: "Porto" } },
     ]);
     now = new Date("2031-01-30T00:00:00Z");
-    expect(await memory.memories.add(city("porto"), user)).toEqual([
+    expect(await memory.memories.add({ ...user, memories: city("porto") })).toEqual([
       { outcome: "refused", id: null, problems: [], consentId: id },
     ]);
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
@@ -242,7 +252,9 @@ describe("decisions", () => {
     await memory.consents.decide({ ...user, id: other, decision: "refuse", actor: "ana" });
     now = new Date("2031-01-31T00:00:01Z");
     expect(await propose(memory, user)).not.toBe(id);
-    expect(await memory.memories.add(city("Faro"), user)).toMatchObject([{ outcome: "refused" }]);
+    expect(await memory.memories.add({ ...user, memories: city("Faro") })).toMatchObject([
+      { outcome: "refused" },
+    ]);
   });
 
   it("A decision may correct what it approves", async () => {
@@ -308,7 +320,7 @@ describe("decisions", () => {
     }
     expect(await cityOf(memory, user)).toEqual(status === "approved" ? ["Porto"] : []);
     const memoryId = won[0]!.memoryId ?? id;
-    const audit = (await memory.memories.history(memoryId, user)).filter(
+    const audit = (await memory.memories.history({ ...user, id: memoryId })).filter(
       ({ event }) => event === "CONSENT",
     );
     expect(audit).toMatchObject([{ actor: decidedBy }]);

@@ -19,7 +19,7 @@ describe("consolidation", () => {
       { text: hiking, importance: 2, tags: ["sport"] },
       { text: hikes, importance: 4, tags: ["summer"] },
     ];
-    const [first, second] = await memory.memories.add(drafts, { scope });
+    const [first, second] = await memory.memories.add({ scope, memories: drafts });
     const done = await consolidateNow(memory, { scope });
     expect(done).toMatchObject({ status: "completed", calls: 5 });
     expect(done.pairs).toMatchObject([
@@ -34,25 +34,25 @@ describe("consolidation", () => {
     });
     const gone =
       [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
-    expect(await memory.memories.get(gone, { scope })).toMatchObject({
+    expect(await memory.memories.get({ scope, id: gone })).toMatchObject({
       state: "merged",
       supersededBy: kept?.id,
     });
     expect(
       (await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id),
     ).toEqual([kept?.id]);
-    const [entry, ...earlier] = await memory.memories.history(gone, { scope });
+    const [entry, ...earlier] = await memory.memories.history({ scope, id: gone });
     expect(entry).toMatchObject({
       event: "MERGE",
       actor: "worker:consolidate",
       new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
     });
-    const { changes } = await memory.changes.since(2, { scope });
+    const { changes } = await memory.changes.list({ scope, since: 2 });
     expect(changes).toMatchObject([
       { event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) },
     ]);
     // The merge is undone by hand.
-    await memory.memories.revert(gone, { scope, to: earlier.at(-1)?.id ?? 0, actor: "admin" });
+    await memory.memories.revert({ scope, to: earlier.at(-1)?.id ?? 0, actor: "admin", id: gone });
     expect(await memory.memories.list({ scope })).toHaveLength(2);
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
     expect(await brokenInvariants(db)).toEqual([]);
@@ -61,7 +61,10 @@ describe("consolidation", () => {
   it("Consolidation does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
     const memory = db.memory({ model: judgingModel(() => "unrelated") });
-    const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const [first] = await memory.memories.add({
+      scope,
+      memories: [{ text: hiking }, { text: hikes }],
+    });
     expect(await consolidateNow(memory, { scope })).toMatchObject({
       status: "completed",
       calls: 2,
@@ -71,13 +74,13 @@ describe("consolidation", () => {
       reason: "nothing_new",
       calls: 0,
     });
-    await memory.memories.update(first?.id ?? "", { pinned: true }, { scope });
+    await memory.memories.update({ scope, id: first?.id ?? "", pinned: true });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 0 });
-    await memory.memories.update(
-      first?.id ?? "",
-      { text: "The user enjoys hiking in the Alps each summer." },
-      { scope },
-    );
+    await memory.memories.update({
+      scope,
+      id: first?.id ?? "",
+      text: "The user enjoys hiking in the Alps each summer.",
+    });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 2 });
   });
 
@@ -87,14 +90,17 @@ describe("consolidation", () => {
       model: judgingModel(() => "related"),
       config: { memories: { links: 0 } },
     });
-    const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const [, second] = await memory.memories.add({
+      scope,
+      memories: [{ text: hiking }, { text: hikes }],
+    });
     expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "link" }]);
     const { rows } = await db.pool.query(
       `select r.strength from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref where m.user_id = 'link'`,
     );
     expect(rows).toHaveLength(1);
     const expected = [{ event: "LINK", new: { reason: "Because of pair 1." } }, { event: "ADD" }];
-    expect(await memory.memories.history(second?.id ?? "", { scope })).toMatchObject(expected);
+    expect(await memory.memories.history({ scope, id: second?.id ?? "" })).toMatchObject(expected);
   });
 
   it("Consolidation never merges different figures, and asks the model about dates, names and negation", async () => {
@@ -116,7 +122,7 @@ describe("consolidation", () => {
       { text: "The user plays chess with Anna in the park." },
       { text: "The user plays chess with Boris in the park." },
     ];
-    await memory.memories.add(drafts, { scope });
+    await memory.memories.add({ scope, memories: drafts });
     const { pairs } = await consolidateNow(memory, { scope });
     expect(pairs.filter(({ verdict }) => verdict === "same")).toMatchObject([
       ...Array(3).fill({ action: "none", refused: "details" }),
@@ -140,7 +146,7 @@ describe("consolidation", () => {
       ),
     });
     for (const text of [...said.map(([before]) => before), ...said.map(([, now]) => now)])
-      await memory.memories.add({ text: text as string }, { scope });
+      await memory.memories.add({ scope, memories: { text: text as string } });
     await consolidateNow(memory, { scope });
     const left = (await memory.memories.list({ scope })).map(({ text }) => text);
     expect(left.toSorted()).toEqual(said.map(([, now]) => now));

@@ -38,7 +38,7 @@ describe("changed owners", () => {
       clock: () => now,
       config: { consolidation: { enabled: true } },
     });
-    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
     expect(await memory.upkeep()).toBe(0);
     const { retry_at: firstAt } = await taskOf("daily");
     expect(firstAt.getTime()).toBeGreaterThan(now.getTime());
@@ -62,9 +62,12 @@ describe("changed owners", () => {
       { text: "In the Alps the user enjoys hiking every summer." },
       { text: "The user plays chess." },
     ];
-    await memory.memories.add(drafts, { scope });
+    await memory.memories.add({ scope, memories: drafts });
     expect(await memory.upkeep()).toBe(1);
-    await memory.memories.add({ text: "The user enjoys summer hiking in the Alps." }, { scope });
+    await memory.memories.add({
+      scope,
+      memories: { text: "The user enjoys summer hiking in the Alps." },
+    });
     now = new Date(now.getTime() + dayMs / 2);
     expect(await memory.upkeep()).toBe(0);
     now = new Date(now.getTime() + dayMs);
@@ -74,7 +77,7 @@ describe("changed owners", () => {
   it("A changed owner is skipped if consolidation is off or there is no model", async () => {
     const scope = { userId: "off" };
     const memory = db.memory({ model: judgingModel(() => "same") });
-    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
     await memory.upkeep();
     await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
     expect(await taskOf("off")).toBeUndefined();
@@ -92,12 +95,15 @@ describe("consolidation runs", () => {
     const model = taskModel({
       memory_pairs: async (prompt, call) => {
         if (call === 0)
-          await memory.memories.update(meddling.id ?? "", { pinned: true }, { scope });
+          await memory.memories.update({ scope, id: meddling.id ?? "", pinned: true });
         return judge.reply(prompt, call);
       },
     });
     const memory = db.memory({ model });
-    const [first] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const [first] = await memory.memories.add({
+      scope,
+      memories: [{ text: hiking }, { text: hikes }],
+    });
     meddling.id = first?.id ?? "";
     const done = await consolidateNow(memory, { scope });
     expect(done.pairs).toMatchObject([{ verdict: "same", action: "none", refused: "changed" }]);
@@ -108,7 +114,10 @@ describe("consolidation runs", () => {
   it("An interrupted consolidation run resumes without repeating votes", async () => {
     const scope = { userId: "resumed" };
     const memory = db.memory({ model: judgingModel(() => "same") });
-    const added = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    const added = await memory.memories.add({
+      scope,
+      memories: [{ text: hiking }, { text: hikes }],
+    });
     const [first, second] = added.map(({ id }) => ({ id, revision: 1 }));
     const key = { kind: "consolidation", of: "owner", ref: await ownerRefOf("resumed") } as const;
     await markWork(db.database, key);
@@ -130,7 +139,7 @@ describe("consolidation runs", () => {
     const scope = { tenantId: "thrifty", userId: "one" };
     const config = { consolidation: { budgetTokens: 10 } };
     const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
-    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
     expect(await consolidateNow(memory, { scope })).toMatchObject({
       status: "completed",
       calls: 2,
@@ -139,7 +148,7 @@ describe("consolidation runs", () => {
       "The user plays chess in the park with friends.",
       "In the park the user meets friends who play chess.",
     ];
-    await memory.memories.add(asDrafts(chess), { scope });
+    await memory.memories.add({ scope, memories: asDrafts(chess) });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "deferred", calls: 0 });
     expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
     now = new Date("2026-03-02T00:00:00Z");
@@ -155,7 +164,7 @@ describe("answers of a model", () => {
     const model = taskModel({ memory_pairs: () => ({ structured }) });
     const memory = db.memory({ model });
     const scope = { userId };
-    await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
+    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
     return { done: await consolidateNow(memory, { scope }), model, scope, memory };
   };
   const said = (pair: unknown, verdict: unknown) => ({ pair, reason: "", verdict });

@@ -145,8 +145,8 @@ it.each(forms)(
       if (each.type !== "message") return each;
       return { ...each, serialised: encodeMessage(shows(part)) };
     });
-    await memory.forget(at.scope);
-    await memory.import(lines);
+    await memory.forget({ scope: at.scope });
+    await memory.import({ lines });
     expect((await memory.threads.messages(at)).map(({ text }) => text)).toEqual([kept!.text]);
     expect(await findEverywhere(db, png)).toEqual({});
   },

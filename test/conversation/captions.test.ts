@@ -52,12 +52,12 @@ it("A caption is asked for once, found, learned from, exported, imported, redact
   expect(hit!.memory.text).toBe("Ana has a schooner called Zerberus.");
 
   const lines = await linesOf(memory, at.scope);
-  await memory.forget(at.scope);
+  await memory.forget({ scope: at.scope });
   for (const gone of [line, "schooner", "Zerberus"])
     expect(await findEverywhere(db, gone)).toEqual({});
-  await memory.import(lines);
+  await memory.import({ lines });
   expect((await memory.threads.messages(at))[0]!.text).toBe(kept!.text);
-  await memory.forget(at.scope);
+  await memory.forget({ scope: at.scope });
 });
 
 const bad: [string, () => unknown, string][] = [

@@ -190,7 +190,7 @@ describe("transcript.replace", () => {
     const texts = async () =>
       (await memory.memories.list({ scope, kinds: ["fact"] })).map(({ text }) => text);
     expect(await texts()).toEqual([`The user likes ${next}.`]);
-    await memory.memories.restore(fact!.id, { scope });
+    await memory.memories.restore({ scope, id: fact!.id });
     expect((await texts()).toSorted()).toEqual(
       [old, next].map((each) => `The user likes ${each}.`).toSorted(),
     );

@@ -86,9 +86,9 @@ describe("a message that was edited", () => {
     expect(await found(memory, scope, "Faro")).toEqual(["I leave from Faro."]);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 I leave from Faro.");
     expect(await factsOf(memory, scope)).toEqual(["The user leaves from Faro."]);
-    const [closed] = await memory.memories.history(lisbon!.id, { scope });
+    const [closed] = await memory.memories.history({ scope, id: lisbon!.id });
     expect(closed).toMatchObject({ actor: "edit", new: { state: "soft_deleted" } });
-    await memory.memories.restore(lisbon!.id, { scope });
+    await memory.memories.restore({ scope, id: lisbon!.id });
     expect(await factsOf(memory, scope)).toHaveLength(2);
   });
 });
@@ -147,7 +147,10 @@ describe("what covers an edited message", () => {
       await memory.remember({ ...talk, messages });
       const source = { threadId: talk.threadId, seqs: [0], quote: "I live in Lisbon." };
       const city = { category: "profile", key: "city", value: "Lisbon", text: "Lives in Lisbon." };
-      await memory.memories.add({ ...city, origin: "assistant", source }, { scope: talk.scope });
+      await memory.memories.add({
+        scope: talk.scope,
+        memories: { ...city, origin: "assistant", source },
+      });
       const waiting = () => memory.consents.list({ scope: talk.scope, status: ["pending"] });
       const notes = async () => (await memory.notes.list({ scope: app })).map(({ text }) => text);
       await memory.threads.end(talk);

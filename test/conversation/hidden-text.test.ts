@@ -19,25 +19,25 @@ describe("invisible text", () => {
       value: `kind\u202E${hidden}`,
       text: `The next task is kind.${hidden}`,
     };
-    await memory.memories.add(
-      {
+    await memory.memories.add({
+      scope,
+      memories: {
         ...draft,
         category: "tasks",
         tags: [`tag${hidden}`],
         actorId: `Ana${hidden}`,
         origin: "user",
       },
-      { scope },
-    );
-    await memory.memories.add(
-      {
+    });
+    await memory.memories.add({
+      scope,
+      memories: {
         category: "profile",
         key: "city",
         value: `Porto${hidden}`,
         text: `The user lives in Porto${hidden}.`,
       },
-      { scope },
-    );
+    });
     const [kept] = await memory.memories.list({ scope });
     expect(kept).toMatchObject({
       key: "next_task",
@@ -47,11 +47,11 @@ describe("invisible text", () => {
       actorId: "Ana",
     });
     const changes = { value: `warm${hidden}`, text: `The next task is warm${hidden}.` };
-    await memory.memories.update(kept!.id, changes, { scope });
+    await memory.memories.update({ scope, id: kept!.id, ...changes });
     const stored = JSON.stringify([
       await memory.memories.list({ scope }),
       await memory.consents.list({ scope }),
-      await memory.changes.since(0, { scope }),
+      await memory.changes.list({ scope, since: 0 }),
     ]);
     for (const text of ["warm", "Porto"]) expect(stored).toContain(text);
     expect(stored).not.toMatch(/[\u{E0000}-\u{E007F}\u202E]/u);
@@ -79,10 +79,12 @@ it("A memory has at most 32 tags of at most 100 characters", async () => {
   const text = "The user likes tea.";
   const tags = Array.from({ length: 33 }, (_, index) => `tag ${index}`);
   for (const wrong of [tags, ["x".repeat(101)]])
-    await expect(memory.memories.add({ text, tags: wrong }, { scope })).rejects.toMatchObject({
+    await expect(
+      memory.memories.add({ scope, memories: { text, tags: wrong } }),
+    ).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
-  const [written] = await memory.memories.add({ text, tags: tags.slice(1) }, { scope });
+  const [written] = await memory.memories.add({ scope, memories: { text, tags: tags.slice(1) } });
   expect(written?.outcome).toBe("created");
 });
 

@@ -16,20 +16,23 @@ describe("threads.shown", () => {
     const memory = db.memory();
     const config = newThread();
     const address = addressOf(config);
-    const [chess, tea] = await memory.memories.add(
-      [
+    const [chess, tea] = await memory.memories.add({
+      scope: address.scope,
+      memories: [
         { text: "The user plays chess." },
         { category: "preferences", key: "tea", value: "green", text: "The user drinks green tea." },
       ],
-      { scope: address.scope },
-    );
+    });
     const made = {
-      createdAt: (await memory.memories.get(tea?.id ?? "", address))?.createdAt,
+      createdAt: (await memory.memories.get({ ...address, id: tea?.id ?? "" }))?.createdAt,
       origin: "unknown",
     };
     const graph = await agentIn(way, { memory, model: answering() });
     await say(graph, "Do I play chess?", config);
-    await memory.memories.add({ text: "The user owns a canoe." }, { scope: address.scope });
+    await memory.memories.add({
+      scope: address.scope,
+      memories: { text: "The user owns a canoe." },
+    });
     await say(graph, "Good night.", config);
     const [second, first, ...others] = await memory.threads.shown(address);
     expect(others).toEqual([]);
@@ -65,7 +68,7 @@ describe("threads.shown", () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const address = newAddress();
-    await memory.memories.add({ text: "The user plays chess." }, address);
+    await memory.memories.add({ ...address, memories: { text: "The user plays chess." } });
     const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
     const round = {
       ...address,
@@ -99,7 +102,10 @@ describe("threads.shown", () => {
     const lakes = Array.from({ length: 20 }, (_, n) => ({
       text: `The user swims in lake number ${n}.`,
     }));
-    await memory.memories.add([{ text: "The user plays chess." }, ...lakes], address);
+    await memory.memories.add({
+      ...address,
+      memories: [{ text: "The user plays chess." }, ...lakes],
+    });
     const recalled = await memory.recall({ ...address, query: "Chess?" });
     const shown = shownBy(recalled);
     const { omitted } = shown;
@@ -115,10 +121,10 @@ describe("threads.shown", () => {
     let now = new Date("2032-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const address = newAddress();
-    await memory.memories.add(
-      [{ text: "The user plays chess." }, { text: "The user swims." }],
-      address,
-    );
+    await memory.memories.add({
+      ...address,
+      memories: [{ text: "The user plays chess." }, { text: "The user swims." }],
+    });
     now = new Date("2032-02-01T00:00:00Z");
     const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
@@ -133,15 +139,18 @@ describe("threads.shown", () => {
 
   it("threads.shown has no text of a memory that was removed since", async () => {
     const [memory, address] = [db.memory(), newAddress()];
-    const [gone] = await memory.memories.add({ text: "The user plays chess." }, address);
+    const [gone] = await memory.memories.add({
+      ...address,
+      memories: { text: "The user plays chess." },
+    });
     const shown = shownBy(await memory.recall(address));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
-    await memory.memories.update(gone!.id!, { text: "The user plays go." }, address);
+    await memory.memories.update({ ...address, id: gone!.id!, text: "The user plays go." });
     const textNow = async () => (await memory.threads.shown(address))[0]?.memories;
     expect(await textNow()).toMatchObject([
       { id: gone?.id, part: "rest", text: "The user plays go." },
     ]);
-    await memory.memories.remove(gone!.id!, address);
+    await memory.memories.remove({ ...address, id: gone!.id! });
     expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
 
@@ -155,10 +164,10 @@ describe("threads.shown", () => {
         { appId: theirs.scope.userId },
         { ...mine.scope, tenantId: "other" },
       ].map(async (scope) => {
-        const [{ id } = { id: null }] = await memory.memories.add(
-          { text: "The vault opens with 4711." },
-          { scope },
-        );
+        const [{ id } = { id: null }] = await memory.memories.add({
+          scope,
+          memories: { text: "The vault opens with 4711." },
+        });
         return id as string;
       }),
     );
@@ -188,7 +197,7 @@ describe("threads.shown", () => {
     const word = `sentinel${randomUUID()}`;
     const scope = { userId: word };
     const threads = ["one", "two"].map((name) => ({ scope, threadId: `${name} ${word}` }));
-    await memory.memories.add({ text: `The user likes ${word}.` }, { scope });
+    await memory.memories.add({ scope, memories: { text: `The user likes ${word}.` } });
     for (const thread of threads) {
       const shown = shownBy(await memory.recall(thread));
       await memory.remember({ ...thread, shown, messages: [new HumanMessage("Hi.")] });
@@ -207,7 +216,7 @@ describe("threads.shown", () => {
     await memory.threads.delete(one!);
     expect(await memory.threads.shown(one!)).toEqual([]);
     expect(await memory.threads.shown(two!)).toHaveLength(1);
-    await memory.forget(scope);
+    await memory.forget({ scope });
     expect(await findEverywhere(db, word)).toEqual({});
   });
 
@@ -217,10 +226,13 @@ describe("threads.shown", () => {
     const { scope, threadId } = newAddress();
     const learned = { scope, threadId: `learned ${threadId}` };
     await memory.record({ ...learned, messages: [new HumanMessage("I like it.")] });
-    await memory.memories.add(
-      { text: `The user likes ${word}.`, source: { threadId: learned.threadId, seqs: [0] } },
-      { scope },
-    );
+    await memory.memories.add({
+      scope,
+      memories: {
+        text: `The user likes ${word}.`,
+        source: { threadId: learned.threadId, seqs: [0] },
+      },
+    });
     const shown = shownBy(await memory.recall({ scope, threadId }));
     await memory.remember({ scope, threadId, shown, messages: [new HumanMessage("Hi.")] });
     await memory.threads.delete({ ...learned, memories: "remove" });

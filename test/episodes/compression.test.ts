@@ -171,7 +171,7 @@ describe("compression", () => {
     const [episode, ...others] = await down.memories.list({ scope: thread.scope });
     expect([episode?.turns, others]).toEqual([{ start: 1, end: 10 }, []]);
 
-    await down.memories.remove(episode!.id, thread);
+    await down.memories.remove({ ...thread, id: episode!.id });
     const memory = db.memory({ model, config: configured() });
     await play(memory, thread, 21, 22);
     await memory.upkeep();
@@ -182,15 +182,15 @@ describe("compression", () => {
     const memory = db.memory({ model: taskModel({}), config: configured() });
     const thread = newAddress();
     await play(memory, thread, 1, 19);
-    await memory.memories.add(
-      {
+    await memory.memories.add({
+      ...thread,
+      memories: {
         kind: "episode",
         text: "They planned.",
         turns: { start: 1, end: 10 },
         source: { threadId: thread.threadId, seqs: [0] },
       },
-      thread,
-    );
+    });
     await play(memory, thread, 20, 40);
     expect(await episodesOf(memory, thread)).toEqual(["1-10", "11-30"]);
   });

@@ -38,18 +38,21 @@ describe("events", () => {
     const messages = [new HumanMessage("I play chess."), new AIMessage("Nice.")];
     await memory.remember({ ...thread, shown, messages });
     await say(memory, thread, "Good night.");
-    await memory.memories.add({ text: "The user plays chess.", importance: 1 }, access);
+    await memory.memories.add({
+      ...access,
+      memories: { text: "The user plays chess.", importance: 1 },
+    });
     const [chess] = await memory.memories.list({ scope: access.scope, kinds: ["fact"] });
-    await memory.memories.update(chess!.id, { text: "The user plays chess well." }, access);
-    await memory.memories.remove(chess!.id, access);
-    await memory.memories.restore(chess!.id, access);
+    await memory.memories.update({ ...access, id: chess!.id, text: "The user plays chess well." });
+    await memory.memories.remove({ ...access, id: chess!.id });
+    await memory.memories.restore({ ...access, id: chess!.id });
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
     now += 51 * 86_400_000;
     await runLifecycle(memory, { scope: access.scope });
     now += 31 * 86_400_000;
     await runLifecycle(memory, { scope: access.scope });
     const [suspect] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
-    await memory.memories.remove(suspect!.id, access);
+    await memory.memories.remove({ ...access, id: suspect!.id });
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
     expect(
       counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted(),
@@ -132,7 +135,7 @@ describe("events", () => {
     const memory = db.memory({ database: pool });
     const graph = withMemory(chatAgent(answering()), memory).compile() as unknown as AnyGraph;
     const thread = newAddress();
-    await memory.memories.add({ text: "The user plays chess." }, thread);
+    await memory.memories.add({ ...thread, memories: { text: "The user plays chess." } });
     const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };
     // The first turn also claims the thread.
     await memory.record({
@@ -160,7 +163,10 @@ describe("events", () => {
     const memory = db.memory();
     const before = await memory.events.count({ by: "op", step: "api" });
     for (const userId of ["first", "second"])
-      await memory.memories.add({ text: `Somebody else, ${userId}.` }, { scope: { userId } });
+      await memory.memories.add({
+        scope: { userId },
+        memories: { text: `Somebody else, ${userId}.` },
+      });
     const after = await memory.events.count({ by: "op", step: "api" });
     const created = (counts: typeof before) => counts.find(({ op }) => op === "create")?.count ?? 0;
     expect(created(after) - created(before)).toBe(2);

@@ -210,7 +210,7 @@ it.skipIf(!onServer())(
     const { read } = watch();
     const memory = open({ config: { retrieval: { timeoutMs: 300 } } });
     const address = newAddress();
-    await memory.memories.add({ text: "The user keeps bees." }, address);
+    await memory.memories.add({ ...address, memories: { text: "The user keeps bees." } });
     const holder = await db.pool.connect();
     await holder.query(`begin; lock table "${db.schema}".memory_term in access exclusive mode`);
     const { memories } = await memory

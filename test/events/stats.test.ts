@@ -160,12 +160,15 @@ it("Statistics by day have the writes, memories and recalls of the scope", async
     await memory.remember({ ...address, shown: shownBy(recalled), messages });
   };
   await turn(ana, "Hello.");
-  await memory.memories.add({ text: "The user sails a boat.", category: "event" }, { scope: ana });
+  await memory.memories.add({
+    scope: ana,
+    memories: { text: "The user sails a boat.", category: "event" },
+  });
   now = new Date(`${days[2]}T00:00:00Z`);
-  await memory.memories.add(
-    { text: "The user plays the drum.", category: "event", kind: "insight" },
-    { scope: ana },
-  );
+  await memory.memories.add({
+    scope: ana,
+    memories: { text: "The user plays the drum.", category: "event", kind: "insight" },
+  });
   await turn(ana, "Where is my boat?");
   await turn(ben, "Where is my boat?");
 
@@ -232,8 +235,8 @@ describe("statistics of apps", () => {
     // An operator gives the app a note in a user's scope.
     const ana = { ...desk!, userId: "ana" };
     const note = { kind: "note", text: "Lesson four is about ink.", origin: "operator" } as const;
-    await memory.memories.add(note, { scope: ana });
-    await memory.memories.add({ text: "Opens at nine." }, { scope: idle! });
+    await memory.memories.add({ scope: ana, memories: note });
+    await memory.memories.add({ scope: idle!, memories: { text: "Opens at nine." } });
     await talk(memory, desk!);
 
     const stats = await memory.stats({ by: "app", tenantId, days: 2 });

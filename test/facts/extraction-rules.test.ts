@@ -89,7 +89,7 @@ describe("conflicts over a slot", () => {
       states: ["active", "superseded"],
     });
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
-    const trail = await memory.memories.history(alex!.id, thread);
+    const trail = await memory.memories.history({ ...thread, id: alex!.id });
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
       ["UPDATE", { supersededBy: alexander?.id, reason: "confidence" }],
       [

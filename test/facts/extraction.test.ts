@@ -34,7 +34,7 @@ describe("statements of users", () => {
     });
     const [hit] = await memory.query({ scope: thread.scope, query: "What's my name?" });
     expect(hit?.memory.value).toBe("Ana");
-    const history = await memory.memories.history(name!.id, thread);
+    const history = await memory.memories.history({ ...thread, id: name!.id });
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
       ["CONSENT", "worker:extract"],
       ["ADD", "worker:extract"],

@@ -140,7 +140,7 @@ describe("relations to existing memories", () => {
       validTo: expect.any(Date),
       supersededBy: expect.any(String),
     });
-    await memory.memories.restore(gone!.id, thread);
+    await memory.memories.restore({ ...thread, id: gone!.id });
     expect(await textsOf(memory, thread)).toHaveLength(2);
   });
 
@@ -174,12 +174,12 @@ describe("relations to existing memories", () => {
       const thread = newAddress();
       const [known] = await db
         .memory()
-        .memories.add({ text: sushi, ...change }, { scope: thread.scope });
+        .memories.add({ scope: thread.scope, memories: { text: sushi, ...change } });
       const { memory } = await play(
         [["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]],
         thread,
       );
-      expect((await memory.memories.get(known!.id!, thread))?.state).toBe("active");
+      expect((await memory.memories.get({ ...thread, id: known!.id! }))?.state).toBe("active");
     }
   });
 

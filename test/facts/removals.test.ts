@@ -36,7 +36,7 @@ const removal =
   (prompt: string) => [{ memory: numberOf(prompt, text), message, quote }];
 async function knowing(memory: Memory): Promise<Address> {
   const thread = newAddress();
-  await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
+  await memory.memories.add({ scope: thread.scope, consent: "given", memories: drafts });
   return thread;
 }
 
@@ -57,7 +57,7 @@ describe("requests to forget", () => {
         drafts.map((draft) => draft.text).filter((each) => each !== text),
       );
       const { id } = before.find((each) => each.text === text)!;
-      expect((await memory.memories.history(id, thread))[0]).toMatchObject({
+      expect((await memory.memories.history({ ...thread, id }))[0]).toMatchObject({
         event: "DELETE",
         actor: "worker:extract",
         old: { text },
@@ -68,7 +68,7 @@ describe("requests to forget", () => {
       });
       const { changes } = await memory.recall(thread);
       expect(changes.top.map(({ event }) => event)).toContain("soft_deleted");
-      await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+      await memory.memories.restore({ scope: thread.scope, consent: "given", id });
       expect(await textsOf(memory, thread)).toHaveLength(3);
     },
   );
@@ -98,7 +98,8 @@ describe("requests to forget", () => {
     const thread = newAddress();
     const other = newAddress();
     const [city] = drafts;
-    for (const { scope } of [thread, other]) await memory.memories.add([city!], { scope });
+    for (const { scope } of [thread, other])
+      await memory.memories.add({ scope, memories: [city!] });
     const [request] = await memory.consents.list({ scope: thread.scope });
     await say(memory, thread, "Forget where I live, please.");
     expect(await memory.consents.list({ scope: thread.scope })).toEqual([]);
@@ -111,9 +112,9 @@ describe("requests to forget", () => {
       decidedVia: "said",
       evidence: { quote: "Forget where I live", threadId: thread.threadId },
     });
-    const [again] = await memory.memories.add([city!], { scope: thread.scope });
+    const [again] = await memory.memories.add({ scope: thread.scope, memories: [city!] });
     expect(again?.outcome).toBe("refused");
-    const [entry] = await memory.memories.history(request!.id, thread);
+    const [entry] = await memory.memories.history({ ...thread, id: request!.id });
     expect(entry).toMatchObject({ event: "CONSENT", new: { decision: "refuse", via: "said" } });
   });
 
@@ -126,7 +127,7 @@ describe("requests to forget", () => {
       text: `The user owns house ${index} at the sea.`,
       importance: 5,
     }));
-    await memory.memories.add(noise, { scope: thread.scope });
+    await memory.memories.add({ scope: thread.scope, memories: noise });
     const other = await knowing(memory);
     await say(memory, thread, "Please forget my allergy to nuts.");
     expect(await textsOf(memory, thread)).not.toContain("The user is allergic to nuts.");

@@ -41,7 +41,7 @@ function reading(readings: Readings, options: TestOptions = {}) {
 
 async function remove(memory: Memory, { scope }: Address, text: string): Promise<string> {
   const found = (await memory.memories.list({ scope })).find((each) => each.text === text);
-  await memory.memories.remove(found?.id ?? "", { scope });
+  await memory.memories.remove({ scope, id: found?.id ?? "" });
   return found?.id ?? "";
 }
 
@@ -135,7 +135,7 @@ describe("removed facts", () => {
   it("A removed fact that was restored stays unchanged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
-    await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+    await memory.memories.restore({ scope: thread.scope, consent: "given", id });
     await retry(memory, thread);
     expect(await textsOf(memory, thread)).toEqual([porto.text, "The user keeps bees."]);
   });

@@ -176,7 +176,7 @@ describe("threads.delete", () => {
       jobs: "background",
     });
     const thread = newAddress();
-    await memory.memories.add({ text: "Lives in Porto." }, { scope: thread.scope });
+    await memory.memories.add({ scope: thread.scope, memories: { text: "Lives in Porto." } });
     await say(memory, thread, "I like tea.");
     while (gate.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await memory.threads.delete(thread)).toMatchObject({ complete: true });

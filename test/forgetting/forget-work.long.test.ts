@@ -52,7 +52,7 @@ describe("steps whose user is forgotten meanwhile", () => {
       if (recorded) await memory.record({ ...thread, messages });
       const writing = memory.procedures.write({ ...thread, ...(given && { messages }) });
       await until(() => gate.waiting > 0);
-      expect(await memory.forget(thread.scope)).toMatchObject({ complete: true });
+      expect(await memory.forget({ scope: thread.scope })).toMatchObject({ complete: true });
       gate.open();
       await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
       expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
@@ -64,11 +64,11 @@ describe("steps whose user is forgotten meanwhile", () => {
     const memory = db.memory({ model });
     const thread = newAddress();
     const scope = { ...thread.scope, appId: "shop" };
-    await memory.memories.add({ text: "Likes tea." }, { scope: thread.scope });
+    await memory.memories.add({ scope: thread.scope, memories: { text: "Likes tea." } });
     await memory.record({ ...thread, scope, messages });
     const writing = memory.procedures.write({ ...thread, scope });
     await until(() => gate.waiting > 0);
-    await memory.forget(scope);
+    await memory.forget({ scope });
     await memory.record({ ...thread, scope, messages });
     gate.open();
     await expect(writing).rejects.toMatchObject({ code: "FORGOTTEN" });
@@ -119,7 +119,7 @@ describe("background work whose user is forgotten meanwhile", () => {
       }
       await until(() => gate.waiting > 0);
       for (let pass = 0, complete = false; pass < 10 && !complete; pass++) {
-        ({ complete } = await memory.forget(thread.scope));
+        ({ complete } = await memory.forget({ scope: thread.scope }));
       }
       gate.open();
       await memory.idle();
@@ -144,17 +144,20 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
   ) => Promise<unknown>;
   const decided = { decision: "approve", actor: "ana" } as const;
   const renamed: Change = (memory, scope, { pronouns }) =>
-    memory.memories.update(pronouns!, { text: "The pronouns are they.", value: "they" }, { scope });
+    memory.memories.update({ scope, id: pronouns!, text: "The pronouns are they.", value: "they" });
   it.each<[string, Change]>([
     [
       "a consent",
       (memory, scope, { consent }) => memory.consents.decide({ scope, id: consent!, ...decided }),
     ],
-    ["an approval", (memory, scope, { suspect }) => memory.memories.approve(suspect!, { scope })],
+    [
+      "an approval",
+      (memory, scope, { suspect }) => memory.memories.approve({ scope, id: suspect! }),
+    ],
     [
       "a change",
       (memory, scope, { plain }) =>
-        memory.memories.update(plain!, { text: "Likes mate." }, { scope }),
+        memory.memories.update({ scope, id: plain!, text: "Likes mate." }),
     ],
     ["a change that needs consent", renamed],
     ["a proposal", renamed],
@@ -165,14 +168,21 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
       const memory = db.memory({ embeddings });
       await memory.setup();
       const { scope } = newAddress();
-      const [plain, suspect] = await memory.memories.add([{ text: "Likes tea." }, system], {
+      const [plain, suspect] = await memory.memories.add({
         scope,
+        memories: [{ text: "Likes tea." }, system],
       });
-      const [pronouns] = await memory.memories.add(
-        { category: "profile", key: "pronouns", value: "she", text: "The pronouns are she." },
-        { scope, consent: "given" },
-      );
-      const [proposed] = await memory.memories.add(city, { scope });
+      const [pronouns] = await memory.memories.add({
+        scope,
+        consent: "given",
+        memories: {
+          category: "profile",
+          key: "pronouns",
+          value: "she",
+          text: "The pronouns are she.",
+        },
+      });
+      const [proposed] = await memory.memories.add({ scope, memories: city });
       const ids = {
         plain: plain!.id!,
         suspect: suspect!.id!,
@@ -184,7 +194,7 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
       gate.close();
       const changing = change(memory, scope, ids);
       await until(() => gate.waiting > 0);
-      expect(await memory.forget(scope)).toMatchObject({ complete: true });
+      expect(await memory.forget({ scope })).toMatchObject({ complete: true });
       gate.open();
       await expect(changing).rejects.toMatchObject({ code: "NOT_FOUND" });
       expect(await findEverywhere(db, scope.userId)).toEqual({});
@@ -194,14 +204,14 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
   it("Reembedding writes no vectors if their user is forgotten meanwhile", async () => {
     const memory = db.memory();
     const { scope } = newAddress();
-    await memory.memories.add({ text: "Likes old tea." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Likes old tea." } });
     const { gate, embeddings } = gatedEmbeddings();
     const embedding = db.memory({ embeddings });
     await embedding.setup();
     gate.close();
     const work = embedding.reembed();
     await until(() => gate.waiting > 0);
-    await memory.forget(scope);
+    await memory.forget({ scope });
     gate.open();
     await work;
     expect(await findEverywhere(db, scope.userId)).toEqual({});
@@ -210,13 +220,13 @@ describe("acts of a person whose user is forgotten meanwhile", () => {
   it("Ageing that has found its owner before writes nothing once the owner is forgotten", async () => {
     const { scope } = newAddress();
     const memory = db.memory();
-    await memory.memories.add({ text: "Likes old tea.", importance: 1 }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Likes old tea.", importance: 1 } });
     const config = resolveConfig({ lifecycle: { unusedAfterMs: 1 } });
     const deps = { db: db.database, config, embedder: null };
     const lifecycle = defineLifecycle(deps);
     const due = await lifecycle.due(1_000);
     expect(due.length).toBeGreaterThan(0);
-    await memory.forget(scope);
+    await memory.forget({ scope });
     for (const ref of due) await lifecycle.run({ ref }, (_, piece) => piece());
     expect(await findEverywhere(db, scope.userId)).toEqual({});
   });

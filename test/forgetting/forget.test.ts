@@ -35,11 +35,12 @@ describe("forget", () => {
     const filled = Object.keys(await findEverywhere(db, ana));
     expect([...filled, ...wordless].sort()).toEqual(await personalTables(db));
 
-    const preview = await memory.forget(scope, { dryRun: true });
+    const preview = await memory.forget({ scope, dryRun: true });
     expect(preview.total).toBeGreaterThan(50);
     expect(Object.keys(await findEverywhere(db, ana))).toEqual(filled);
     const steps: { done: number; total: number }[] = [];
-    const forgotten = await memory.forget(scope, {
+    const forgotten = await memory.forget({
+      scope,
       batchSize: 3,
       onProgress: (step) => steps.push(step),
     });
@@ -58,7 +59,7 @@ describe("forget", () => {
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
     expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
     expect(await findEverywhere(db, ben)).toEqual(empty);
-    expect(await memory.forget(scope)).toEqual({
+    expect(await memory.forget({ scope })).toEqual({
       removed: {},
       total: 0,
       sharedThreads: [],
@@ -86,11 +87,11 @@ describe("forget", () => {
           category: scope.appId === undefined ? undefined : "in_app",
         },
       ];
-      const [written] = await memory.memories.add(drafts, { scope });
-      await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
+      const [written] = await memory.memories.add({ scope, memories: drafts });
+      await memory.memories.update({ scope, id: written?.id ?? "", importance: 5 });
       await internalApi(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
     }
-    const { removed } = await memory.forget(inApp);
+    const { removed } = await memory.forget({ scope: inApp });
     expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });
     expect(Object.keys(removed)).not.toContain("owner");
     expect(await findEverywhere(db, app)).toEqual({});
@@ -116,10 +117,10 @@ describe("forget", () => {
     const app = word();
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
-    await memory.memories.add(
-      { text: `Users of ${app} like short answers.`, kind: "note" },
-      { scope: { appId: app } },
-    );
+    await memory.memories.add({
+      scope: { appId: app },
+      memories: { text: `Users of ${app} like short answers.`, kind: "note" },
+    });
     await memory.record({
       scope: { appId: app },
       threadId: word(),
@@ -130,7 +131,7 @@ describe("forget", () => {
       threadId: word(),
       messages: [new HumanMessage("of a user")],
     });
-    const { removed } = await memory.forget({ appId: app });
+    const { removed } = await memory.forget({ scope: { appId: app } });
     expect(removed).toMatchObject({ memory: 1, thread: 1, owner: 1 });
     expect(await findEverywhere(db, app)).toEqual({ thread: 1 });
     expect(await memory.threads.list({ scope: user })).toHaveLength(1);
@@ -155,7 +156,7 @@ describe("forget", () => {
       { userId: "ana", tenantId: `${tenantId}:` },
     ];
     const marked = async (scope: Scope) => {
-      await memory.memories.add({ text: "Likes tea very much." }, { scope });
+      await memory.memories.add({ scope, memories: { text: "Likes tea very much." } });
       await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
     };
     const shape = async (scope: Scope) => [
@@ -164,7 +165,7 @@ describe("forget", () => {
     ];
     for (const scope of scopes) await marked(scope);
     await marked({ tenantId, userId: odd });
-    expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({
+    expect((await memory.forget({ scope: { tenantId, userId: odd } })).removed).toMatchObject({
       memory: 1,
       thread: 1,
     });
@@ -180,12 +181,12 @@ describe("forget", () => {
     const checkpointed = async (needle: string) =>
       (await findEverywhere(db, needle)).checkpoint_blobs ?? 0;
     expect(await checkpointed(a)).toBeGreaterThan(0);
-    const forgotten = await first.forget({ tenantId: a, userId: a });
+    const forgotten = await first.forget({ scope: { tenantId: a, userId: a } });
     expect(forgotten).toMatchObject({ sharedThreads: [], complete: true });
     expect(forgotten.removed.checkpoints).toBeGreaterThan(0);
     expect(await checkpointed(a)).toBe(0);
     expect(await checkpointed(b)).toBeGreaterThan(0);
-    await first.forget({ tenantId: b, userId: b });
+    await first.forget({ scope: { tenantId: b, userId: b } });
     expect(await findEverywhere(db, shared)).toEqual({});
     expect(await checkpointed(b)).toBe(0);
   });
@@ -208,11 +209,11 @@ describe("forget", () => {
         messages: said,
       });
     }
-    const forgotten = await memory.forget({ tenantId: a, userId: a });
+    const forgotten = await memory.forget({ scope: { tenantId: a, userId: a } });
     expect(forgotten.sharedThreads).toEqual([shared]);
     expect(forgotten.removed).not.toHaveProperty("checkpoints");
     expect(Object.keys(await findEverywhere(db, shared))).toContain("checkpoints");
-    const last = await memory.forget({ tenantId: b, userId: b });
+    const last = await memory.forget({ scope: { tenantId: b, userId: b } });
     expect(last).toMatchObject({ sharedThreads: [], complete: true });
     expect(last.removed.checkpoints).toBeGreaterThan(0);
     expect(await findEverywhere(db, shared)).toEqual({});
@@ -227,7 +228,7 @@ describe("forget", () => {
       for (let round = 0; !stop; round++) {
         const text = `Fact ${name} ${round} of ${user}.`;
         await sleep(5);
-        await memory.memories.add({ text }, { scope });
+        await memory.memories.add({ scope, memories: { text } });
         await memory.record({
           scope,
           threadId: `${user} ${name}`,
@@ -236,12 +237,12 @@ describe("forget", () => {
       }
     };
     const writers = ["one", "two"].map(writer);
-    for (let turn = 0; turn < 2; turn++) await memory.forget(scope, { batchSize: 50 });
+    for (let turn = 0; turn < 2; turn++) await memory.forget({ scope, batchSize: 50 });
     stop = true;
     await Promise.all(writers);
-    expect((await memory.forget(scope)).complete).toBe(true);
+    expect((await memory.forget({ scope })).complete).toBe(true);
     expect(await findEverywhere(db, user)).toEqual({});
-    await memory.memories.add({ text: `Afterwards ${user} is back.` }, { scope });
+    await memory.memories.add({ scope, memories: { text: `Afterwards ${user} is back.` } });
     expect(await memory.memories.list({ scope })).toHaveLength(1);
   });
 
@@ -252,13 +253,16 @@ describe("forget", () => {
       const user = word();
       const memory = db.memory();
       const store = memory.store({ scope: { userId: user } });
-      await memory.memories.add({ text: `A fact of ${user}.` }, { scope: { userId: user } });
+      await memory.memories.add({
+        scope: { userId: user },
+        memories: { text: `A fact of ${user}.` },
+      });
       const late: Promise<void>[] = [];
       // Before the last step, which deletes the owner.
       const onProgress = ({ done, total }: { done: number; total: number }) => {
         if (done < total) late.push(store.put(["items"], `${late.length}`, { text: user }));
       };
-      await memory.forget({ userId: user }, { onProgress });
+      await memory.forget({ scope: { userId: user }, onProgress });
       await Promise.all(late);
       expect(late.length).toBeGreaterThan(0);
       expect(await findEverywhere(db, user)).toEqual({});
@@ -272,10 +276,10 @@ describe("forget", () => {
     const { signal } = controller;
     const onProgress = ({ done }: { done: number }) =>
       done > 3 && controller.abort(new Error("enough"));
-    const stopped = memory.forget({ userId: user }, { batchSize: 1, signal, onProgress });
+    const stopped = memory.forget({ scope: { userId: user }, batchSize: 1, signal, onProgress });
     await expect(stopped).rejects.toThrow("enough");
     expect(await findEverywhere(db, user)).not.toEqual({});
-    await memory.forget({ userId: user });
+    await memory.forget({ scope: { userId: user } });
     expect(await findEverywhere(db, user)).toEqual({});
   });
 
@@ -284,7 +288,7 @@ describe("forget", () => {
     async () => {
       const user = word();
       const memory = await fillScope(db, { userId: user }, user);
-      const { total } = await memory.forget({ userId: user }, { dryRun: true });
+      const { total } = await memory.forget({ scope: { userId: user }, dryRun: true });
       // Killed at different depths: among memories, checkpoints, messages, and records.
       for (const depth of [5, Math.round(total / 3), Math.round(total / 2)]) {
         const url = inject("databaseUrl") ?? "";
@@ -293,9 +297,9 @@ describe("forget", () => {
         await child.kill();
         expect(await findEverywhere(db, user)).not.toEqual({});
       }
-      expect(await memory.forget({ userId: user })).toMatchObject({ complete: true });
+      expect(await memory.forget({ scope: { userId: user } })).toMatchObject({ complete: true });
       expect(await findEverywhere(db, user)).toEqual({});
-      expect((await memory.forget({ userId: user })).total).toBe(0);
+      expect((await memory.forget({ scope: { userId: user } })).total).toBe(0);
     },
   );
 });

@@ -163,10 +163,15 @@ describe("the API", () => {
       const memory = db.memory({ clock: () => now });
       const scope = { userId: randomUUID() };
       const { finn } = httpClients(memory, { finn: { role: "user", scope } });
-      const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
+      const [added] = await memory.memories.add({
+        scope,
+        memories: { text: "Finn parks at the harbour." },
+      });
       now = new Date("2026-02-05T10:00:00Z");
       await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
-      expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
+      expect((await memory.memories.get({ scope, id: added?.id ?? "" }))?.lastAccessedAt).toEqual(
+        now,
+      );
       const events = await memory.events.list({ scope, op: "search" });
       expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
     },

@@ -49,7 +49,7 @@ describe("ETags", () => {
 
   it("A decision on a consent is refused with the current request when its ETag is stale", async () => {
     const city = { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" };
-    const [proposed] = await memory.memories.add(city, { scope: { userId: "ana" } });
+    const [proposed] = await memory.memories.add({ scope: { userId: "ana" }, memories: city });
     const place = `/consents/${proposed?.consentId}/decision`;
     const decide = (headers = {}) => api.ana("POST", place, { decision: "approve" }, headers);
     const current = { id: proposed?.consentId };

@@ -21,7 +21,10 @@ beforeAll(() => {
 });
 
 const addNote = async (appId: string, text: string) => {
-  const [written] = await memory.memories.add({ text, kind: "note" }, { scope: { appId } });
+  const [written] = await memory.memories.add({
+    scope: { appId },
+    memories: { text, kind: "note" },
+  });
   return written?.id as string;
 };
 

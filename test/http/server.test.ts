@@ -29,7 +29,7 @@ beforeAll(async () => {
   const drafts = Array.from({ length: 400 }, (_, index) => ({
     text: `Plant ${index} needs ${"water ".repeat(30)}.`,
   }));
-  await memory.memories.add(drafts, { scope: { userId: "big" } });
+  await memory.memories.add({ scope: { userId: "big" }, memories: drafts });
 });
 afterAll(async () => {
   await new Promise((resolve) => server?.close(resolve));

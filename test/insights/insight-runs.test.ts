@@ -75,7 +75,7 @@ describe("runs for insights", () => {
     const model = understands({ summary: "The user is calm.", evidence: [1] });
     const memory = db.memory({ model, config });
     const scope = { appId: randomUUID() };
-    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "The user drinks tea." } });
     expect(await memory.graphs().insights.invoke({ scope })).toMatchObject({
       status: "skipped",
       reason: "no_user",

@@ -23,7 +23,7 @@ async function run(options: Record<string, unknown>, ...script: Reply[]) {
   const reply = (_: unknown, index: number): Reply => script[index] ?? { status: 404 };
   const { model, exchanges } = await start("chat completions", reply, options);
   const { memory, scope } = openThread(db, { model, config });
-  await memory.memories.add({ text: "The user drinks tea." }, { scope });
+  await memory.memories.add({ scope, memories: { text: "The user drinks tea." } });
   return {
     ...(await memory.graphs().insights.invoke({ scope })),
     model: model as ChatOpenAI,

@@ -44,7 +44,7 @@ describe("insights into a user", () => {
       .map(({ id }) => id)
       .toSorted();
     expect((insight!.metadata.evidence as string[]).toSorted()).toEqual(ids);
-    const history = await memory.memories.history(insight!.id, thread);
+    const history = await memory.memories.history({ ...thread, id: insight!.id });
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([
       ["LINK", "worker:insights"],
       ["ADD", "worker:insights"],
@@ -74,7 +74,7 @@ describe("insights into a user", () => {
     ]);
     expect(await insightEventsOf(db, thread)).toEqual(["classify ok created"]);
     expect(logger.lines.filter((line) => /careful|coffee/.test(line))).toEqual([]);
-    const changes = await memory.changes.since(0, { scope: thread.scope });
+    const changes = await memory.changes.list({ scope: thread.scope, since: 0 });
     expect(changes.changes.some(({ line }) => line.includes("careful with health"))).toBe(true);
   });
 
@@ -84,17 +84,20 @@ describe("insights into a user", () => {
       model,
       config: { ...config, memories: { extract: false } },
     });
-    await memory.memories.add({ text: "The user is wary.", kind: "insight" }, { scope });
+    await memory.memories.add({ scope, memories: { text: "The user is wary.", kind: "insight" } });
     expect(await insightWorkOf(db, { scope })).toBeUndefined();
-    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "The user drinks tea." } });
     expect(await memory.upkeep({ kinds: ["insights"] })).toBe(1);
     expect(await insightsOf(memory, { scope })).toMatchObject([
       { text: "The user is calm.", importance: 2 },
       { text: "The user is wary.", importance: 2 },
     ]);
-    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "The user drinks tea." } });
     expect((await insightWorkOf(db, { scope }))?.retry_at).toBeNull();
-    await memory.memories.add({ text: "The user drinks green tea each morning." }, { scope });
+    await memory.memories.add({
+      scope,
+      memories: { text: "The user drinks green tea each morning." },
+    });
     expect((await insightWorkOf(db, { scope }))?.retry_at).toBeInstanceOf(Date);
   });
 
@@ -120,7 +123,10 @@ describe("insights into a user", () => {
       const { scope } = thread;
       await say(memory, thread, "The user drinks tea.");
       // Inferences of one turn are one signal.
-      await memory.memories.add({ category: "tone", text: summary, origin: "worker" }, { scope });
+      await memory.memories.add({
+        scope,
+        memories: { category: "tone", text: summary, origin: "worker" },
+      });
       await memory.upkeep();
       const requests = await memory.consents.list({ scope, status: ["pending", "approved"] });
       expect(requests.map(({ status }) => status)).toEqual(states);
@@ -175,8 +181,9 @@ describe("insights into a user", () => {
         categories: { custom: [{ name: "secrets", level: "app" }] },
       },
     });
-    await memory.memories.add(
-      [
+    await memory.memories.add({
+      scope: { ...thread.scope, appId: "harbour" },
+      memories: [
         { text: "The user seems bitter.", kind: "insight" },
         { text: "The user owns a yacht.", origin: "document" },
         { text: "The user hides a key.", category: "secrets" },
@@ -187,8 +194,7 @@ describe("insights into a user", () => {
           source: { threadId: "x", seqs: [] },
         },
       ],
-      { scope: { ...thread.scope, appId: "harbour" } },
-    );
+    });
     await say(
       memory,
       thread,

@@ -66,7 +66,8 @@ describe("an insight", () => {
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
     [
       "somebody removes",
-      async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread),
+      async (memory, thread) =>
+        memory.memories.remove({ ...thread, id: await idOf(memory, thread, coffee) }),
     ],
     [
       "the user asks to forget",
@@ -75,30 +76,33 @@ describe("an insight", () => {
   ])("An insight is hidden with its evidence, which %s", async (_, remove) => {
     const memory = understanding();
     const { first } = await understood(memory);
-    const before = await memory.changes.since(0, { scope: first.scope });
+    const before = await memory.changes.list({ scope: first.scope, since: 0 });
     await remove(memory, first);
 
     expect(await insightsOf(memory, first)).toEqual([active]);
     const id = await idOf(memory, first, careful);
-    const [last] = await memory.memories.history(id, first);
+    const [last] = await memory.memories.history({ ...first, id });
     expect(last).toMatchObject({
       event: "DELETE",
       old: { text: careful, state: "active" },
       new: { state: "soft_deleted", restedOn: await idOf(memory, first, coffee) },
     });
-    const { changes } = await memory.changes.since(before.revision, { scope: first.scope });
+    const { changes } = await memory.changes.list({ scope: first.scope, since: before.revision });
     expect(changes.filter(({ memoryId }) => memoryId === id)).toMatchObject([
       { event: "soft_deleted" },
     ]);
     expect(await brokenInvariants(db)).toEqual([]);
-    await memory.memories.restore(id, first);
+    await memory.memories.restore({ ...first, id });
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 
   it("An insight is hidden when its evidence was merged into a removed memory", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
-    const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
+    const [other] = await memory.memories.add({
+      ...first,
+      memories: { text: "Coffee is nothing for the user." },
+    });
     const into = other?.id ?? "";
     // As consolidation does it.
     const gone = {
@@ -113,16 +117,24 @@ describe("an insight", () => {
         await deactivateMemories(tx, { ownerRef, changes, vectors: false });
       },
     );
-    await memory.memories.remove(into, first);
+    await memory.memories.remove({ ...first, id: into });
     expect(await insightsOf(memory, first)).toEqual([active]);
   });
 
   it("An insight stays when it is pinned, and when its evidence changes", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
-    await memory.memories.update(await idOf(memory, first, careful), { pinned: true }, first);
-    await memory.memories.update(await idOf(memory, first, runs), { text: "The user ran." }, first);
-    await memory.memories.remove(await idOf(memory, first, coffee), first);
+    await memory.memories.update({
+      ...first,
+      id: await idOf(memory, first, careful),
+      pinned: true,
+    });
+    await memory.memories.update({
+      ...first,
+      id: await idOf(memory, first, runs),
+      text: "The user ran.",
+    });
+    await memory.memories.remove({ ...first, id: await idOf(memory, first, coffee) });
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await page
       .getByRole("heading", { name: "Has a sister called Inês who visits in June." })
       .waitFor();
-    const events = await memory.memories.history(id, { scope: ana });
+    const events = await memory.memories.history({ scope: ana, id });
     const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
     const reasons = [
       "as it was at first",
@@ -67,10 +67,10 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
 
   it("Several memories are removed for one reason, and restored", async () => {
     const scope = { userId: "tom" };
-    await memory.memories.add(
-      ["bread", "rye", "malt"].map((what) => ({ text: `Bakes ${what}.` })),
-      { scope },
-    );
+    await memory.memories.add({
+      scope,
+      memories: ["bread", "rye", "malt"].map((what) => ({ text: `Bakes ${what}.` })),
+    });
     await open("memories?user=tom");
     await page.getByLabel("Select all 3").check();
     await act("Remove 3", "he asked for it");
@@ -132,7 +132,10 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
 
   it("The erase page exports, counts and erases", async () => {
     const scope = { userId: "eve" };
-    await memory.memories.add([{ text: "Eve paints." }, { text: "Eve knits." }], { scope });
+    await memory.memories.add({
+      scope,
+      memories: [{ text: "Eve paints." }, { text: "Eve knits." }],
+    });
     await open("erase?user=eve");
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click();

@@ -92,7 +92,10 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
     await beside.getByText("word for word").waitFor();
     await page.locator("article").last().getByRole("group").last().click();
     await page.locator("article.selected", { hasText: "Then plan a day" }).waitFor();
-    await memory.memories.add({ text: "Will sail to Avintes with Inês." }, { scope: ana });
+    await memory.memories.add({
+      scope: ana,
+      memories: { text: "Will sail to Avintes with Inês." },
+    });
     await beside.getByRole("button", { name: "Try this turn again with today's memory" }).click();
     const today = beside.getByRole("status").getByRole("listitem").filter({ hasText: "Avintes" });
     await today.waitFor();
@@ -158,7 +161,7 @@ describe.skipIf(!hasChromium)("the views of the inspector", () => {
   it("A change appears in the list of changes while it is open", async () => {
     await open("changes?user=ana");
     await page.getByText("Sails the green boat Vento.").waitFor();
-    await memory.memories.add({ text: "Has learned to dive." }, { scope: ana });
+    await memory.memories.add({ scope: ana, memories: { text: "Has learned to dive." } });
     await page.getByText("Has learned to dive.").waitFor();
     expect(await page.getByText("Has learned to dive.").count()).toBe(1);
   });

@@ -85,18 +85,19 @@ async function forgotten(
   const talk = newTalk();
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
-  const [stored] = await memory.memories.add(
-    {
+  const [stored] = await memory.memories.add({
+    scope,
+    consent: "given",
+    memories: {
       text: fact,
       category: "knowledge",
       source: { threadId: talk.threadId, seqs: [0], quote: told },
     },
-    { scope, consent: "given" },
-  );
+  });
   await say(memory, talk, plan, echo);
-  if (byCode) await memory.memories.remove(stored?.id ?? "", { scope });
+  if (byCode) await memory.memories.remove({ scope, id: stored?.id ?? "" });
   await say(memory, talk, byCode ? "In May, that is." : request);
-  expect((await memory.memories.get(stored?.id ?? "", { scope }))?.state).toBe("soft_deleted");
+  expect((await memory.memories.get({ scope, id: stored?.id ?? "" }))?.state).toBe("soft_deleted");
   await say(memory, talk, "Which month is best?");
   await end?.(memory, talk);
   return { memory, talk, prompts: model.prompts(task) };

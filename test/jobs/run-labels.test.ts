@@ -93,9 +93,12 @@ describe("a memory learned in a run", () => {
   it("An event belongs to the conversation that the program names for its change", async () => {
     const memory = db.memory();
     const access = { scope: { userId: randomUUID() }, threadId: "talk" };
-    const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
-    await memory.memories.update(id ?? "", { pinned: true }, access);
-    await memory.memories.remove(id ?? "", { scope: access.scope });
+    const [{ id } = { id: null }] = await memory.memories.add({
+      ...access,
+      memories: { text: "The user climbs." },
+    });
+    await memory.memories.update({ ...access, id: id ?? "", pinned: true });
+    await memory.memories.remove({ scope: access.scope, id: id ?? "" });
     const events = await memory.events.list(access);
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
   });

@@ -71,7 +71,7 @@ it("The compression graph makes one episode of due turns for each run by hand", 
   ]) {
     const { status, work, memoryId } = await graph.invoke(thread);
     expect([status, work?.turns]).toEqual(["completed", range]);
-    expect((await memory.memories.get(memoryId!, thread))?.turns).toEqual(range);
+    expect((await memory.memories.get({ ...thread, id: memoryId! }))?.turns).toEqual(range);
   }
   expect(await graph.invoke(thread)).toMatchObject(tooEarly);
 });

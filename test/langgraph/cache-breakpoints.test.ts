@@ -48,7 +48,7 @@ async function sentBy(
   const claude = await startClaude();
   const memory = database.memory();
   const thread = newThread();
-  await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
+  await memory.memories.add({ scope: addressOf(thread).scope, memories: favouriteDish });
   const mine = memoryMiddleware(memory, options);
   const middleware = others === "before" ? [...other, mine] : [mine, ...other];
   const checkpointer = memory.checkpointer();

@@ -33,7 +33,11 @@ async function propose(
   thread: ReturnType<typeof newThread>,
   ...drafts: MemoryDraft[]
 ) {
-  const outcomes = await memory.memories.add(drafts, { ...addressOf(thread), actor: "agent" });
+  const outcomes = await memory.memories.add({
+    ...addressOf(thread),
+    actor: "agent",
+    memories: drafts,
+  });
   return outcomes.map(({ consentId }) => consentId!);
 }
 
@@ -53,7 +57,11 @@ function asking() {
 describe("the consent node", () => {
   it("The consent node asks before the agent's turn, with a schema, and applies the answer", async () => {
     const { memory, model, graph, thread, resume } = asking();
-    await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
+    await memory.memories.add({
+      ...addressOf(thread),
+      consent: "given",
+      memories: slot("city", "Rome"),
+    });
     const [porto, they] = await propose(
       memory,
       thread,

@@ -23,7 +23,11 @@ async function propose(memory: Memory, thread: Thread, value: string, key = "cit
     importance: 4,
     text: `The user's ${key} is ${value}.`,
   };
-  const [outcome] = await memory.memories.add(draft, { ...addressOf(thread), actor: "agent" });
+  const [outcome] = await memory.memories.add({
+    ...addressOf(thread),
+    actor: "agent",
+    memories: draft,
+  });
   return outcome!.consentId!;
 }
 const ask = (memory: Memory, thread: Thread) =>

@@ -55,7 +55,7 @@ export const favouriteDish: MemoryDraft = {
 /** A new thread of a user with one memory: zanzibar. */
 export async function knownThread(memory: Memory) {
   const thread = newThread();
-  await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
+  await memory.memories.add({ scope: addressOf(thread).scope, memories: favouriteDish });
   return thread;
 }
 

@@ -21,14 +21,14 @@ const allowlists = {
 };
 async function known(memory: Memory) {
   const { config, address } = newThread();
-  await memory.memories.add(
-    [
+  await memory.memories.add({
+    ...address,
+    memories: [
       { category: "tasks", text: "The release of Phoenix is due on Friday." },
       { category: "preferences", text: "The user prefers releases without a party." },
       { category: "knowledge", text: "The release of Phoenix is built with Bazel." },
     ],
-    address,
-  );
+  });
   return config;
 }
 

@@ -38,7 +38,7 @@ async function knownUser(memory: Memory) {
     { category: "profile", key: "employer", value: "Timbuktu", text: "It is Timbuktu." },
     { category: "interests", text: "The user collects fossils." },
   ];
-  await memory.memories.add(drafts, address);
+  await memory.memories.add({ ...address, memories: drafts });
   return config;
 }
 type Chunk = [namespace: string[], mode: string, state: { messages: BaseMessage[] }];

@@ -85,13 +85,14 @@ describe("a deep agent with a store of the run's user", () => {
     const memory = db.memory({ config, model: new OfflineChatModel() });
     const thread = newThread();
     const scope = { userId: thread.configurable.user_id };
-    await memory.memories.add(
-      [
+    await memory.memories.add({
+      scope,
+      consent: "given",
+      memories: [
         { category: "profile", text: "The user's name is Zenobia.", origin: "user" },
         { category: "preferences", text: "The user likes quince.", origin: "user" },
       ],
-      { scope, consent: "given" },
-    );
+    });
     await answerOf(deepAgent(memory, [writeFile("short"), "ok"]), thread);
     const reader = new ScriptedChatModel({ replies: [readFile, repeat] });
     const subagents = [
@@ -135,7 +136,7 @@ describe("a deep agent with a store of the run's user", () => {
     expect(await answerOf(agent, thread)).toContain("short");
     const kept = () => memory.store({ scope }).search(["files"]);
     expect(await kept()).toMatchObject([{ key: file_path, value: { content: "short" } }]);
-    await memory.forget(scope);
+    await memory.forget({ scope });
     expect(await kept()).toEqual([]);
   });
 });

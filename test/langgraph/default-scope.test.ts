@@ -20,7 +20,7 @@ it.each(["memory.checkpointer()", "a server's saver"])(
   "A run without ids has the default scope (%s)",
   async (saver) => {
     const { memory, defaultScope } = withDefault();
-    await memory.memories.add(favouriteDish, { scope: defaultScope });
+    await memory.memories.add({ scope: defaultScope, memories: favouriteDish });
     const asks = { toolCalls: [{ name: "memory_query", args: { query: "dish" } }] };
     const { agent, model } = toolAgent([asks, "Zanzibar."], [memoryQueryTool(memory)]);
     const checkpointer = saver.startsWith("a") ? new MemorySaver() : memory.checkpointer();

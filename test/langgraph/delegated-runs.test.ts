@@ -141,13 +141,13 @@ describe("an agent in a tool of an agent", () => {
     const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Find it", thread);
     const exported = [];
-    for await (const line of memory.export(addressOf(thread).scope)) exported.push(line);
+    for await (const line of memory.export({ scope: addressOf(thread).scope })) exported.push(line);
     const others = await delegated(thread);
     await memory.threads.delete(addressOf(thread));
     expect(await findEverywhere(db, word)).toEqual({});
     expect(await delegated(thread)).toEqual([]);
-    await memory.forget(addressOf(thread).scope);
-    await memory.import(exported);
+    await memory.forget({ scope: addressOf(thread).scope });
+    await memory.import({ lines: exported });
     expect(await delegated(thread)).toEqual(others);
   });
 });

@@ -46,7 +46,8 @@ async function knowing(
 ) {
   const memory = db.memory(options);
   const thread = newThread();
-  if (drafts.length > 0) await memory.memories.add(drafts, { scope: addressOf(thread).scope });
+  if (drafts.length > 0)
+    await memory.memories.add({ scope: addressOf(thread).scope, memories: drafts });
   return { memory, thread };
 }
 

@@ -38,8 +38,9 @@ const run = { configurable: { thread_id: "t", user_id: "ana", tenant_id: "acme" 
 beforeAll(async () => {
   writeFileSync(config, seedYaml);
   memory = db.memory({ config });
-  await memory.memories.add(
-    [
+  await memory.memories.add({
+    scope,
+    memories: [
       {
         category: "tasks",
         text: "The deployment plan for Phoenix is due on Friday.",
@@ -48,12 +49,11 @@ beforeAll(async () => {
       { category: "preferences", text: "Ana prefers deployment plans as bullet points." },
       { category: "tasks", text: "The deployment server was rebooted by Ana.", importance: 1 },
     ],
-    { scope },
-  );
-  await memory.memories.add(
-    { category: "tasks", text: "The deployment plan of the other tenant is secret." },
-    { scope: { tenantId: "other", userId: "ana" } },
-  );
+  });
+  await memory.memories.add({
+    scope: { tenantId: "other", userId: "ana" },
+    memories: { category: "tasks", text: "The deployment plan of the other tenant is secret." },
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -202,7 +202,7 @@ describe("token budgets", () => {
       tags: Array.from({ length: 20 }, (_, tag) => `tag ${tag}`),
       source: { threadId: "somewhere", seqs: [1], quote: part.repeat(3_000) },
     }));
-    await memory.memories.add(drafts, { scope: wide });
+    await memory.memories.add({ scope: wide, memories: drafts });
   });
 
   it.each(

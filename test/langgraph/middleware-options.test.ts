@@ -37,7 +37,10 @@ function calling(name: string, args: Record<string, unknown>) {
 it("An agent's context may name the user, and a wrong key or type in it does not compile", async () => {
   const memory = database.memory();
   const { userId, thread } = newRun();
-  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
+  await memory.memories.add({
+    scope: { userId },
+    memories: { text: "Ana has a cat called Zerberus." },
+  });
   const model = new ScriptedChatModel({ replies: () => "Zerberus." });
   const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
   await agent.invoke(said("What is my cat called?"), { ...thread, context: { userId } });
@@ -70,7 +73,10 @@ it("An agent's own context goes beside memory's", async () => {
 it("The tools that memoryMiddleware brings are offered to the model and answer it", async () => {
   const memory = database.memory();
   const { userId, thread } = newRun();
-  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
+  await memory.memories.add({
+    scope: { userId },
+    memories: { text: "Ana has a cat called Zerberus." },
+  });
   const model = calling("memory_query", { query: "cat" });
   const middleware = memoryMiddleware(memory, {
     tools: ["query", "transcript", "manage", "query"],
@@ -119,7 +125,7 @@ it("With `store: true` tools get a store of the run's user, and an agent's own s
   }
   const diary = (userId: string) => memory.store({ scope: { userId } }).get(["diary"], "today");
   expect((await diary(ana.userId))?.value).toEqual({ note: "boat" });
-  await memory.forget({ userId: ana.userId });
+  await memory.forget({ scope: { userId: ana.userId } });
   expect([await diary(ana.userId), (await diary(rui.userId))?.value]).toEqual([
     null,
     { note: "train" },

@@ -192,10 +192,10 @@ describe("messages of other middleware", () => {
     const middleware = [adds, memoryMiddleware(memory, { injectAs: "text" })] as const;
     const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
     const thread = newThread();
-    await memory.memories.add(
-      { category: "knowledge", text: "The user plays the cello.", origin: "user" },
-      { scope: addressOf(thread).scope },
-    );
+    await memory.memories.add({
+      scope: addressOf(thread).scope,
+      memories: { category: "knowledge", text: "The user plays the cello.", origin: "user" },
+    });
     await say(agent, "Which instrument? Cello?", thread);
     expect(lines(model.calls[0]!.messages)).toEqual([
       expect.stringMatching(

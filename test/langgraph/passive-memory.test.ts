@@ -29,10 +29,10 @@ describe.each(ways)("passive memory by %s", (way) => {
 
   it("A passive turn records without recall, and the first turn that a run makes active reports the changes", async () => {
     const { memory, thread, graph, model } = await start();
-    await memory.memories.add(
-      { text: "The user sold a viola.", importance: 3 },
-      { scope: addressOf(thread).scope },
-    );
+    await memory.memories.add({
+      scope: addressOf(thread).scope,
+      memories: { text: "The user sold a viola.", importance: 3 },
+    });
     await say(graph, "What did I sell?", thread);
     for (const { messages } of model.calls)
       expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);

@@ -216,7 +216,7 @@ describe("an agent with memory", () => {
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "Where do I live?", thread);
     const [known] = await memory.memories.list({ scope: addressOf(thread).scope });
-    await memory.memories.remove(known!.id, { scope: addressOf(thread).scope });
+    await memory.memories.remove({ scope: addressOf(thread).scope, id: known!.id });
     await graph.invoke(new Command({ resume: "this one" }), thread);
     const after = lines(model.calls[1]!.messages).join();
     expect(after).not.toContain(`dish: ${remembered}`);

@@ -136,7 +136,10 @@ describe("a node that returns its view", () => {
       const memory = database.memory();
       const thread = newThread();
       const address = addressOf(thread);
-      await memory.memories.add({ text: "The user plays the cello.", importance: 5 }, address);
+      await memory.memories.add({
+        ...address,
+        memories: { text: "The user plays the cello.", importance: 5 },
+      });
       const { graph } = byHand(memory, () => [], injectAs);
       await say(graph, "question 1", thread);
       const recalled = await memory.recall({ ...address, query: "cello" });

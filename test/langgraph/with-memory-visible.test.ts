@@ -194,10 +194,10 @@ describe("streams", () => {
         threadId: randomUUID(),
         messages: [new HumanMessage("My boat is called Orca.")],
       });
-      await memory.memories.add(
-        { kind: "note", text: "Users like short answers." },
-        { scope: { appId } },
-      );
+      await memory.memories.add({
+        scope: { appId },
+        memories: { kind: "note", text: "Users like short answers." },
+      });
       const statements = [
         "Ida draws plans of gardens.",
         "The user plants tulips.",
@@ -210,7 +210,7 @@ describe("streams", () => {
         text: "The user's city is Rome.",
       };
       const add = (...drafts: MemoryDraft[]) =>
-        memory.memories.add(drafts, { scope, actor: "agent" });
+        memory.memories.add({ scope, actor: "agent", memories: drafts });
       await add(favouriteDish, city, ...statements.map((text) => ({ text })));
       // Without a checkpointer, everything but the current message comes from the database.
       const graph = await agentIn(way, { memory, model, checkpointer: null });

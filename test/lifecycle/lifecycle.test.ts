@@ -37,7 +37,7 @@ async function add(
   { scope }: Pick<Address, "scope">,
   ...drafts: MemoryDraft[]
 ): Promise<string[]> {
-  const outcomes = await memory.memories.add(drafts, { scope });
+  const outcomes = await memory.memories.add({ scope, memories: drafts });
   return outcomes.map(({ id }) => id as string);
 }
 
@@ -104,7 +104,7 @@ describe("an unused memory", () => {
     const messages = [new HumanMessage("Quinces?")];
     await memory.remember({ ...user, messages, shown: { revision: 3, memoryIds: [shown!] } });
     await add(memory, user, minor("The user likes medlars."));
-    await memory.memories.update(changed!, { importance: 1 }, user);
+    await memory.memories.update({ ...user, id: changed!, importance: 1 });
     passed(99);
     expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
       softDeleted: 0,
@@ -134,10 +134,10 @@ describe("an unused memory", () => {
       "apple",
     );
     // Nor as something that a new memory could be merged with or linked to.
-    const [again] = await memory.memories.add(
-      minor("The user planted apple trees in the gardens."),
-      user,
-    );
+    const [again] = await memory.memories.add({
+      ...user,
+      memories: minor("The user planted apple trees in the gardens."),
+    });
     expect(again?.outcome).toBe("created");
     expect(again?.id).not.toBe(old);
   });
@@ -157,16 +157,16 @@ describe("an unused memory", () => {
     await runLifecycle(memory, { scope: user.scope });
     passed(90);
     expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(0);
-    await memory.memories.restore(first!, user);
+    await memory.memories.restore({ ...user, id: first! });
     expect((await memory.query({ ...user, query: "old stamps" }))[0]?.memory.id).toBe(first);
     passed(91.1);
     expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(1);
     expect(await rowsOf(second!)).toEqual([0, 0, 0, 0]);
-    await expect(memory.memories.restore(second!, user)).rejects.toMatchObject({
+    await expect(memory.memories.restore({ ...user, id: second! })).rejects.toMatchObject({
       code: "NOT_FOUND",
       message: expect.stringContaining("purged on 2031-04-02"),
     });
-    const trail = await memory.memories.history(second!, user);
+    const trail = await memory.memories.history({ ...user, id: second! });
     expect(
       trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry)),
     ).toEqual(["DELETE worker:lifecycle", "TTL worker:lifecycle", "ADD api"]);
@@ -177,9 +177,9 @@ describe("an unused memory", () => {
     // Its words are in no news any more, and where it was not shown neither is its end.
     const { changes } = await memory.recall(user);
     expect(changes.count).toBe(1);
-    expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain(
-      "coins",
-    );
+    expect(
+      JSON.stringify(await memory.changes.list({ scope: user.scope, since: 0 })),
+    ).not.toContain("coins");
   });
 
   it("An unused memory is soft-deleted once by several processes", async () => {
@@ -201,7 +201,7 @@ describe("an unused memory", () => {
     expect(
       await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] }),
     ).toHaveLength(30);
-    const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
+    const { revision, changes } = await memory.changes.list({ scope: user.scope, since: 30 });
     expect([revision, changes.map(({ rev }) => rev)]).toEqual([
       60,
       Array.from({ length: 30 }, (_, n) => n + 31),
@@ -285,30 +285,33 @@ it("Changes are kept for 180 days, older requests get trimmedTo, and the audit t
   await add(memory, user, { text: "The user likes plums." });
   passed(180);
   expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
-  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
+  expect(await memory.changes.list({ ...user, since: 0 })).toMatchObject({
+    revision: 3,
+    changes: [{}, {}, {}],
+  });
 
   passed(180.01);
   await runLifecycle(memory);
-  const left = await memory.changes.since(0, user);
+  const left = await memory.changes.list({ ...user, since: 0 });
   expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
-  expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
+  expect(await memory.changes.list({ ...user, since: 2 })).not.toHaveProperty("trimmedTo");
   expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({
     since: 2,
     revision: 3,
     count: 1,
   });
-  expect(await memory.memories.history(first!, user)).toHaveLength(1);
+  expect(await memory.memories.history({ ...user, id: first! })).toHaveLength(1);
   expect(await broken()).toEqual([]);
 
   // Nothing is left to be told; what changes next is counted on.
   passed(400);
   await memory.upkeep();
-  expect(await memory.changes.since(0, user)).toMatchObject({
+  expect(await memory.changes.list({ ...user, since: 0 })).toMatchObject({
     revision: 3,
     trimmedTo: 3,
     changes: [],
   });
   await add(memory, user, { text: "The user likes pears." });
-  expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
+  expect((await memory.changes.list({ ...user, since: 3 })).changes).toMatchObject([{ rev: 4 }]);
   expect(await broken()).toEqual([]);
 });

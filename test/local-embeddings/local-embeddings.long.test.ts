@@ -79,10 +79,7 @@ describe.skipIf(modelDir === null)("local embeddings", () => {
     symlinkSync(modelDir ?? "", join(cache, "bge-small-en-v1.5"));
     const memory = memoryOn({ embeddings: "local", logger });
     vi.unstubAllEnvs();
-    await memory.memories.add(
-      texts.map((text) => ({ text })),
-      { scope },
-    );
+    await memory.memories.add({ scope, memories: texts.map((text) => ({ text })) });
     const found = async (query: string, threshold?: number) =>
       (await memory.query({ scope, query, topK: 1, ...(threshold && { threshold }) })).map(
         (hit) => hit.memory.text,

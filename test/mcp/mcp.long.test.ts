@@ -116,11 +116,16 @@ it("MCP counts what an agent is shown as used", async () => {
   let now = new Date("2026-01-05T10:00:00Z");
   const used = db.memory({ clock: () => now });
   const scope = { userId: "finn" };
-  const [added] = await used.memories.add({ text: "Finn parks at the harbour." }, { scope });
+  const [added] = await used.memories.add({
+    scope,
+    memories: { text: "Finn parks at the harbour." },
+  });
   const client = await within(used, { scope, agent: "planner" });
   now = new Date("2026-02-05T10:00:00Z");
   await call(client, "memory_query", { query: "Where does Finn park?" });
-  expect((await used.memories.get(added?.id as string, { scope }))?.lastAccessedAt).toEqual(now);
+  expect((await used.memories.get({ scope, id: added?.id as string }))?.lastAccessedAt).toEqual(
+    now,
+  );
   const events = await used.events.list({ scope, op: "search" });
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
 });
@@ -128,14 +133,14 @@ it("MCP counts what an agent is shown as used", async () => {
 it("MCP writes no note of an app, and replaces nothing that an operator vouches for", async () => {
   const scope = { userId: "hal", appId: "shop" };
   const phone = { key: "phone", value: "0800 1", text: "Hal's line is 0800 1." };
-  const [own] = await memory.memories.add(
-    { ...phone, origin: "operator", confidence: 0.1 },
-    { scope },
-  );
-  const [note] = await memory.memories.add(
-    { ...phone, kind: "note" },
-    { scope: { appId: "shop" } },
-  );
+  const [own] = await memory.memories.add({
+    scope,
+    memories: { ...phone, origin: "operator", confidence: 0.1 },
+  });
+  const [note] = await memory.memories.add({
+    scope: { appId: "shop" },
+    memories: { ...phone, kind: "note" },
+  });
   const client = await within(memory, { scope });
   const evil = { key: "phone", value: "0900 9", text: "Hal's line is 0900 9.", importance: 5 };
   const answers: unknown[] = [
@@ -148,7 +153,7 @@ it("MCP writes no note of an app, and replaces nothing that an operator vouches 
     answers.push((await call(client, name, args).catch(() => ({ isError: true }))).isError);
   expect(answers).toEqual(["kept", true, true]);
   for (const { id } of [own!, note!])
-    expect(await memory.memories.get(id as string, { scope })).toMatchObject({
+    expect(await memory.memories.get({ scope, id: id as string })).toMatchObject({
       value: "0800 1",
       state: "active",
     });
@@ -157,13 +162,13 @@ it("MCP writes no note of an app, and replaces nothing that an operator vouches 
 it("MCP keeps an agent to the categories of its allowlist, whatever it calls", async () => {
   const strict = db.memory({ config: { allowlists: { planner: ["projects"] } } });
   const scope = { userId: "gil" };
-  const [boat, ill] = await strict.memories.add(
-    [
+  const [boat, ill] = await strict.memories.add({
+    scope,
+    memories: [
       { category: "projects", text: "Gil builds a boat." },
       { category: "knowledge", text: "Gil has an illness." },
     ],
-    { scope },
-  );
+  });
   const messages = [{ role: "user", content: "My illness is back." }];
   await strict.remember({ scope, threadId: "gil 1", messages });
   const client = await within(strict, { scope, agent: "planner" });
@@ -198,7 +203,7 @@ describe("MCP over HTTP", () => {
   it("MCP over HTTP has the tools and resources of the authenticated user, and of nobody else", async () => {
     const client = await overHttp("ana");
     const id = await useOf(client);
-    expect((await memory.memories.get(id, { scope: { userId: "ana" } }))?.trust).toBe("agent");
+    expect((await memory.memories.get({ scope: { userId: "ana" }, id }))?.trust).toBe("agent");
     const bob = await overHttp("bob");
     expect((await call(bob, "memory_query", { query: "bees" })).json).toEqual({ hits: [] });
     for (const tool of ["memory_history", "memory_forget_item"]) {

@@ -41,12 +41,16 @@ describe("revisions", () => {
     // As many pools as processes would have.
     const memories = Array.from({ length: 4 }, () => db.memory());
     const writes = Array.from({ length: 100 }, (_, writer) =>
-      memories[writer % 4]!.memories.add({ text: `The user owns thing number ${writer}.` }, user),
+      memories[writer % 4]!.memories.add({
+        ...user,
+        memories: { text: `The user owns thing number ${writer}.` },
+      }),
     );
     await Promise.all(writes);
-    const { revision, changes } = await memories[0]!.changes.since(0, {
+    const { revision, changes } = await memories[0]!.changes.list({
       scope: user.scope,
       limit: 1_000,
+      since: 0,
     });
     expect(revision).toBe(100);
     expect(changes.map(({ rev }) => rev)).toEqual(
@@ -57,17 +61,19 @@ describe("revisions", () => {
 
   it("Changes are listed in pages from any revision on, within the scope", async () => {
     const { memory, scope } = openThread(db);
-    expect(await memory.changes.since(0, { scope })).toEqual({
+    expect(await memory.changes.list({ scope, since: 0 })).toEqual({
       revision: 0,
       changes: [],
       nextCursor: null,
     });
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
-    const [first] = await memory.memories.add(drafts, { scope });
-    await memory.memories.remove(first!.id!, { scope });
-    const page = await memory.changes.since(1, { scope, limit: 2 });
+    const [first] = await memory.memories.add({ scope, memories: drafts });
+    await memory.memories.remove({ scope, id: first!.id! });
+    const page = await memory.changes.list({ scope, limit: 2, since: 1 });
     expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }], nextCursor: 3 });
-    expect((await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes[0]).toEqual({
+    expect(
+      (await memory.changes.list({ scope, since: page.changes.at(-1)!.rev })).changes[0],
+    ).toEqual({
       rev: 4,
       event: "soft_deleted",
       memoryId: first!.id,
@@ -75,9 +81,11 @@ describe("revisions", () => {
       line: "[Knowledge] (no longer kept)",
       at: expect.any(Date),
     });
-    expect(await memory.changes.since(2, { scope, limit: 2 })).toMatchObject({ nextCursor: null });
+    expect(await memory.changes.list({ scope, limit: 2, since: 2 })).toMatchObject({
+      nextCursor: null,
+    });
     expect(
-      (await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision,
+      (await memory.changes.list({ scope: { ...scope, tenantId: "other" }, since: 0 })).revision,
     ).toBe(0);
   });
 });
@@ -85,14 +93,23 @@ describe("revisions", () => {
 it("Merging two reordered notes reports one change, and repeating their words reports none", async () => {
   const { memory, thread } = openThread(db, { model: judgingModel(() => "same") });
   await round(memory, thread);
-  await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
-  await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
+  await memory.memories.add({
+    ...thread,
+    memories: { text: "The user has lactose intolerance.", importance: 2 },
+  });
+  await memory.memories.add({
+    ...thread,
+    memories: { text: "Lactose intolerance the user has.", importance: 2 },
+  });
   await round(memory, thread);
   await consolidateNow(memory, { scope: thread.scope });
   expect((await round(memory, thread)).slice(1)).toEqual([
     '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
   ]);
-  await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
+  await memory.memories.add({
+    ...thread,
+    memories: { text: "the user has  lactose intolerance", importance: 2 },
+  });
   expect(await round(memory, thread)).toEqual([]);
 });
 
@@ -121,11 +138,11 @@ describe("shown changes", () => {
     await worker.remember({ ...one, messages: [new HumanMessage("I play chess.")] });
     await told("- +created: [Knowledge] The user plays chess. (imp=1)");
     const [{ id } = { id: "" }] = await memory.memories.list({ scope: one.scope });
-    await memory.memories.update(id, { text: long }, one);
+    await memory.memories.update({ ...one, id, text: long });
     await told(`- ↑updated: [Knowledge] ${long}`);
-    await memory.memories.remove(id, one);
+    await memory.memories.remove({ ...one, id });
     await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
-    await memory.memories.restore(id, one);
+    await memory.memories.restore({ ...one, id });
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
     await runLifecycle(memory, { scope: one.scope });
@@ -138,7 +155,7 @@ describe("shown changes", () => {
   it("A change is shown again after a failed turn, and not in a new thread", async () => {
     const { memory, thread } = openThread(db);
     await round(memory, thread);
-    await memory.memories.add({ text: "The user likes tea." }, thread);
+    await memory.memories.add({ ...thread, memories: { text: "The user likes tea." } });
     const header = [
       "Memory updates since rev 0:",
       "- +created: [Knowledge] The user likes tea. (imp=3)",
@@ -148,7 +165,7 @@ describe("shown changes", () => {
     expect(await headerOf(memory, thread)).toEqual(header);
     // A change after the recall of a turn is news to the next.
     const { changes } = await memory.recall(thread);
-    await memory.memories.add({ text: "The user likes rye." }, thread);
+    await memory.memories.add({ ...thread, memories: { text: "The user likes rye." } });
     const messages = [new HumanMessage("Hi.")];
     await memory.remember({
       ...thread,
@@ -173,11 +190,14 @@ describe("shown changes", () => {
     });
     const [shop, bank] = [inApp("shop"), inApp("bank")];
     for (const thread of [shop, bank]) await round(memory, thread);
-    await memory.memories.add({ text: "The user ordered a lamp.", category: "orders" }, shop);
+    await memory.memories.add({
+      ...shop,
+      memories: { text: "The user ordered a lamp.", category: "orders" },
+    });
     expect(await headerOf(memory, bank)).toEqual([]);
     expect(await headerOf(memory, shop)).toHaveLength(2);
-    expect((await memory.changes.since(0, { scope: bank.scope })).changes).toEqual([]);
-    expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
+    expect((await memory.changes.list({ scope: bank.scope, since: 0 })).changes).toEqual([]);
+    expect((await memory.changes.list({ scope, since: 0 })).changes).toHaveLength(1);
   });
 
   it("At most three changes are shown, most important first, with the total count", async () =>
@@ -187,13 +207,13 @@ describe("shown changes", () => {
         async (importances) => {
           const { memory, thread } = openThread(db);
           await round(memory, thread);
-          await memory.memories.add(
-            importances.map((importance, index) => ({
+          await memory.memories.add({
+            ...thread,
+            memories: importances.map((importance, index) => ({
               text: `The user has thing ${index}.`,
               importance,
             })),
-            thread,
-          );
+          });
           const [title, ...bullets] = await headerOf(memory, thread);
           const more = importances.length > 3 ? ` (${importances.length} changes)` : "";
           expect(title).toBe(`Memory updates since rev 0${more}:`);

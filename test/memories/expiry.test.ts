@@ -32,11 +32,14 @@ describe("expiry", () => {
       value: "window",
       text: "Ana wants a window seat.",
     };
-    const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
-    await memory.memories.add(
-      { text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() },
-      scope,
-    );
+    const [one] = await memory.memories.add({
+      ...scope,
+      memories: { ...slot, expiresAt: inMinutes(10) },
+    });
+    await memory.memories.add({
+      ...scope,
+      memories: { text: "Ana flies to Oslo.", expiresAt: inMinutes(10).toISOString() },
+    });
     const shown = async () => {
       const query = "Where does Ana fly, in which seat?";
       const recalled = await memory.recall({ ...scope, threadId: "ana-1", query });
@@ -50,7 +53,7 @@ describe("expiry", () => {
     expect(await shown()).toEqual([true, true, true]);
     wait(10);
     expect(await shown()).toEqual([false, false, false]);
-    expect(await memory.memories.get(one?.id as string, scope)).toMatchObject({
+    expect(await memory.memories.get({ ...scope, id: one?.id as string })).toMatchObject({
       state: "soft_deleted",
     });
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
@@ -58,23 +61,23 @@ describe("expiry", () => {
 
   it("An expired memory is soft-deleted by upkeep with a history entry, then purged", async () => {
     const { memory, scope, inMinutes, wait } = timed("ben");
-    const [added] = await memory.memories.add(
-      { text: "Ben has a cold.", expiresAt: inMinutes(5) },
-      scope,
-    );
+    const [added] = await memory.memories.add({
+      ...scope,
+      memories: { text: "Ben has a cold.", expiresAt: inMinutes(5) },
+    });
     const id = added?.id as string;
     wait(6);
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 1, purged: 0 });
-    const [entry] = await memory.memories.history(id, scope);
+    const [entry] = await memory.memories.history({ ...scope, id });
     expect(entry).toMatchObject({
       event: "TTL",
       actor: "worker:lifecycle",
       new: { state: "soft_deleted" },
     });
-    expect((await memory.memories.get(id, scope))?.purgeAt).toEqual(inMinutes(30 * 24 * 60));
+    expect((await memory.memories.get({ ...scope, id }))?.purgeAt).toEqual(inMinutes(30 * 24 * 60));
     wait(30 * 24 * 60 + 1);
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 1 });
-    expect(await memory.memories.get(id, scope)).toBeNull();
+    expect(await memory.memories.get({ ...scope, id })).toBeNull();
   });
 
   it.each([false, true])(
@@ -85,14 +88,14 @@ describe("expiry", () => {
       });
       const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
       const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
-      const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(
-        ({ id }) => id as string,
-      );
+      const [later, never, restored] = (
+        await memory.memories.add({ ...scope, memories: drafts })
+      ).map(({ id }) => id as string);
       wait(6);
       if (swept) await runLifecycle(memory, scope);
-      await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
-      await memory.memories.update(never as string, { expiresAt: null }, scope);
-      await memory.memories.restore(restored as string, scope);
+      await memory.memories.update({ ...scope, id: later as string, expiresAt: inMinutes(5) });
+      await memory.memories.update({ ...scope, id: never as string, expiresAt: null });
+      await memory.memories.restore({ ...scope, id: restored as string });
       expect(await memory.memories.list(scope)).toHaveLength(3);
       for (const query of ["novels", "chess", "bees"]) {
         expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
@@ -122,24 +125,27 @@ describe("expiry", () => {
       ...fields,
     });
     const sure = { origin: "operator", confidence: 1 } as const;
-    const [wine] = await memory.memories.add(
-      slot("wine", { ...sure, expiresAt: inMinutes(5) }),
-      scope,
-    );
-    await memory.memories.add({ text: "Dana runs at dawn.", expiresAt: inMinutes(5) }, scope);
+    const [wine] = await memory.memories.add({
+      ...scope,
+      memories: slot("wine", { ...sure, expiresAt: inMinutes(5) }),
+    });
+    await memory.memories.add({
+      ...scope,
+      memories: { text: "Dana runs at dawn.", expiresAt: inMinutes(5) },
+    });
     wait(6);
     const drafts = [
       slot("tea", { origin: "tool", confidence: 0.5 }),
       { text: "Dana runs at dawn." },
     ];
-    const outcomes = await memory.memories.add(drafts, scope);
+    const outcomes = await memory.memories.add({ ...scope, memories: drafts });
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created"]);
     const listed = await memory.memories.list(scope);
     expect(listed.map(({ text, expiresAt }) => [text, expiresAt])).toEqual([
       ["Dana runs at dawn.", null],
       ["Dana drinks tea.", null],
     ]);
-    await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(
+    await expect(memory.memories.restore({ ...scope, id: wine?.id as string })).rejects.toThrow(
       code("CONFLICT"),
     );
   });
@@ -147,27 +153,31 @@ describe("expiry", () => {
   it("A memory that is repeated before it expires keeps the latest expiry", async () => {
     const { memory, scope, inMinutes } = timed("eve");
     const text = "Eve works from home.";
-    const [first] = await memory.memories.add({ text, expiresAt: inMinutes(5) }, scope);
-    const read = async () => (await memory.memories.get(first?.id as string, scope))?.expiresAt;
-    await memory.memories.add({ text, expiresAt: inMinutes(9) }, scope);
+    const [first] = await memory.memories.add({
+      ...scope,
+      memories: { text, expiresAt: inMinutes(5) },
+    });
+    const read = async () =>
+      (await memory.memories.get({ ...scope, id: first?.id as string }))?.expiresAt;
+    await memory.memories.add({ ...scope, memories: { text, expiresAt: inMinutes(9) } });
     expect(await read()).toEqual(inMinutes(9));
-    await memory.memories.add({ text, expiresAt: inMinutes(2) }, scope);
+    await memory.memories.add({ ...scope, memories: { text, expiresAt: inMinutes(2) } });
     expect(await read()).toEqual(inMinutes(9));
-    await memory.memories.add({ text }, scope);
+    await memory.memories.add({ ...scope, memories: { text } });
     expect(await read()).toBeNull();
   });
 
   it("An expiry must be in the future, and does not restore a removed memory", async () => {
     const { memory, scope, inMinutes } = timed("fay");
     const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
-    await expect(memory.memories.add(over, scope)).rejects.toThrow(/is past/);
-    const [added] = await memory.memories.add({ text: "Fay sings." }, scope);
+    await expect(memory.memories.add({ ...scope, memories: over })).rejects.toThrow(/is past/);
+    const [added] = await memory.memories.add({ ...scope, memories: { text: "Fay sings." } });
     const id = added?.id as string;
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(
-      /is past/,
-    );
-    await memory.memories.remove(id, scope);
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(
+    await expect(
+      memory.memories.update({ ...scope, id, expiresAt: inMinutes(-1) }),
+    ).rejects.toThrow(/is past/);
+    await memory.memories.remove({ ...scope, id });
+    await expect(memory.memories.update({ ...scope, id, expiresAt: inMinutes(5) })).rejects.toThrow(
       code("WRONG_STATE"),
     );
   });

@@ -21,7 +21,7 @@ async function garden() {
   const drafts = Object.entries(flowers).map(([origin, flower]) => {
     return { text: `The user's garden has ${flower}.`, origin: origin as "tool" };
   });
-  await opened.memory.memories.add(drafts, { scope: opened.scope });
+  await opened.memory.memories.add({ scope: opened.scope, memories: drafts });
   return opened;
 }
 
@@ -59,7 +59,7 @@ it("A turn that asks for more trust repeats nothing of its thread, and is told o
   expect(namedIn(memoryBlock(await turn()))).toHaveLength(6);
   expect(namedIn(memoryBlock(await turn("user")))).toHaveLength(2);
   const shed = { text: "The user's shed has spiders.", origin: "tool" } as const;
-  await memory.memories.add([shed, { text: "It has bats.", origin: "user" }], { scope });
+  await memory.memories.add({ scope, memories: [shed, { text: "It has bats.", origin: "user" }] });
   const { changes, epoch } = await memory.recall({ ...thread, minTrust: "user" });
   expect([epoch.isNew, changes.count]).toEqual([false, 1]);
   const { top } = (await memory.recall(thread)).changes;
@@ -90,9 +90,12 @@ it.each([
   "A memory from %s that is edited with %j has the lower trust: %s",
   async (origin, how, trust) => {
     const { memory, scope } = openThread(db);
-    const [added] = await memory.memories.add({ text: "The shed is red.", origin }, { scope });
+    const [added] = await memory.memories.add({
+      scope,
+      memories: { text: "The shed is red.", origin },
+    });
     const text = "The user's shed is blue.";
-    const changed = await memory.memories.update(added!.id!, { text }, { scope, ...how });
+    const changed = await memory.memories.update({ scope, ...how, id: added!.id!, text });
     expect(changed.trust).toBe(trust);
   },
 );

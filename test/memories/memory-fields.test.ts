@@ -51,7 +51,7 @@ async function written(memory: Memory, name: Name, words: string) {
   const scope = { userId: randomUUID() };
   const threadId = randomUUID();
   await memory.record({ scope, threadId, messages: [new HumanMessage("I keep a garden.")] });
-  const [outcome] = await memory.memories.add(draftOf(name, words, threadId), { scope });
+  const [outcome] = await memory.memories.add({ scope, memories: draftOf(name, words, threadId) });
   return { scope, outcome, id: outcome?.id as string };
 }
 
@@ -59,9 +59,9 @@ describe.each(wordNames)("words in the field %s", (name) => {
   it("Words in a field are redacted when added, changed and imported", async () => {
     const memory = db.memory({ redact });
     const { scope, id } = await written(memory, name, `a ${secret} b`);
-    expect(said((await memory.memories.get(id, { scope })) as MemoryItem, name)).toContain("gone");
+    expect(said((await memory.memories.get({ scope, id })) as MemoryItem, name)).toContain("gone");
     if (isChanged(name)) {
-      await memory.memories.update(id, { [name]: saying(name, `the ${secret} c`) }, { scope });
+      await memory.memories.update({ scope, id, [name]: saying(name, `the ${secret} c`) });
     }
     expect(await findEverywhere(db, secret)).toEqual({});
 
@@ -69,13 +69,13 @@ describe.each(wordNames)("words in the field %s", (name) => {
     const other = await written(plain, name, `a ${secret} b`);
     const lines = asText(await linesOf(plain, other.scope));
     expect(lines.join()).toContain(secret);
-    await plain.forget(other.scope);
-    await memory.import(lines);
+    await plain.forget({ scope: other.scope });
+    await memory.import({ lines });
     expect(await findEverywhere(db, secret)).toEqual({});
-    const [added] = await memory.memories.history(other.id, { scope: other.scope });
+    const [added] = await memory.memories.history({ scope: other.scope, id: other.id });
     expect(Object.keys(added?.new as object)).toContain(name);
     expect(
-      said((await memory.memories.get(other.id, { scope: other.scope })) as MemoryItem, name),
+      said((await memory.memories.get({ scope: other.scope, id: other.id })) as MemoryItem, name),
     ).toContain("gone");
   });
 
@@ -91,36 +91,36 @@ describe.each(wordNames)("words in the field %s", (name) => {
     }
     expect(outcome?.outcome).toBe("quarantined");
     const lines = asText(await linesOf(memory, scope));
-    await memory.forget(scope);
-    await memory.import(
-      lines.map((line) => line.replace('"state":"quarantined"', '"state":"active"')),
-    );
-    expect(await memory.memories.get(id, { scope })).toMatchObject({ state: "quarantined" });
+    await memory.forget({ scope });
+    await memory.import({
+      lines: lines.map((line) => line.replace('"state":"quarantined"', '"state":"active"')),
+    });
+    expect(await memory.memories.get({ scope, id })).toMatchObject({ state: "quarantined" });
     if (!isChanged(name)) return;
     const harmless = await written(memory, name, "Roses grow there.");
     const { scope: mine } = harmless;
-    const change = memory.memories.update(
-      harmless.id,
-      { [name]: saying(name, order) },
-      { scope: mine },
-    );
+    const change = memory.memories.update({
+      scope: mine,
+      id: harmless.id,
+      [name]: saying(name, order),
+    });
     await expect(change).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   it("Words in a field are in the audit trail and come back with a reverted version", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
-    const first = said((await memory.memories.get(id, { scope })) as MemoryItem, name);
-    const created = (await memory.memories.history(id, { scope })).find(
+    const first = said((await memory.memories.get({ scope, id })) as MemoryItem, name);
+    const created = (await memory.memories.history({ scope, id })).find(
       ({ event }) => event === "ADD",
     );
     expect(JSON.stringify(created?.new)).toContain(first);
     if (!isChanged(name)) return;
-    await memory.memories.update(id, { [name]: saying(name, "Tulips grow there.") }, { scope });
-    const [changed] = await memory.memories.history(id, { scope });
+    await memory.memories.update({ scope, id, [name]: saying(name, "Tulips grow there.") });
+    const [changed] = await memory.memories.history({ scope, id });
     expect(JSON.stringify(changed?.old)).toContain("Roses");
     expect(JSON.stringify(changed?.new)).toContain("Tulips");
-    expect(said(await memory.memories.revert(id, { scope, to: created?.id as number }), name)).toBe(
+    expect(said(await memory.memories.revert({ scope, to: created?.id as number, id }), name)).toBe(
       first,
     );
   });
@@ -149,12 +149,12 @@ describe.each(wordNames)("words in the field %s", (name) => {
   it("Words in a field survive export and import", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
-    const before = await memory.memories.get(id, { scope });
+    const before = await memory.memories.get({ scope, id });
     const lines = await linesOf(memory, scope);
     expect(JSON.stringify(ofType(lines, "memory"))).toContain(said(before as MemoryItem, name));
-    await memory.forget(scope);
-    await memory.import(lines);
-    expect(await memory.memories.get(id, { scope })).toEqual({ ...before, revision: 1 });
+    await memory.forget({ scope });
+    await memory.import({ lines });
+    expect(await memory.memories.get({ scope, id })).toEqual({ ...before, revision: 1 });
   });
 });
 
@@ -171,15 +171,15 @@ it.each(versionNames)("A change of %s is a new revision and a new version", asyn
   const memory = db.memory();
   const { scope, id } = await written(memory, "value", "Roses");
   const value = name === "category" ? "goals" : changes[memoryFields[name].column.type];
-  const before = await memory.memories.get(id, { scope });
-  const after = await memory.memories.update(id, { [name]: value }, { scope });
+  const before = await memory.memories.get({ scope, id });
+  const after = await memory.memories.update({ scope, id, [name]: value });
   expect(after).toMatchObject({ [name]: value, revision: (before?.revision ?? 0) + 1 });
-  const [entry] = await memory.memories.history(id, { scope });
+  const [entry] = await memory.memories.history({ scope, id });
   expect(entry?.new).toMatchObject({ [name]: JSON.parse(JSON.stringify(value)) });
   // By whatever statement.
   const column = memoryFields[name].column.name;
   await db.pool.query(`update "${db.schema}".memory set ${column} = ${column} where id = $1`, [id]);
-  expect((await memory.memories.get(id, { scope }))?.revision).toBe(after.revision + 1);
+  expect((await memory.memories.get({ scope, id }))?.revision).toBe(after.revision + 1);
 });
 
 it("docs/memories.md lists each settable field, who may set it and how its words are found", () => {

@@ -12,16 +12,16 @@ beforeAll(async () => {
     text: `Plays song number ${index} on the Piano.`,
     importance: 1 + (index % 5),
   }));
-  await memory.memories.add(drafts, { scope });
+  await memory.memories.add({ scope, memories: drafts });
   const draft = {
     text: "Lives in Porto, at 100% of_it.",
     category: "projects",
     key: "city",
     value: "Porto",
   };
-  await memory.memories.add(draft, { scope });
+  await memory.memories.add({ scope, memories: draft });
   const [second] = await memory.memories.list({ scope, contains: "number 2 " });
-  await memory.memories.update(second?.id ?? "", { importance: 5 }, { scope });
+  await memory.memories.update({ scope, id: second?.id ?? "", importance: 5 });
 });
 
 describe("memories.list", () => {

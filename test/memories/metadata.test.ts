@@ -13,13 +13,16 @@ describe("metadata", () => {
     const memory = db.memory();
     const metadata = { source: "crm", customer: { id: 42, tags: ["a", "b"] }, note: null };
     const ana = of("ana");
-    const [added] = await memory.memories.add({ text: "Ana drinks green tea.", metadata }, ana);
-    await memory.memories.add(
-      { text: "Ana drinks black coffee.", metadata: { source: "chat" } },
-      ana,
-    );
+    const [added] = await memory.memories.add({
+      ...ana,
+      memories: { text: "Ana drinks green tea.", metadata },
+    });
+    await memory.memories.add({
+      ...ana,
+      memories: { text: "Ana drinks black coffee.", metadata: { source: "chat" } },
+    });
     const id = added?.id as string;
-    expect((await memory.memories.get(id, ana))?.metadata).toEqual(metadata);
+    expect((await memory.memories.get({ ...ana, id }))?.metadata).toEqual(metadata);
 
     const listed = (filter: object) => memory.memories.list({ ...ana, metadata: filter as never });
     expect((await listed({ source: "crm" })).map((found) => found.id)).toEqual([id]);
@@ -35,7 +38,7 @@ describe("metadata", () => {
     expect(hits.map((hit) => hit.memory.id)).toEqual([id]);
     expect(hits[0]?.memory.metadata).toEqual(metadata);
 
-    const after = await memory.memories.update(id, { metadata: { source: "erp" } }, ana);
+    const after = await memory.memories.update({ ...ana, id, metadata: { source: "erp" } });
     expect(after.metadata).toEqual({ source: "erp" });
   });
 
@@ -57,10 +60,10 @@ describe("metadata", () => {
     const ben = of("ben");
     const text = "Ben rows on Sundays.";
     const drafts = [{ a: 1 }, { b: 2 }].map((metadata) => ({ text, metadata }));
-    const [one, two] = await memory.memories.add(drafts, ben);
+    const [one, two] = await memory.memories.add({ ...ben, memories: drafts });
     expect(two?.id).toBe(one?.id);
-    await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
-    expect((await memory.memories.get(one?.id as string, ben))?.metadata).toEqual({
+    await memory.memories.add({ ...ben, memories: { text, metadata: { a: 3, c: 4 } } });
+    expect((await memory.memories.get({ ...ben, id: one?.id as string }))?.metadata).toEqual({
       a: 3,
       b: 2,
       c: 4,
@@ -70,16 +73,16 @@ describe("metadata", () => {
   it("Metadata is never shown to a model", async () => {
     const memory = db.memory();
     const cleo = of("cleo");
-    await memory.memories.add(
-      {
+    await memory.memories.add({
+      ...cleo,
+      memories: {
         category: "preferences",
         key: "drink",
         value: "tea",
         text: "Cleo likes tea.",
         metadata: { secret: "XYZZY" },
       },
-      cleo,
-    );
+    });
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
     const { memoryBlock } = await import("../../src/turns/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
@@ -106,7 +109,9 @@ describe("metadata", () => {
   ])("Metadata that is %s is refused", async (_, metadata) => {
     const memory = db.memory();
     const draft = { text: "Eve sails.", metadata: metadata as never };
-    await expect(memory.memories.add(draft, of("eve"))).rejects.toThrow(code("INVALID_INPUT"));
+    await expect(memory.memories.add({ ...of("eve"), memories: draft })).rejects.toThrow(
+      code("INVALID_INPUT"),
+    );
     const query = { ...of("eve"), query: "sails", filters: { metadata: metadata as never } };
     await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
   });

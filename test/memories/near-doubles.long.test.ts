@@ -46,7 +46,7 @@ describe.each(ways)("statements of one batch, compared %s", (_, open) => {
     const memory = await open();
     const user = newUser();
     const drafts = [long("weekly"), long("Weekly").toUpperCase(), long("really weekly")];
-    const outcomes = await memory.memories.add(asDrafts(drafts), user);
+    const outcomes = await memory.memories.add({ ...user, memories: asDrafts(drafts) });
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "created"]);
     const [later, first] = await memory.memories.list(user);
     expect([first, later]).toMatchObject([{ seenCount: 2 }, { text: long("really weekly") }]);
@@ -68,10 +68,10 @@ describe.each(ways)("statements of one batch, compared %s", (_, open) => {
       const memory = await open();
       const drafts: MemoryDraft[] = [{ text: long(first) }, { text: long(second) }];
       const atOnce = newUser();
-      await memory.memories.add(drafts, atOnce);
+      await memory.memories.add({ ...atOnce, memories: drafts });
       expect(await textsOf(memory, atOnce)).toEqual([long(first), long(second)]);
       const oneByOne = newUser();
-      for (const draft of drafts) await memory.memories.add(draft, oneByOne);
+      for (const draft of drafts) await memory.memories.add({ ...oneByOne, memories: draft });
       expect(await textsOf(memory, oneByOne)).toEqual([long(first), long(second)]);
     },
   );
@@ -115,11 +115,12 @@ describe("sequences of drafts", () => {
         const user = newUser();
         for (const [drafts, isAgreed] of calls) {
           const access = { ...user, ...(isAgreed && { consent: "given" as const }) };
-          const outcomes = await memory.memories.add(drafts, access);
+          const outcomes = await memory.memories.add({ ...access, memories: drafts });
           expect(outcomes).toHaveLength(drafts.length);
           for (const { id, consentId, outcome } of outcomes) {
             expect(id === null).toBe(consentId !== undefined);
-            if (id !== null) expect(await memory.memories.get(id, user), outcome).not.toBeNull();
+            if (id !== null)
+              expect(await memory.memories.get({ ...user, id }), outcome).not.toBeNull();
           }
           const active = await memory.memories.list(user);
           expectOnce(
@@ -154,7 +155,7 @@ it("A goal counts as said twice only in the same words", async () => {
     "The user's goal is not to open a small bakery near the harbour.",
     "the user’s goal is to open a small bakery near the harbour",
   ].entries()) {
-    outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
+    outcomes.push(...(await memory.memories.add({ ...user, memories: goal(text, seq * 2) })));
   }
   expect(outcomes.map(({ outcome }) => outcome)).toEqual([
     ...["proposed", "proposed", "proposed", "proposed"],

@@ -38,7 +38,7 @@ it("A quarantined text that code adds is reported to the operator once, by its i
   const watch = watched();
   const { scope } = newAddress();
   for (let time = 0; time < 2; time++)
-    await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
+    await watch.memory.memories.add({ scope, memories: [{ text: attack }, { text: attack }] });
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
@@ -66,13 +66,13 @@ it("A quarantined text that an agent's tool wrote is reported to the operator", 
 it("A quarantined text of an imported file is reported to the operator", async () => {
   const { scope } = newAddress();
   const { memory } = watched();
-  await memory.memories.add({ text: "The user likes tea." }, { scope });
+  await memory.memories.add({ scope, memories: { text: "The user likes tea." } });
   const lines = (await linesOf(memory, scope)).map((line) =>
     line.type === "memory" ? { ...line, text: attack } : line,
   );
-  await memory.forget(scope);
+  await memory.forget({ scope });
   const watch = watched();
-  for (let time = 0; time < 2; time++) await watch.memory.import(lines);
+  for (let time = 0; time < 2; time++) await watch.memory.import({ lines });
   expect(await told(watch, scope.userId)).toEqual(["import", "import"]);
 });
 
@@ -85,7 +85,7 @@ it("A rolled-back quarantine is not reported", async () => {
     value: "Porto",
     text: "The user lives in Porto.",
   };
-  const [waiting] = await watch.memory.memories.add(field, { scope });
+  const [waiting] = await watch.memory.memories.add({ scope, memories: field });
   const approving = {
     scope,
     id: waiting!.consentId!,

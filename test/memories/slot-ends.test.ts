@@ -11,39 +11,41 @@ describe("rewordings of a slot's value", () => {
     ["El usuario trabaja en Globex.", "El usuario dejó Globex."],
   ])("A slot takes the corrected text: %s then %s", async (held, ended) => {
     const { memory, scope } = openThread(db);
-    await memory.memories.add({ ...slot, text: held }, { scope });
-    await memory.memories.add({ ...slot, text: ended, correction: true }, { scope });
+    await memory.memories.add({ scope, memories: { ...slot, text: held } });
+    await memory.memories.add({ scope, memories: { ...slot, text: ended, correction: true } });
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
   });
 
   it("A rewording of a slot's value is merged", async () => {
     const { memory, scope } = openThread(db);
-    await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
+    await memory.memories.add({ scope, memories: { ...slot, text: "The user works at Globex." } });
     const said = { ...slot, text: "The user is employed by Globex." };
-    expect(await memory.memories.add(said, { scope })).toMatchObject([{ outcome: "merged" }]);
+    expect(await memory.memories.add({ scope, memories: said })).toMatchObject([
+      { outcome: "merged" },
+    ]);
   });
 });
 
 it("An updated text drops a value that it no longer contains", async () => {
   const { memory, scope, threadId } = openThread(db);
-  const [added] = await memory.memories.add(
-    { ...slot, text: "The user works at Globex." },
-    { scope },
-  );
-  const changed = await memory.memories.update(
-    added?.id ?? "",
-    { text: "The user works at Initech." },
-    { scope },
-  );
+  const [added] = await memory.memories.add({
+    scope,
+    memories: { ...slot, text: "The user works at Globex." },
+  });
+  const changed = await memory.memories.update({
+    scope,
+    id: added?.id ?? "",
+    text: "The user works at Initech.",
+  });
   expect(changed).toMatchObject({ key: "employer", value: null });
   const { memories } = await memory.recall({ scope, threadId, query: "Where do I work?" });
   expect(JSON.stringify(memories.profile)).not.toContain("Globex");
   const both = { text: "The user works at Acme.", value: "Acme" };
-  expect(await memory.memories.update(added?.id ?? "", both, { scope })).toMatchObject({
+  expect(await memory.memories.update({ scope, id: added?.id ?? "", ...both })).toMatchObject({
     value: "Acme",
   });
   const worded = { text: "The user now works at Acme." };
-  expect(await memory.memories.update(added?.id ?? "", worded, { scope })).toMatchObject({
+  expect(await memory.memories.update({ scope, id: added?.id ?? "", ...worded })).toMatchObject({
     value: "Acme",
   });
 });

@@ -50,7 +50,7 @@ async function historyOf(memory: Memory, user: User): Promise<string> {
 }
 
 async function tell(memory: Memory, user: User, ...told: MemoryDraft[]) {
-  for (const draft of told) await memory.memories.add(draft, user);
+  for (const draft of told) await memory.memories.add({ ...user, memories: draft });
 }
 
 function permutations<Item>(items: readonly Item[]): Item[][] {
@@ -89,7 +89,7 @@ describe("values of a slot, added in any order", () => {
       fc.asyncProperty(told, fc.boolean(), async (values, atOnce) => {
         const user = newUser();
         const drafts = values.map(({ value, on, correction }) => job(value, on, { correction }));
-        if (atOnce) await memory.memories.add(drafts, user);
+        if (atOnce) await memory.memories.add({ ...user, memories: drafts });
         else await tell(memory, user, ...drafts);
         const slot = await slotOf(memory, user);
         for (const { validFrom, validTo } of slot) {
@@ -133,15 +133,15 @@ describe("values of a slot, added in any order", () => {
 
   it("A slot's values do not overlap after a removal or a revert", async () => {
     const { memory, user } = open({ clock: () => day(20) });
-    const [cook] = await memory.memories.add(job("cook", 1), user);
-    const [baker] = await memory.memories.add(job("baker", 5), user);
-    await memory.memories.remove(baker!.id!, user);
+    const [cook] = await memory.memories.add({ ...user, memories: job("cook", 1) });
+    const [baker] = await memory.memories.add({ ...user, memories: job("baker", 5) });
+    await memory.memories.remove({ ...user, id: baker!.id! });
     await tell(memory, user, job("smith", 3));
     expect(await historyOf(memory, user)).toBe("cook 1–3, smith 3–");
-    const [clerk] = await memory.memories.add(job("clerk", 8), user);
-    await memory.memories.remove(clerk!.id!, user);
-    const trail = await memory.memories.history(cook!.id!, user);
-    await memory.memories.revert(cook!.id!, { ...user, to: trail.at(-1)!.id });
+    const [clerk] = await memory.memories.add({ ...user, memories: job("clerk", 8) });
+    await memory.memories.remove({ ...user, id: clerk!.id! });
+    const trail = await memory.memories.history({ ...user, id: cook!.id! });
+    await memory.memories.revert({ ...user, to: trail.at(-1)!.id, id: cook!.id! });
     expect(await historyOf(memory, user)).toBe("smith 3–8, cook 8–");
   });
 
@@ -163,7 +163,7 @@ describe("origins of a slot's values", () => {
     const { memory, user } = open();
     const last = drafts.at(-1)!;
     await tell(memory, user, ...drafts.slice(0, -1));
-    const [outcome] = await memory.memories.add(last, user);
+    const [outcome] = await memory.memories.add({ ...user, memories: last });
     const [active] = await memory.memories.list({ scope: user.scope });
     return { memory, user, outcome: outcome?.outcome, active };
   };
@@ -180,7 +180,7 @@ describe("origins of a slot's values", () => {
     const said = told("cook", { role: "user", confidence: 0.6 });
     const { outcome, active, memory, user } = await outcomeOf(said, told("baker", fields));
     expect([outcome, active?.value]).toEqual(["kept", "cook"]);
-    const [entry] = await memory.memories.history(active!.id, user);
+    const [entry] = await memory.memories.history({ ...user, id: active!.id });
     expect(entry?.new).toMatchObject({ refused: "The user works as a baker.", reason: "source" });
   });
 
@@ -194,7 +194,7 @@ describe("origins of a slot's values", () => {
     );
     expect([outcome, active?.value]).toEqual(["replaced", "baker"]);
     const [old] = await memory.memories.list({ scope: user.scope, states: ["superseded"] });
-    const [entry] = await memory.memories.history(old!.id, user);
+    const [entry] = await memory.memories.history({ ...user, id: old!.id });
     expect(entry?.new).toMatchObject({ supersededBy: active?.id, reason: "source" });
   });
 
@@ -210,7 +210,10 @@ describe("origins of a slot's values", () => {
       trust: "user",
     });
     expect(
-      await memory.memories.add(told("baker", { origin: "tool", confidence: 1 }), user),
+      await memory.memories.add({
+        ...user,
+        memories: told("baker", { origin: "tool", confidence: 1 }),
+      }),
     ).toMatchObject([{ outcome: "kept", id: active!.id }]);
     // An echo by an assistant does not make the user's word later than it is.
     const echo = told("cook", {
@@ -218,16 +221,18 @@ describe("origins of a slot's values", () => {
       confidence: 1,
       validFrom: new Date("2300-01-01"),
     });
-    await memory.memories.add(echo, user);
+    await memory.memories.add({ ...user, memories: echo });
     const moved = told("smith", { origin: "user", validFrom: new Date("2200-01-01") });
-    expect(await memory.memories.add(moved, user)).toMatchObject([{ outcome: "replaced" }]);
+    expect(await memory.memories.add({ ...user, memories: moved })).toMatchObject([
+      { outcome: "replaced" },
+    ]);
   });
 
   it("The origin of a memory sets its default confidence", async () => {
     const { memory, scope } = openThread(db);
     const origins = ["operator", "user", "tool", "document", "assistant", "import"] as const;
     const drafts = origins.map((origin) => ({ origin, text: `The ${origin} says something.` }));
-    await memory.memories.add([...drafts, { text: "Code says something." }], { scope });
+    await memory.memories.add({ scope, memories: [...drafts, { text: "Code says something." }] });
     const known = await memory.memories.list({ scope });
     expect(known.map(({ confidence }) => confidence).toReversed()).toEqual(
       [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.8].map((confidence) => expect.closeTo(confidence)),

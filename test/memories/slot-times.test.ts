@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Memory } from "../../src/index.js";
-import type { MemoryAccess } from "../../src/memories/memories-api.js";
+import type { Memory, Scope } from "../../src/index.js";
 import { freeSince } from "../../src/memories/slot/slot-timeline.rule.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -18,7 +17,7 @@ const lunch = (value: string, since: number) => ({
 });
 
 /** What the slot held when, as years; what was removed or merged is no part of it. */
-async function timesOf(memory: Memory, { scope }: MemoryAccess) {
+async function timesOf(memory: Memory, { scope }: { scope: Scope }) {
   const items = await memory.memories.list({ scope, states: ["active", "superseded"] });
   return items
     .map(({ value, validFrom, validTo }) => [
@@ -32,10 +31,14 @@ async function timesOf(memory: Memory, { scope }: MemoryAccess) {
     );
 }
 
-const addAll = async (memory: Memory, access: MemoryAccess, drafts: ReturnType<typeof lunch>[]) => {
+const addAll = async (
+  memory: Memory,
+  access: { scope: Scope },
+  drafts: ReturnType<typeof lunch>[],
+) => {
   const ids: string[] = [];
   for (const draft of drafts) {
-    const [{ id } = { id: null }] = await memory.memories.add(draft, access);
+    const [{ id } = { id: null }] = await memory.memories.add({ ...access, memories: draft });
     ids.push(id ?? "");
   }
   return ids;
@@ -46,10 +49,10 @@ describe("times of a slot's values", () => {
     const memory = db.memory();
     const user = newUser();
     const [rice] = await addAll(memory, user, [lunch("rice", 2018)]);
-    await memory.memories.remove(rice ?? "", user);
+    await memory.memories.remove({ ...user, id: rice ?? "" });
     const [, fish] = await addAll(memory, user, [lunch("soup", 2019), lunch("fish", 2021)]);
-    await memory.memories.remove(fish ?? "", user);
-    await memory.memories.restore(rice ?? "", user);
+    await memory.memories.remove({ ...user, id: fish ?? "" });
+    await memory.memories.restore({ ...user, id: rice ?? "" });
     expect(await timesOf(memory, user)).toEqual([
       ["soup", 2019, 2021],
       ["rice", 2021, null],
@@ -65,12 +68,12 @@ describe("times of a slot's values", () => {
       category: "tasks",
     });
     const [, fish] = await addAll(memory, user, [inTasks("soup", 2019), inTasks("fish", 2021)]);
-    await memory.memories.remove(fish ?? "", user);
-    expect((await memory.memories.update(rice ?? "", { importance: 4 }, user)).validFrom).toEqual(
-      year(2018),
-    );
+    await memory.memories.remove({ ...user, id: fish ?? "" });
     expect(
-      (await memory.memories.update(rice ?? "", { category: "tasks" }, user)).validFrom,
+      (await memory.memories.update({ ...user, id: rice ?? "", importance: 4 })).validFrom,
+    ).toEqual(year(2018));
+    expect(
+      (await memory.memories.update({ ...user, id: rice ?? "", category: "tasks" })).validFrom,
     ).toEqual(year(2021));
   });
 

@@ -14,10 +14,14 @@ describe("texts of more than one memory", () => {
     const { scope } = newAddress();
     const sentence = `The user rows ${"and rows ".repeat(60)}home.`;
     const text = `The user knows Eve. Mallory is a friend. The user bakes. ${sentence} The user sleeps.`;
-    const [split, short, slot] = await memory.memories.add(
-      [{ text }, { text: "The user sings." }, { key: "sport", text: `${sentence} Gladly.` }],
-      { scope },
-    );
+    const [split, short, slot] = await memory.memories.add({
+      scope,
+      memories: [
+        { text },
+        { text: "The user sings." },
+        { key: "sport", text: `${sentence} Gladly.` },
+      ],
+    });
     expect(split).toMatchObject({
       outcome: "created",
       further: [{ outcome: "created" }, { outcome: "created" }],
@@ -31,7 +35,12 @@ describe("texts of more than one memory", () => {
       `${sentence} Gladly.`,
     ]);
     expect(
-      await memory.memories.add({ text: sentence }, { scope, threadId: "t", messageId: "m" }),
+      await memory.memories.add({
+        scope,
+        threadId: "t",
+        messageId: "m",
+        memories: { text: sentence },
+      }),
     ).toMatchObject([{ outcome: "rejected", problems: ["too_long"] }]);
   });
 
@@ -57,8 +66,11 @@ describe("texts of more than one memory", () => {
       const scope = { ...newAddress().scope, appId: randomUUID() };
       const access = { scope, ...message };
       const [first, again] = [
-        await memory.memories.add([{ text: "The user rows." }, { text, ...more }], access),
-        await memory.memories.add({ text, ...more }, access),
+        await memory.memories.add({
+          ...access,
+          memories: [{ text: "The user rows." }, { text, ...more }],
+        }),
+        await memory.memories.add({ ...access, memories: { text, ...more } }),
       ];
       expect(first).toMatchObject([
         { outcome: "created" },
@@ -66,25 +78,24 @@ describe("texts of more than one memory", () => {
       ]);
       expect(first[0]).not.toHaveProperty("trimmed");
       expect(again).toMatchObject([{ outcome: "merged", trimmed }]);
-      expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
+      expect((await memory.memories.get({ scope, id: first[1]?.id ?? "" }))?.text).toBe(stored);
     },
   );
 
   it("A text of more than one memory is refused as an update", async () => {
     const { memory, scope } = openThread(db);
-    const [added] = await memory.memories.add({ text: "The user eats apples." }, { scope });
+    const [added] = await memory.memories.add({
+      scope,
+      memories: { text: "The user eats apples." },
+    });
     const id = added?.id ?? "";
     const text = "The user eats apples. The user eats pears. The user eats kiwis.";
-    await expect(memory.memories.update(id, { text }, { scope })).rejects.toMatchObject({
+    await expect(memory.memories.update({ scope, id, text })).rejects.toMatchObject({
       code: "INVALID_INPUT",
       message: expect.stringContaining("Add this by itself: The user eats kiwis."),
     });
-    expect((await memory.memories.get(id, { scope }))?.text).toBe("The user eats apples.");
-    await memory.memories.update(
-      id,
-      { text: "The user eats apples. The user eats pears." },
-      { scope },
-    );
+    expect((await memory.memories.get({ scope, id }))?.text).toBe("The user eats apples.");
+    await memory.memories.update({ scope, id, text: "The user eats apples. The user eats pears." });
   });
 
   it("The stored part and the trimmed part make up the whole text", () => {

@@ -35,7 +35,7 @@ let memory: ReturnType<typeof db.memory>;
 type Step = (scope: { userId: string; appId: string }) => Promise<unknown>;
 
 const add = (scope: object, ...drafts: readonly MemoryDraft[]) =>
-  memory.memories.add(drafts, { scope });
+  memory.memories.add({ scope, memories: drafts });
 
 /** A turn, of which a fooled model makes `text`, on the user's words `quote`. */
 const hears =
@@ -73,18 +73,18 @@ const hops: Record<string, Step> = {
   },
   async transfer({ userId }) {
     const lines = await linesOf(memory, { userId });
-    await memory.forget({ userId });
-    await memory.import(lines);
+    await memory.forget({ scope: { userId } });
+    await memory.import({ lines });
   },
   async edit(scope) {
     const id = (await add(scope, cats))[0]!.id!;
     const text = `Bank ${randomUUID()} is ${word}.`;
-    await memory.memories.update(id, { text }, { scope, messageId: "m" });
+    await memory.memories.update({ scope, messageId: "m", id, text });
   },
   async revert(scope) {
     const id = (await add(scope, { ...tea, origin: "user" }))[0]!.id!;
-    const first = (await memory.memories.history(id, { scope })).at(-1)!.id;
-    await memory.memories.revert(id, { scope, to: first });
+    const first = (await memory.memories.history({ scope, id })).at(-1)!.id;
+    await memory.memories.revert({ scope, to: first, id });
   },
 };
 

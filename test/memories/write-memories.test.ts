@@ -56,8 +56,8 @@ it.each([
   ["space", every(/\p{White_Space}/u), (space: string) => `The user has${space}two boats.`],
 ])("Texts that differ in one Unicode %s alone are one memory", async (_, marks, textWith) => {
   const { memory, user } = open();
-  await memory.memories.add(asDrafts(marks.map(textWith)), user);
-  await memory.memories.add({ text: textWith(marks.at(-1) ?? "") }, user);
+  await memory.memories.add({ ...user, memories: asDrafts(marks.map(textWith)) });
+  await memory.memories.add({ ...user, memories: { text: textWith(marks.at(-1) ?? "") } });
   expect(await everything(memory, user)).toMatchObject([{ seenCount: marks.length + 1 }]);
 });
 
@@ -67,13 +67,15 @@ describe("concurrent writers", () => {
     const drafts = Array.from({ length: 50 }, (_, index) => ({
       text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
     }));
-    const outcomes = await Promise.all(drafts.map((draft) => memory.memories.add(draft, user)));
+    const outcomes = await Promise.all(
+      drafts.map((draft) => memory.memories.add({ ...user, memories: draft })),
+    );
     const [tea, ...others] = await everything(memory, user);
     expect([tea?.seenCount, others]).toEqual([50, []]);
     expect(new Set(outcomes.map(([outcome]) => outcome?.id))).toEqual(new Set([tea?.id]));
     expect(outcomes.filter(([outcome]) => outcome?.outcome === "created")).toHaveLength(1);
     expect(outcomes.filter(([outcome]) => outcome?.outcome === "merged")).toHaveLength(49);
-    const history = await memory.memories.history(tea!.id, user);
+    const history = await memory.memories.history({ ...user, id: tea!.id });
     expect(history.map(({ event }) => event)).toEqual([...Array(49).fill("MERGE"), "ADD"]);
     expect(await revisionOf(user)).toMatchObject({ revision: 1, memories: 1 });
   });
@@ -81,7 +83,9 @@ describe("concurrent writers", () => {
   it("Concurrent writers of one slot leave one active value and a full trail", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
-    await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
+    await Promise.all(
+      values.map((value) => memory.memories.add({ ...user, memories: name(value) })),
+    );
     const all = await everything(memory, user);
     expect(all.map(({ value }) => value).toSorted()).toEqual(values.toSorted());
     const [active, ...others] = all.filter(({ state }) => state === "active");
@@ -99,7 +103,7 @@ describe("concurrent writers", () => {
     expect([chain.length, chain.at(-1)]).toEqual([20, active?.id]);
     for (const closed of all.filter(({ state }) => state !== "active")) {
       expect(closed.validTo).not.toBeNull();
-      const trail = await memory.memories.history(closed.id, user);
+      const trail = await memory.memories.history({ ...user, id: closed.id });
       expect(trail.map(({ event }) => event).filter((event) => event !== "LINK")).toEqual([
         "UPDATE",
         "ADD",
@@ -115,7 +119,7 @@ describe("concurrent writers", () => {
     }));
     await Promise.all(
       Array.from({ length: 12 }, (_, writer) =>
-        memory.memories.add(writer % 2 === 0 ? texts : texts.toReversed(), user),
+        memory.memories.add({ ...user, memories: writer % 2 === 0 ? texts : texts.toReversed() }),
       ),
     );
     expect((await everything(memory, user)).map(({ seenCount }) => seenCount)).toEqual(
@@ -125,7 +129,7 @@ describe("concurrent writers", () => {
 
   it("Concurrent writers and turns that were shown the same memories do not deadlock", async () => {
     const { memory, user } = open();
-    const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
+    const [tea] = await memory.memories.add({ ...user, memories: { text: "The user likes tea." } });
     const shown = { revision: 1, memoryIds: [tea!.id!] };
     const rounds = Array.from({ length: 20 }, (_, round) =>
       memory.remember({
@@ -136,19 +140,20 @@ describe("concurrent writers", () => {
       }),
     );
     const writes = Array.from({ length: 20 }, () =>
-      memory.memories.add({ text: "The user likes tea." }, user),
+      memory.memories.add({ ...user, memories: { text: "The user likes tea." } }),
     );
     await Promise.all([...rounds, ...writes]);
-    expect((await memory.memories.get(tea!.id!, user))?.seenCount).toBe(21);
+    expect((await memory.memories.get({ ...user, id: tea!.id! }))?.seenCount).toBe(21);
   });
 });
 
 describe("batches", () => {
   it("A batch returns outcomes in the order of its drafts", async () => {
     const { memory, user } = open();
-    await memory.memories.add(name("Alex"), user);
-    const outcomes = await memory.memories.add(
-      [
+    await memory.memories.add({ ...user, memories: name("Alex") });
+    const outcomes = await memory.memories.add({
+      ...user,
+      memories: [
         { text: "The user likes tea." },
         { text: "…" },
         name("Al", 0.6),
@@ -158,8 +163,7 @@ describe("batches", () => {
         { text: "" },
         { ...name("Alix"), validFrom: new Date("2001-01-01") },
       ],
-      user,
-    );
+    });
     const expected = [
       "created",
       "rejected empty",
@@ -177,7 +181,9 @@ describe("batches", () => {
     expect(outcomes[5]?.id).toBe(outcomes[4]?.id);
     const [tea] = await memory.memories.list({ scope: user.scope, categories: ["knowledge"] });
     expect(tea).toMatchObject({ id: outcomes[0]?.id, seenCount: 2 });
-    expect((await memory.memories.get(outcomes[7]!.id!, user))?.state).toBe("superseded");
+    expect((await memory.memories.get({ ...user, id: outcomes[7]!.id! }))?.state).toBe(
+      "superseded",
+    );
   });
 
   it.each([
@@ -188,7 +194,9 @@ describe("batches", () => {
   ])(
     "The outcome of a draft says in a sentence why %j %j is rejected",
     async (text, how, message) => {
-      const [outcome] = await db.memory().memories.add({ text, ...how }, newUser());
+      const [outcome] = await db
+        .memory()
+        .memories.add({ ...newUser(), memories: { text, ...how } });
       if (message === null) expect(outcome).not.toHaveProperty("message");
       else
         expect(outcome).toMatchObject({
@@ -224,11 +232,12 @@ describe("batches", () => {
       fc.asyncProperty(drafts, fc.nat(8), async (drafts, stored) => {
         const [atOnce, oneByOne] = [newUser(), newUser()];
         const outcomes = [
-          ...(await memory.memories.add(drafts.slice(0, stored), atOnce)),
-          ...(await memory.memories.add(drafts.slice(stored), atOnce)),
+          ...(await memory.memories.add({ ...atOnce, memories: drafts.slice(0, stored) })),
+          ...(await memory.memories.add({ ...atOnce, memories: drafts.slice(stored) })),
         ];
         const each = [];
-        for (const draft of drafts) each.push(...(await memory.memories.add(draft, oneByOne)));
+        for (const draft of drafts)
+          each.push(...(await memory.memories.add({ ...oneByOne, memories: draft })));
         for (const { outcome } of outcomes) seen.add(outcome);
         expect(outcomes.map(({ outcome }) => outcome)).toEqual(each.map(({ outcome }) => outcome));
         expect(await stateOf(atOnce)).toEqual(await stateOf(oneByOne));
@@ -250,7 +259,7 @@ describe("batches", () => {
     ];
     for (const draft of invalid) {
       await expect(
-        memory.memories.add([{ text: "The user hikes." }, draft], user),
+        memory.memories.add({ ...user, memories: [{ text: "The user hikes." }, draft] }),
       ).rejects.toThrow();
     }
     expect(await everything(memory, user)).toEqual([]);
@@ -266,15 +275,18 @@ it("A statement merges into the slot that says the same, whether the slot is fre
     text: `The user works as a ${value}.`,
   });
   for (const value of ["cook", "baker"]) {
-    await memory.memories.add({ text: `The user works as a ${value}.` }, user);
-    await memory.memories.add(job(value), user);
+    await memory.memories.add({ ...user, memories: { text: `The user works as a ${value}.` } });
+    await memory.memories.add({ ...user, memories: job(value) });
   }
   const all = await everything(memory, user);
   const [active, ...others] = all.filter(({ state }) => state === "active");
   expect([active?.value, others]).toEqual(["baker", []]);
   expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
   // What fills another slot stays there.
-  const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
+  const [elsewhere] = await memory.memories.add({
+    ...user,
+    memories: { ...job("baker"), key: "dream" },
+  });
   expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
   expect(await revisionOf(user)).toMatchObject({ memories: 1 });
 });
@@ -284,10 +296,12 @@ describe("writes", () => {
     const user = newUser();
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
-    await memory.memories.add({ text: "The user likes tea." }, user);
+    await memory.memories.add({ ...user, memories: { text: "The user likes tea." } });
     const before = await revisionOf(user);
     const long = { text: "The user hikes.", source: { threadId: "t", seqs: [2 ** 40] } };
-    await expect(memory.memories.add([{ text: "The user swims." }, long], user)).rejects.toThrow();
+    await expect(
+      memory.memories.add({ ...user, memories: [{ text: "The user swims." }, long] }),
+    ).rejects.toThrow();
     expect(await revisionOf(user)).toEqual(before);
     expect(await everything(memory, user)).toHaveLength(1);
   });
@@ -299,16 +313,16 @@ describe("writes", () => {
     const drafts = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ text: `word${n} term${n} lexeme${n}` }));
     const message = expect.stringMatching(/At most 5000 .* got 5001.*several calls/);
-    await expect(memory.memories.add(drafts(5_001), user)).rejects.toMatchObject({
+    await expect(memory.memories.add({ ...user, memories: drafts(5_001) })).rejects.toMatchObject({
       code: "INVALID_INPUT",
       message,
     });
     expect(inTransactions).toEqual([]);
-    const outcomes = await memory.memories.add(drafts(450), user);
+    const outcomes = await memory.memories.add({ ...user, memories: drafts(450) });
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));
     expect(inTransactions.filter(({ text }) => text.includes("candidate as"))).toHaveLength(3);
     expect(inTransactions.length).toBeLessThan(12);
-    expect(await memory.memories.add(drafts(450), user)).toEqual(
+    expect(await memory.memories.add({ ...user, memories: drafts(450) })).toEqual(
       outcomes.map(({ id }) => ({ outcome: "merged", id, problems: [] })),
     );
   });

@@ -37,7 +37,9 @@ describe.each([
   async function prepared(): Promise<string> {
     if (call !== undefined) return call;
     const { pool: watched, inTransactions } = watchedPool(pool);
-    await db.memory({ ...options, database: watched }).memories.add({ text: added }, { scope });
+    await db
+      .memory({ ...options, database: watched })
+      .memories.add({ scope, memories: { text: added } });
     const search = inTransactions.find(({ text }) => text.includes("candidate as"));
     if (!search) throw new Error("nothing was searched");
     await pool.query(`prepare "before a write, by ${by}" as ${search.text}`);
@@ -72,9 +74,9 @@ describe.each([
     await prepared();
     await pool.query("analyze");
     await rowsSearched();
-    await memory.memories.add(unlike(0, few), { scope });
+    await memory.memories.add({ scope, memories: unlike(0, few) });
     const before = await rowsSearched();
-    await memory.memories.add(unlike(few, few * times), { scope });
+    await memory.memories.add({ scope, memories: unlike(few, few * times) });
 
     expect(await rowsSearched()).toBeLessThan(before * times * 2);
   });
@@ -99,9 +101,9 @@ it("A batch reads each vector once, and looks up no slots for drafts without a k
     embeddings: new HashingEmbeddings({ dimensions: 16 }),
   });
   const scope = { userId: "batches" };
-  await memory.memories.add(unlike(0, few), { scope });
+  await memory.memories.add({ scope, memories: unlike(0, few) });
   inTransactions.length = 0;
-  await memory.memories.add(unlike(few, 2 * few), { scope });
+  await memory.memories.add({ scope, memories: unlike(few, 2 * few) });
   const found = inTransactions.find(({ text }) => text.includes("candidate as"));
 
   const { rows } = await pool.query(`explain (analyze, format json) ${found?.text}`, found?.values);

@@ -91,7 +91,7 @@ describe("close", () => {
       return embed(texts);
     };
     const memory = on({ embeddings });
-    const add = memory.memories.add({ text: "Likes plums." }, { scope });
+    const add = memory.memories.add({ scope, memories: { text: "Likes plums." } });
     await expect.poll(() => gate.waiting).toBe(1);
     const closed = memory.close();
     await Promise.race([closed, new Promise(setImmediate)]);

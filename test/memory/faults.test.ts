@@ -49,7 +49,8 @@ describe.skipIf(!onServer())("killed workers (server only)", () => {
     // Each worker had at least two turns.
     expect(rows[0].changes).toBeGreaterThan(0);
     expect(rows[0].messages).toBeGreaterThan(0);
-    for (const user of ["rare 1", "rare 2", "churn"]) await memory.forget({ userId: user });
+    for (const user of ["rare 1", "rare 2", "churn"])
+      await memory.forget({ scope: { userId: user } });
     expect(await memory.memories.list({ scope })).toEqual([]);
     expect(await brokenInvariants(db)).toEqual([]);
   });

@@ -52,10 +52,10 @@ const limited = [
 const refused: Placed[] = [
   ...limited.map((api): Placed => [`${api}.list`, "0.limit", [...counts, 1_001]]),
   ["threads.messages", "0.limit", counts],
-  ["changes.since", "1.limit", counts],
+  ["changes.list", "0.limit", counts],
   ["transcript.search", "0.limit", [-1]],
-  ["forget", "1.batchSize", counts],
-  ["forget", "1.signal", ["stop"]],
+  ["forget", "0.batchSize", counts],
+  ["forget", "0.signal", ["stop"]],
   ["checkpoints.prune", "0.keepLast", counts],
   ["checkpoints.prune", "0.olderThan", [...dates.filter((date) => date !== 7), 1e300, Number.NaN]],
   ["memories.list", "0.kinds", lists],
@@ -65,27 +65,27 @@ const refused: Placed[] = [
   ["memories.list", "0.sort", ["best"]],
   ["memories.list", "0.contains", [""]],
   ["memories.list", "0", [{ limit: 0 }, { after: sampleId }].map(ofEverybody)],
-  ["memories.get", "0", [7, {}, undefined]],
-  ["memories.add", "0.text", ["\uD800", "b\uDC00", 7, {}]],
-  ["memories.add", "0.source.quote", texts],
-  ["memories.add", "0.source.threadId", texts],
-  ["memories.add", "0.source.seqs.0", [...integers, 2 ** 31]],
-  ["memories.add", "0.turns.end", [...integers, 2 ** 31]],
-  ["memories.add", "0.validFrom", dates],
-  ["memories.add", "0.expiresAt", [...dates, "soon"]],
-  ["memories.add", "0.importance", [...numbers, null]],
-  ["memories.add", "0.tags", [texts, lists]],
-  ["memories.add", "0.agentId", texts],
-  ["memories.add", "1.actor", texts],
-  ["memories.update", "1.text", ["\uD800", "e\uDC00", 7, {}]],
-  ["memories.update", "1.importance", numbers],
-  ["memories.update", "1.pinned", ["yes"]],
-  ["memories.update", "1.tags", [texts]],
-  ["memories.update", "2.actor", texts],
-  ["memories.remove", "1.ifRevision", integers],
-  ["memories.remove", "1.consent", ["yes"]],
-  ["memories.revert", "1.to", integers],
-  ["memories.approve", "1.actor", texts],
+  ["memories.get", "0.id", [7, {}, undefined]],
+  ["memories.add", "0.memories.text", ["\uD800", "b\uDC00", 7, {}]],
+  ["memories.add", "0.memories.source.quote", texts],
+  ["memories.add", "0.memories.source.threadId", texts],
+  ["memories.add", "0.memories.source.seqs.0", [...integers, 2 ** 31]],
+  ["memories.add", "0.memories.turns.end", [...integers, 2 ** 31]],
+  ["memories.add", "0.memories.validFrom", dates],
+  ["memories.add", "0.memories.expiresAt", [...dates, "soon"]],
+  ["memories.add", "0.memories.importance", [...numbers, null]],
+  ["memories.add", "0.memories.tags", [texts, lists]],
+  ["memories.add", "0.memories.agentId", texts],
+  ["memories.add", "0.actor", texts],
+  ["memories.update", "0.text", ["\uD800", "e\uDC00", 7, {}]],
+  ["memories.update", "0.importance", numbers],
+  ["memories.update", "0.pinned", ["yes"]],
+  ["memories.update", "0.tags", [texts]],
+  ["memories.update", "0.actor", texts],
+  ["memories.remove", "0.ifRevision", integers],
+  ["memories.remove", "0.consent", ["yes"]],
+  ["memories.revert", "0.to", integers],
+  ["memories.approve", "0.actor", texts],
   ["consents.list", "0.status", [...lists, ["waiting"]]],
   ["consents.list", "0.rule", [...texts, "constructor"]],
   ["consents.list", "0.after", [sampleId]],
@@ -93,7 +93,7 @@ const refused: Placed[] = [
   ["consents.decide", "0.actor", texts],
   ["consents.decide", "0.evidence.quote", texts],
   ["consents.decide", "0.value", texts],
-  ["changes.since", "0", integers],
+  ["changes.list", "0.since", integers],
   ["events.list", "0.before", integers],
   ["events.list", "0.op", ["serch"]],
   ["events.list", "0.since", dates],
@@ -127,16 +127,16 @@ const refused: Placed[] = [
   ["record", "0.timeZone", [...texts, "", "Asia/Atlantis", "+99:00"]],
   ["record", "0.shown.revision", integers],
   ["record", "0.shown.memoryIds", ["active", [7], [["active"]], {}]],
-  ["import", "0", [undefined]],
+  ["import", "0.lines", [undefined, 7, null]],
   ["procedures.write", "0.fromSeq", [...integers, 2 ** 31]],
   ["procedures.write", "0.agentId", texts],
   ["procedures.write", "0.actor", texts],
 ];
 
 const answered: Placed[] = [
-  ["memories.get", "0", ["a\u0000b", "\uD800", "b\uDC00"]],
-  ["memories.add", "0.text", ["a\u0000b"]],
-  ["memories.update", "1.text", ["c\u0000d"]],
+  ["memories.get", "0.id", ["a\u0000b", "\uD800", "b\uDC00"]],
+  ["memories.add", "0.memories.text", ["a\u0000b"]],
+  ["memories.update", "0.text", ["c\u0000d"]],
   ["query", "0.query", ["a\u0000b", "\uD800"]],
   ["recall", "0.query", ["a\u0000b", "\uD800"]],
   ["recall", "0.messageIds", [["a\u0000b"], ["\uD800"]]],
@@ -162,7 +162,10 @@ describe("arguments of the public API", () => {
   let id: string;
   beforeAll(async () => {
     memory = db.memory({ model: new OfflineChatModel() });
-    const [added] = await memory.memories.add({ text: "Likes tea." }, { scope: sampleScope });
+    const [added] = await memory.memories.add({
+      scope: sampleScope,
+      memories: { text: "Likes tea." },
+    });
     id = added!.id!;
     await memory.record({
       scope: sampleScope,
@@ -202,8 +205,11 @@ describe("arguments of the public API", () => {
     for (const day of ["0001-01-02T00:00:00Z", "9999-12-30T23:59:59.999Z"]) {
       const own = user();
       const validFrom = new Date(day);
-      const [added] = await memory.memories.add({ text: "Likes tea.", validFrom }, own);
-      expect((await memory.memories.get(added!.id!, own))?.validFrom).toEqual(validFrom);
+      const [added] = await memory.memories.add({
+        ...own,
+        memories: { text: "Likes tea.", validFrom },
+      });
+      expect((await memory.memories.get({ ...own, id: added!.id! }))?.validFrom).toEqual(validFrom);
       await memory.record({
         ...own,
         threadId: day,
@@ -223,14 +229,17 @@ describe("names of properties of every object", () => {
     const of = user();
     const draft = { text: `${word} is set to 1.`, category: "profile", key: word, value: "1" };
     const named = { actorId: word, agentId: word, runId: word, role: word, tags: [word] };
-    await memory.memories.add({ ...draft, value: "2" }, of);
-    const [added] = await memory.memories.add({ ...draft, ...named }, of);
+    await memory.memories.add({ ...of, memories: { ...draft, value: "2" } });
+    const [added] = await memory.memories.add({ ...of, memories: { ...draft, ...named } });
     expect(added).toMatchObject({ outcome: "replaced" });
-    expect(await memory.memories.get(added!.id!, of)).toMatchObject({ value: "1", ...named });
+    expect(await memory.memories.get({ ...of, id: added!.id! })).toMatchObject({
+      value: "1",
+      ...named,
+    });
     const invalid = { code: "INVALID_INPUT" };
-    await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(
-      invalid,
-    );
+    await expect(
+      memory.memories.add({ ...of, memories: { ...draft, category: word } }),
+    ).rejects.toMatchObject(invalid);
     expect(
       await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } }),
     ).toHaveLength(1);
@@ -267,10 +276,10 @@ describe("shown memories", () => {
     });
     const ana = { tenantId, userId: "ana", appId: "notes" };
     const add = async (scope: object, draft: object = {}) => {
-      const [added] = await local.memories.add(
-        { text: `of ${JSON.stringify(scope)}`, ...draft },
-        { scope },
-      );
+      const [added] = await local.memories.add({
+        scope,
+        memories: { text: `of ${JSON.stringify(scope)}`, ...draft },
+      });
       return added!.id!;
     };
     const user = { tenantId, userId: "ana" };

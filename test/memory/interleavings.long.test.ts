@@ -100,7 +100,7 @@ const plays: Record<Name, Play> = {
   async state(memory, user, which) {
     const text = statements[which] as string;
     const existing = saying(user, text);
-    const [written] = await memory.memories.add([{ text }], { scope: user.scope });
+    const [written] = await memory.memories.add({ scope: user.scope, memories: [{ text }] });
     const expected = existing ? ["merged", existing.id] : ["created", expect.any(String)];
     expect([written?.outcome, written?.id]).toEqual(expected);
     if (!existing) write(user, written?.id as string, text, null);
@@ -111,7 +111,7 @@ const plays: Record<Name, Play> = {
     const text = `The user drinks ${value}.`;
     const previous = active(user, "drink");
     const draft = { text, category: "preferences", key: "drink", value };
-    const [written] = await memory.memories.add([draft], { scope: user.scope });
+    const [written] = await memory.memories.add({ scope: user.scope, memories: [draft] });
     const changed = previous ? "replaced" : "created";
     expect(written?.outcome).toBe(previous?.text === text ? "merged" : changed);
     if (previous?.text !== text) write(user, written?.id as string, text, "drink");
@@ -124,12 +124,10 @@ const plays: Record<Name, Play> = {
     const refused = user.requests.some(
       (request) => request.value === value && request.status === "refused",
     );
-    const [written] = await memory.memories.add(
-      [{ text, category: "profile", key: "city", value }],
-      {
-        scope: user.scope,
-      },
-    );
+    const [written] = await memory.memories.add({
+      scope: user.scope,
+      memories: [{ text, category: "profile", key: "city", value }],
+    });
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);
     const waiting = pending(user);
@@ -150,7 +148,7 @@ const plays: Record<Name, Play> = {
   async remove(memory, user, nth) {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
-    const code = await codeOf(memory.memories.remove(item.id, { scope: user.scope }));
+    const code = await codeOf(memory.memories.remove({ scope: user.scope, id: item.id }));
     expect(code).toBe(item.state === "active" ? "ok" : "WRONG_STATE");
     if (code === "ok") item.state = "soft_deleted";
   },
@@ -159,7 +157,7 @@ const plays: Record<Name, Play> = {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
     const code = await codeOf(
-      memory.memories.restore(item.id, { scope: user.scope, consent: "given" }),
+      memory.memories.restore({ scope: user.scope, consent: "given", id: item.id }),
     );
     const isTaken = (item.key !== null && active(user, item.key)) || saying(user, item.text);
     expect(code).toBe(item.state !== "soft_deleted" ? "WRONG_STATE" : isTaken ? "CONFLICT" : "ok");
@@ -167,7 +165,7 @@ const plays: Record<Name, Play> = {
   },
 
   async forget(memory, user) {
-    await memory.forget(user.scope);
+    await memory.forget({ scope: user.scope });
     user.memories = [];
     user.requests = [];
   },

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { isolatedMemory, type Reaches } from "../../src/composition/isolated-memory.js";
+import { isolatedMemory, type WithoutScope } from "../../src/composition/isolated-memory.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { currentTenancy } from "../../src/postgres/isolation.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -20,13 +20,13 @@ function reporting(): Memory {
 }
 
 describe("isolated memories", () => {
-  it("An isolated memory shows a call the rows of its scope's tenant, wherever the call takes the scope", () => {
+  it("An isolated memory shows a call the rows of its scope's tenant, whatever the call", () => {
     const memory = reporting();
     const tenancies = [
       memory.recall({ scope, threadId: "t" }),
-      memory.memories.get("id", { scope }),
-      memory.memories.update("id", { pinned: true }, { scope }),
-      memory.forget(scope),
+      memory.memories.get({ scope, id: "id" }),
+      memory.memories.update({ scope, id: "id", pinned: true }),
+      memory.forget({ scope }),
       memory.summaries.list({ scope, threadId: "t" }),
     ];
     expect(tenancies).toEqual(tenancies.map(() => "t:acme"));
@@ -38,33 +38,33 @@ describe("isolated memories", () => {
     expect(memory.upkeep()).toBe("*");
     const lacking = [
       memory.recall({ threadId: "t" } as never),
-      memory.forget(undefined as never),
-      memory.memories.get("id", null as never),
+      memory.forget({ scope: undefined as never }),
+      memory.memories.get({ id: "id" } as never),
     ];
     expect(lacking).toEqual(lacking.map(() => "t:"));
     expect(memory.idle()).toBeUndefined();
   });
 
-  it("An isolated memory refuses a member that is not in its table", () => {
-    const later = { ...db.memory(), lookup: () => {} };
-    expect(() => isolatedMemory(later)).toThrow(/`lookup` has no entry in the table of tenants/);
-    const inner = { ...db.memory(), changes: { since: () => {}, constructor: () => {} } };
-    expect(() => isolatedMemory(inner as never)).toThrow(/`constructor` has no entry/);
+  it("An isolated memory runs a member that it does not know for the tenant of its scope alone", () => {
+    const later = { ...db.memory(), lookup: currentTenancy };
+    const { lookup } = isolatedMemory(later) as unknown as {
+      lookup(input?: { scope: Scope }): string;
+    };
+    expect(lookup({ scope })).toBe("t:acme");
+    expect(lookup()).toBe("t:");
   });
 
-  it("An isolated memory requires a tenancy for every member, among those that its arguments allow", () => {
+  it("An isolated memory requires a word on every call without a scope, and on no other", () => {
     interface Api {
-      byScope(scope: Scope): void;
-      within(id: string, access: { readonly scope: Scope }): void;
-      optional(of?: { readonly scope?: Scope; readonly limit?: number }): void;
+      within(input: { readonly scope: Scope; readonly id: string }): void;
+      optional(input?: { readonly scope?: Scope; readonly limit?: number }): void;
       free(limit?: number): void;
-      readonly inner: { count(): void };
+      readonly inner: { count(): void; of(input: { readonly scope: Scope }): void };
+      readonly scoped: { list(input: { readonly scope: Scope }): void };
       readonly settings: { readonly map: ReadonlyMap<string, string> };
     }
-    expectTypeOf<Reaches<Api>>().toEqualTypeOf<{
-      readonly byScope: "itself" | "0";
-      readonly within: "itself" | "1.scope";
-      readonly optional: "itself" | "0.scope or all";
+    expectTypeOf<WithoutScope<Api>>().toEqualTypeOf<{
+      readonly optional: "itself" | "all";
       readonly free: "itself" | "all";
       readonly inner: { readonly count: "itself" | "all" };
       readonly settings: "data";

@@ -70,12 +70,12 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
   const calls: Record<string, () => Promise<unknown>> = {
     recall: () => memory.recall({ ...thread, query: "tea" }),
     record: () => memory.record({ ...thread, messages: [new HumanMessage("Hello.")] }),
-    "memories.add": () => memory.memories.add({ text: "Likes tea." }, { scope }),
+    "memories.add": () => memory.memories.add({ scope, memories: { text: "Likes tea." } }),
     "memories.list": () => memory.memories.list({ scope }),
-    "changes.since": () => memory.changes.since(0, { scope }),
+    "changes.list": () => memory.changes.list({ scope, since: 0 }),
     "threads.list": () => memory.threads.list({ scope }),
     "events.list": () => memory.events.list({ scope }),
-    "forget, counted": () => memory.forget(scope, { dryRun: true }),
+    "forget, counted": () => memory.forget({ scope, dryRun: true }),
     "an app's notes": () => memory.notes.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
     "an app's threads": () =>
       memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),

@@ -140,7 +140,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(results[2]).toMatchObject([{ value: { text: "tea" } }]);
     const ofB = memory.store({ scope: { tenantId: b, userId: "ana" } });
     expect((await ofB.search([])).map(({ value }) => value)).toEqual([{ text: "coffee" }]);
-    await memory.forget({ tenantId: b, userId: "ana" });
+    await memory.forget({ scope: { tenantId: b, userId: "ana" } });
     expect(await ofB.search([])).toEqual([]);
     expect(await store.get([a, "ana"], "k")).not.toBeNull();
     expect(() => memory.store()).toThrow(code("SCOPE_REQUIRED"));
@@ -149,7 +149,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   it("Isolation refuses statements without a tenant, and work across tenants except by the tables' owner", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const memory = isolated.memory();
-    await memory.memories.add({ text: "Likes tea very much." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Likes tea very much." } });
     const { schema } = isolated;
     for (const tenancy of ["", scope.tenantId, "T:x"]) {
       const none = isolated.asTenant(tenancy, (client) =>
@@ -192,7 +192,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     }));
     const texts = odd.map((tenantId) => `Belongs to tenant ${tenantId}.`);
     for (const [n, scope] of own.entries())
-      await memory.memories.add({ text: texts[n]! }, { scope });
+      await memory.memories.add({ scope, memories: { text: texts[n]! } });
     for (const [n, scope] of own.entries())
       expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([texts[n]]);
   });
@@ -215,7 +215,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await owner.upkeep()).toBeGreaterThanOrEqual(0);
     expect(await owner.reembed()).toMatchObject({ remaining: 0 });
     const [a, b] = tenants as [string, string];
-    expect(await memory.forget({ tenantId: a, userId: a })).toMatchObject({ complete: true });
+    expect(await memory.forget({ scope: { tenantId: a, userId: a } })).toMatchObject({
+      complete: true,
+    });
     // A tenant's energy belongs to no user.
     const { energy: _, ...traces } = await findEverywhere(isolated, a);
     // The tenant keeps an event without content.
@@ -242,7 +244,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
         code: "THREAD_FORBIDDEN",
       });
     const second = runs[1]!;
-    await memory.forget({ tenantId: "acme", userId: "ana" });
+    await memory.forget({ scope: { tenantId: "acme", userId: "ana" } });
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
   });
 
@@ -276,22 +278,24 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const memory = isolated.memory({ embeddings });
     const scope = { tenantId: word(), userId: "ana" };
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("I like tea.")] });
-    await memory.memories.add([{ text: "Likes tea." }, { text: "Likes teas of Assam." }], {
+    await memory.memories.add({
       scope,
+      memories: [{ text: "Likes tea." }, { text: "Likes teas of Assam." }],
     });
     await memory.store({ scope }).put(["n"], "k", { text: "tea" });
     const exported = await linesOf(memory, scope);
-    await memory.forget(scope);
-    expect((await memory.import(exported)).total).toBe(exported.length - 2);
+    await memory.forget({ scope });
+    expect((await memory.import({ lines: exported })).total).toBe(exported.length - 2);
     expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(exported));
-    expect(await memory.import(exported)).toMatchObject({ total: 0 });
+    expect(await memory.import({ lines: exported })).toMatchObject({ total: 0 });
   });
 
   it("The command line searches an isolated tenant, and checks stored rows only as the tables' owner", async () => {
     const tenantId = word();
-    await isolated
-      .memory()
-      .memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
+    await isolated.memory().memories.add({
+      scope: { tenantId, userId: "ana" },
+      memories: { text: `Likes tea in ${tenantId}.` },
+    });
     const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
     const app = ["--database", isolated.connectionString("app")];
     const found = { code: 0, err: "", out: expect.stringContaining(tenantId) };
@@ -328,20 +332,25 @@ async function liveIn(memory: Memory, tenantId: string) {
   }
   const access = { scope };
   const home = { category: "knowledge", key: "home" };
-  const [first] = await memory.memories.add(
-    { ...home, text: `Lives with ${tenantId}.`, value: "a" },
-    access,
-  );
-  await memory.memories.add({ ...home, text: `Moved away from ${tenantId}.`, value: "b" }, access);
-  const [other] = await memory.memories.add(
-    { text: `Also drinks coffee with ${tenantId}.` },
-    access,
-  );
-  await memory.memories.update(other?.id ?? "", { importance: 5 }, access);
-  await memory.memories.remove(other?.id ?? "", access);
-  await memory.memories.restore(other?.id ?? "", access);
-  expect(await memory.memories.history(other?.id ?? "", access)).not.toHaveLength(0);
-  expect(await memory.memories.get(first?.id ?? "", access)).toMatchObject({ state: "superseded" });
+  const [first] = await memory.memories.add({
+    ...access,
+    memories: { ...home, text: `Lives with ${tenantId}.`, value: "a" },
+  });
+  await memory.memories.add({
+    ...access,
+    memories: { ...home, text: `Moved away from ${tenantId}.`, value: "b" },
+  });
+  const [other] = await memory.memories.add({
+    ...access,
+    memories: { text: `Also drinks coffee with ${tenantId}.` },
+  });
+  await memory.memories.update({ ...access, id: other?.id ?? "", importance: 5 });
+  await memory.memories.remove({ ...access, id: other?.id ?? "" });
+  await memory.memories.restore({ ...access, id: other?.id ?? "" });
+  expect(await memory.memories.history({ ...access, id: other?.id ?? "" })).not.toHaveLength(0);
+  expect(await memory.memories.get({ ...access, id: first?.id ?? "" })).toMatchObject({
+    state: "superseded",
+  });
   expect(
     (await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id),
   ).toContain(other?.id);
@@ -359,6 +368,6 @@ async function liveIn(memory: Memory, tenantId: string) {
   const exported = await linesOf(memory, scope);
   expect(exported.length).toBeGreaterThan(20);
   const copy = { tenantId: `${tenantId} 2`, userId: `copy of ${tenantId}` };
-  await expect(memory.import(exported, { scope: copy })).rejects.toThrow(code("ID_TAKEN"));
-  await expect(memory.import(exported)).rejects.toThrow(code("WRONG_STATE"));
+  await expect(memory.import({ scope: copy, lines: exported })).rejects.toThrow(code("ID_TAKEN"));
+  await expect(memory.import({ lines: exported })).rejects.toThrow(code("WRONG_STATE"));
 }

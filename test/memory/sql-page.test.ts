@@ -38,13 +38,13 @@ it("The statements of docs/sql.md return what the API returns", async () => {
       text: `The user is a ${value}.`,
       validFrom,
     };
-    await memory.memories.add(draft, { scope });
+    await memory.memories.add({ scope, memories: draft });
   }
 
-  const [expired] = await memory.memories.add(
-    { category: "profile", text: "Is away until Friday." },
-    { scope },
-  );
+  const [expired] = await memory.memories.add({
+    scope,
+    memories: { category: "profile", text: "Is away until Friday." },
+  });
   await db.pool.query(`update "${db.schema}".memory set expires_at = now() where id = $1`, [
     expired?.id,
   ]);

@@ -61,9 +61,9 @@ describe("embeddings that never answer", () => {
     const memory = await memoryOn(provider, { logger });
     provider.hangs = true;
     const drafts = Array.from({ length: 101 }, (_, n) => ({ text: `Owns stamp ${n}.` }));
-    const outcomes = await memory.memories.add(drafts, { scope });
+    const outcomes = await memory.memories.add({ scope, memories: drafts });
     expect(outcomes.every(({ outcome }) => outcome === "created")).toBe(true);
-    await memory.memories.add({ text: "Likes plums." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Likes plums." } });
     expect(provider.asked).toHaveLength(1);
     provider.fail();
     provider.hangs = false;
@@ -101,7 +101,7 @@ describe("embeddings that never answer", () => {
   it("A vector space that could not be measured is measured by a later question", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider, { config: { retrieval: { embedTimeoutMs: 20_000 } } });
-    await memory.memories.add({ text: "Likes plums." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Likes plums." } });
     provider.hangs = true;
     const asked = async () => {
       const before = provider.asked.length;

@@ -49,7 +49,7 @@ async function schemaWith(count: number) {
     { length: count },
     (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`,
   );
-  if (count > 0) await old.memories.add(asDrafts(texts), { scope });
+  if (count > 0) await old.memories.add({ scope, memories: asDrafts(texts) });
   const vectorsOf = async (space: string) => {
     const { rows } = await db.pool.query(
       `select m.content from "${schema}".memory_embedding e join "${schema}".memory m on m.ref = e.memory_ref
@@ -64,7 +64,7 @@ async function schemaWith(count: number) {
 describe("reembed", () => {
   it("`reembed` makes memories of an older model findable by the vectors of a new one", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(0);
-    await old.memories.add({ text: "Ana bought an old car." }, { scope });
+    await old.memories.add({ scope, memories: { text: "Ana bought an old car." } });
     const memory = db.memory({ schema, embeddings: new NewModel("new", 384) });
     // No word is alike.
     const byMeaning = { scope, query: "automobile" };
@@ -116,9 +116,9 @@ describe("reembed", () => {
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const plain = db.memory({ schema });
     const [second] = await memory.memories.list({ scope });
-    await memory.memories.remove(second!.id, { scope });
+    await memory.memories.remove({ scope, id: second!.id });
     expect(await memory.reembed()).toMatchObject({ embedded: 1 });
-    await plain.memories.restore(second!.id, { scope });
+    await plain.memories.restore({ scope, id: second!.id });
     expect(await memory.reembed()).toMatchObject({ embedded: 1, remaining: 0 });
     expect(await vectorsOf("new")).toContain(second!.text);
   });
@@ -129,7 +129,7 @@ describe("reembed", () => {
     const [changed] = await old.memories.list({ scope });
     const text = "Ana moved to Porto.";
     model.meanwhile = async () => {
-      if (model.batches.length === 2) await old.memories.update(changed!.id, { text }, { scope });
+      if (model.batches.length === 2) await old.memories.update({ scope, id: changed!.id, text });
     };
     const memory = db.memory({ schema, embeddings: model });
     expect(await memory.reembed()).toMatchObject({ embedded: 3, remaining: 0 });
@@ -143,7 +143,7 @@ describe("reembed", () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const [known] = await memory.memories.list({ scope });
-    await memory.memories.update(known!.id, { text: "Ana moved to Porto." }, { scope });
+    await memory.memories.update({ scope, id: known!.id, text: "Ana moved to Porto." });
     expect(await vectorsOf("hashing-1")).toEqual([]);
     expect(await old.reembed()).toMatchObject({ space: "hashing-1", embedded: 1 });
     expect(await vectorsOf("hashing-1")).toEqual(["Ana moved to Porto."]);

@@ -21,7 +21,9 @@ describe("memory.apps.uninstall", () => {
     await db
       .memory()
       .record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
-    expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 2 });
+    expect(await memory.apps.uninstall({ scope: { appId: "shop 1" } })).toMatchObject({
+      endedThreads: 2,
+    });
     const reasons = async ({ scope }: AppAddress) =>
       (await memory.threads.list({ scope }))[0]?.endedReason;
     expect(await reasons(open)).toBe("uninstalled");
@@ -30,7 +32,9 @@ describe("memory.apps.uninstall", () => {
     expect(await memory.notes.count({ scope: { appId: "shop 1" } })).toBe(2);
     expect(model.prompts("app_note").join()).toContain("Meetings after 2 pm");
     expect(model.prompts("app_note").join()).not.toContain("Said before");
-    expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 0 });
+    expect(await memory.apps.uninstall({ scope: { appId: "shop 1" } })).toMatchObject({
+      endedThreads: 0,
+    });
   });
 
   it("Uninstalling with purgeMemories leaves no note, not even one that is being written or is due", async () => {
@@ -48,7 +52,7 @@ describe("memory.apps.uninstall", () => {
     await memory.threads.end(busy);
     await expect.poll(() => writing.waiting).toBe(1);
     await addNotes(memory, { appId: "desk" }, [lesson]);
-    const purging = memory.apps.uninstall({ appId: "desk" }, { purgeMemories: true });
+    const purging = memory.apps.uninstall({ scope: { appId: "desk" }, purgeMemories: true });
     expect(await purging).toMatchObject({ endedThreads: 1, deletedCount: 1 });
     writing.open();
     await memory.idle();
@@ -72,12 +76,16 @@ describe("memory.apps.uninstall", () => {
       threadId,
       messages: [{ role: "user", content: "I drink tea." }],
     });
-    await memory.memories.add({ text: "Drinks tea." }, { scope: ana });
+    await memory.memories.add({ scope: ana, memories: { text: "Drinks tea." } });
     await addNotes(memory, scope, [lesson]);
-    await memory.memories.add({ text: "1. Open the calendar.", kind: "procedure" }, { scope });
-    const [hidden] = await memory.memories.add({ text: "Opens at nine." }, { scope });
-    await memory.memories.remove(hidden!.id!, { scope });
-    const gone = await memory.apps.uninstall(scope, {
+    await memory.memories.add({
+      scope,
+      memories: { text: "1. Open the calendar.", kind: "procedure" },
+    });
+    const [hidden] = await memory.memories.add({ scope, memories: { text: "Opens at nine." } });
+    await memory.memories.remove({ scope, id: hidden!.id! });
+    const gone = await memory.apps.uninstall({
+      scope,
       purgeMemories: true,
       actor: "admin",
       reason: "unused",
@@ -86,7 +94,7 @@ describe("memory.apps.uninstall", () => {
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
     expect(await memory.memories.list({ scope: ana })).toMatchObject([{ text: "Drinks tea." }]);
     expect(await memory.threads.list({ scope: ana })).toMatchObject([{ threadId, messages: 1 }]);
-    const [last] = await memory.memories.history(hidden!.id!, { scope });
+    const [last] = await memory.memories.history({ scope, id: hidden!.id! });
     expect(last).toMatchObject({
       actor: "admin",
       old: null,
@@ -97,7 +105,9 @@ describe("memory.apps.uninstall", () => {
   it("memory.apps.uninstall rejects the scope of a user within an app", async () => {
     const { apps } = db.memory();
     const user = { ...newApp(), userId: "ana" };
-    await expect(apps.uninstall(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    await expect(apps.uninstall("shop" as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    await expect(apps.uninstall({ scope: user })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(apps.uninstall({ scope: "shop" as never })).rejects.toMatchObject({
+      code: "SCOPE_REQUIRED",
+    });
   });
 });

@@ -57,13 +57,13 @@ describe("the eleventh note of an app", () => {
       state: "soft_deleted",
       purgeAt: expect.any(Date),
     });
-    expect((await memory.memories.history(gone!.id, { scope }))[0]).toMatchObject({
+    expect((await memory.memories.history({ scope, id: gone!.id }))[0]).toMatchObject({
       event: "DELETE",
       actor: "worker:compact",
       old: { text: texts(2)[1] },
       new: { state: "soft_deleted", reason, by: "model" },
     });
-    const { changes } = await memory.changes.since(11, { scope });
+    const { changes } = await memory.changes.list({ scope, since: 11 });
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
       "deleted [App notes] (no longer kept)",
     ]);
@@ -86,12 +86,12 @@ describe("the eleventh note of an app", () => {
     );
     expect(merged).toMatchObject({ state: "merged", supersededBy: target?.id, text: texts(2)[1] });
     expect(target).toMatchObject({ seenCount: 2 });
-    const history = await memory.memories.history(target!.id, { scope });
+    const history = await memory.memories.history({ scope, id: target!.id });
     expect(history.find(({ event }) => event === "MERGE")).toMatchObject({
       old: { text: texts(1)[0] },
       new: { text, merged: merged?.id, reason: "Both are trips.", by: "model" },
     });
-    const { changes } = await memory.changes.since(11, { scope });
+    const { changes } = await memory.changes.list({ scope, since: 11 });
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
       expect.stringMatching(/^merged Combined 2 notes about /),
     ]);
@@ -124,7 +124,7 @@ describe("the eleventh note of an app", () => {
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
     const [gone] = await removedOf(memory, scope);
-    const [entry] = await memory.memories.history(gone!.id, { scope });
+    const [entry] = await memory.memories.history({ scope, id: gone!.id });
     expect(entry?.new).toMatchObject({
       by: "oldest",
       reason: expect.stringMatching(/^The oldest note, in the place/),
@@ -143,7 +143,7 @@ describe("the eleventh note of an app", () => {
     });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
     for (const { id } of notes.slice(0, 2))
-      await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
+      await memory.memories.update({ scope, actor: "op", id, pinned: true });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
   });
@@ -187,7 +187,7 @@ describe("the eleventh note of an app", () => {
     expect(memories.notes[0]?.id).toBe(given);
     const [gone] = await removedOf(memory, appOf(talk));
     const expected = { event: "DELETE", actor: "worker:note", new: { by: "share" } };
-    expect((await memory.memories.history(gone!.id, { scope: appOf(talk) }))[0]).toMatchObject(
+    expect((await memory.memories.history({ scope: appOf(talk), id: gone!.id }))[0]).toMatchObject(
       expected,
     );
   });
@@ -197,7 +197,7 @@ describe("the eleventh note of an app", () => {
     const { memory, talk } = openTalk(db, { model: noteModel({ app_note: () => noted(text) }) });
     await addNotes(memory, appOf(talk), [text], { origin: "operator" });
     await talkAndEnd(memory, talk);
-    await memory.forget({ userId: talk.scope.userId });
+    await memory.forget({ scope: { userId: talk.scope.userId } });
     expect(await notesOf(memory, talk)).toEqual([text]);
   });
 
@@ -207,7 +207,7 @@ describe("the eleventh note of an app", () => {
     const { memory, talk } = openTalk(db, { model, logger, config: { notes: { limit: 1 } } });
     const scope = appOf(talk);
     const pinned = texts(2).map((text) => ({ text, kind: "note" as const, pinned: true }));
-    await memory.memories.add(pinned, { scope, actor: "op" });
+    await memory.memories.add({ scope, actor: "op", memories: pinned });
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toHaveLength(2);
     expect(logger.lines).toContainEqual(expect.stringContaining("warn: All 2 memories of app"));
@@ -242,7 +242,7 @@ describe("an app's limit", () => {
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toEqual(texts(11).slice(1));
     const [gone] = await removedOf(memory, scope);
-    await memory.memories.restore(gone!.id, { scope, actor: "op" });
+    await memory.memories.restore({ scope, actor: "op", id: gone!.id });
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toHaveLength(10);
     expect(model.prompts("note_compaction")).toHaveLength(2);

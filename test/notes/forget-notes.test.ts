@@ -31,15 +31,15 @@ describe("forgetting a user", () => {
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
-    const { revision } = await memory.changes.since(0, { scope: appOf(ana) });
+    const { revision } = await memory.changes.list({ scope: appOf(ana), since: 0 });
     const scope = { userId: ana.scope.userId };
-    const preview = await memory.forget(scope, { dryRun: true });
+    const preview = await memory.forget({ scope, dryRun: true });
     expect(preview.removed).toMatchObject({ memory: 1, note_source: 1 });
-    const { removed, complete, total } = await memory.forget(scope);
+    const { removed, complete, total } = await memory.forget({ scope });
     expect([removed, complete, total]).toEqual([preview.removed, true, preview.total]);
     expect(await notesOf(memory, ana)).toEqual(["The user likes pears."]);
     expect(await findEverywhere(db, "quinces")).toEqual({});
-    const { changes } = await memory.changes.since(revision, { scope: appOf(ana) });
+    const { changes } = await memory.changes.list({ scope: appOf(ana), since: revision });
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
       "deleted [App notes] (no longer kept)",
     ]);
@@ -65,7 +65,9 @@ describe("forgetting a user", () => {
       "Users like pears and quinces.",
       "The user likes plums.",
     ]);
-    expect(await memory.forget({ userId: ana.scope.userId })).toMatchObject({ complete: true });
+    expect(await memory.forget({ scope: { userId: ana.scope.userId } })).toMatchObject({
+      complete: true,
+    });
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
     expect(await findEverywhere(db, "quinces")).toEqual({});
   });
@@ -84,7 +86,7 @@ describe("forgetting a user", () => {
       `update "${db.schema}".memory set purge_at = now() where state = 'soft_deleted'`,
     );
     await runLifecycle(memory);
-    expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
+    expect(await memory.forget({ scope: ana.scope })).toMatchObject({ complete: true });
     expect(await findEverywhere(db, "quinces")).toEqual({});
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
   });
@@ -100,7 +102,7 @@ describe("forgetting a user", () => {
     const { memory, talk: ana } = openTalk(db, { model, jobs: "background" });
     await talkAndEnd(memory, ana, "Ana likes medlars.");
     await expect.poll(() => gate.waiting).toBe(1);
-    expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
+    expect(await memory.forget({ scope: ana.scope })).toMatchObject({ complete: true });
     gate.open();
     await memory.idle();
     expect(await findEverywhere(db, "medlars")).toEqual({});
@@ -143,8 +145,8 @@ describe("a note", () => {
     const [note] = await memory.memories.list({ scope: talk.scope, kinds: ["note"] });
     expect(note?.source).toEqual({ threadId, seqs: [0, 1] });
     await addNotes(memory, appOf(talk), ["The team likes rye."]);
-    const preview = await memory.forget(talk.scope, { dryRun: true });
-    expect((await memory.forget(talk.scope)).removed).toEqual(preview.removed);
+    const preview = await memory.forget({ scope: talk.scope, dryRun: true });
+    expect((await memory.forget({ scope: talk.scope })).removed).toEqual(preview.removed);
     expect(await findEverywhere(db, "sloes")).toEqual({});
   });
 });

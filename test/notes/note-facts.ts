@@ -25,10 +25,10 @@ export async function addNotes(
 ): Promise<string[]> {
   const ids: string[] = [];
   for (const text of texts) {
-    const [added] = await memory.memories.add(
-      { text, kind: "note", origin: "worker", ...fields },
-      { scope },
-    );
+    const [added] = await memory.memories.add({
+      scope,
+      memories: { text, kind: "note", origin: "worker", ...fields },
+    });
     if (!added?.id) throw new Error(`"${text}" was ${added?.outcome}`);
     ids.push(added.id);
   }

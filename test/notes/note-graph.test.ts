@@ -18,7 +18,9 @@ describe("the graphs of notes and compaction", () => {
     await other.threads.end(talk);
     const { status, memoryId, content } = await memory.graphs().note.invoke(talk);
     expect([status, content?.text]).toEqual(["completed", "Conversation 0 was about subject 0."]);
-    expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
+    expect((await memory.memories.get({ scope: appOf(talk), id: memoryId ?? "" }))?.kind).toBe(
+      "note",
+    );
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({
       status: "skipped",
@@ -58,7 +60,9 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await owner.upkeep()).toBeGreaterThan(0);
     expect(await notesOf(owner, idle)).toHaveLength(1);
-    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({
+    expect(
+      await owner.forget({ scope: { tenantId: "acme", userId: idle.scope.userId } }),
+    ).toMatchObject({
       complete: true,
     });
     expect(await notesOf(owner, idle)).toEqual([]);

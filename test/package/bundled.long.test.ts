@@ -232,7 +232,10 @@ describe("the published package", () => {
       const embeddings = new HashingEmbeddings();
       const before = createMemory({ database: { dataDir: join(app, ".mnemograph") }, embeddings });
       await before.setup();
-      await before.memories.add({ text: "Ana drinks tea." }, { scope: { userId: "ana" } });
+      await before.memories.add({
+        scope: { userId: "ana" },
+        memories: { text: "Ana drinks tea." },
+      });
       await before.close();
       writeFileSync(
         join(app, "app.js"),

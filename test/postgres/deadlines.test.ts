@@ -99,9 +99,10 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
         value: "Ani",
         text: "The nickname is Ani.",
       };
-      await memory.memories.add([slot, { text: "Went to a garden in Rome." }], {
+      await memory.memories.add({
         scope,
         consent: "given",
+        memories: [slot, { text: "Went to a garden in Rome." }],
       });
       await memory.record({ scope, threadId, messages: [new HumanMessage("hello")] });
       const ask = () => memory.recall({ scope, threadId, query: "Which garden?" });
@@ -137,7 +138,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
       const thread = newThread();
       // Without any memory no word is looked up; a procedure is never shown unasked.
       const owner = { scope: { userId: thread.configurable.user_id } };
-      await memory.memories.add({ kind: "procedure", text: "1. Ask." }, owner);
+      await memory.memories.add({ ...owner, memories: { kind: "procedure", text: "1. Ask." } });
       await say(graph, "question 1", thread);
       const events = await whileLocked("memory_term", () =>
         streamed(
@@ -163,7 +164,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
       ["a statement", () => memory.memories.list({ scope })],
       [
         "a statement of a transaction",
-        () => memory.memories.add({ text: "Likes plums." }, { scope }),
+        () => memory.memories.add({ scope, memories: { text: "Likes plums." } }),
       ],
       ["a recall whose conversation waits as well", () => memory.recall({ scope, threadId })],
     ])("A call that takes too long fails with what to do: %s", async (_, call) => {
@@ -176,8 +177,8 @@ describe.skipIf(!onServer()).each(Object.entries(pools))(
     });
 
     it.each([
-      ["export", () => lastOf(memory.export(scope))],
-      ["forget", () => memory.forget(scope, { dryRun: true })],
+      ["export", () => lastOf(memory.export({ scope }))],
+      ["forget", () => memory.forget({ scope, dryRun: true })],
       ["setup", () => memory.setup()],
     ])("memory.%s has no deadline", async (call, work) => {
       const table = call === "setup" ? "meta" : "memory";
@@ -207,9 +208,9 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
     await memory.threads.list({ scope });
     proxy.silent = true;
     await expect(memory.threads.list({ scope })).rejects.toThrow(tooLong);
-    await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toThrow(
-      expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
-    );
+    await expect(
+      memory.memories.add({ scope, memories: { text: "Likes plums." } }),
+    ).rejects.toThrow(expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }));
     proxy.silent = false;
     await expect.poll(() => memory.threads.list({ scope })).toEqual(expect.any(Array));
   });

@@ -84,7 +84,7 @@ describe.skipIf(!runs).each(Object.entries(pools))(
         return rows.length;
       };
       await expect.poll(locksHeld).toBe(0);
-      await memories[0]?.memories.add({ text: "Likes figs." }, { scope });
+      await memories[0]?.memories.add({ scope, memories: { text: "Likes figs." } });
       expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
     });
 
@@ -97,10 +97,10 @@ describe.skipIf(!runs).each(Object.entries(pools))(
             const thread = { scope: user, threadId: `bounced ${user.userId}` };
             return [
               memory.recall({ ...thread, query: "Which garden?" }),
-              memory.memories.add(
-                { text: `Saw garden number ${turn} of ${user.userId}.` },
-                { scope: user },
-              ),
+              memory.memories.add({
+                scope: user,
+                memories: { text: `Saw garden number ${turn} of ${user.userId}.` },
+              }),
               memory.remember({ ...thread, messages: [new HumanMessage(`turn ${turn}`)] }),
               memory.query({ scope: user, query: "garden" }),
             ];
@@ -181,7 +181,9 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
       await expect(memory.memories.list({ scope })).rejects.toMatchObject({
         code: "DATABASE_TIMEOUT",
       });
-      await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
+      await expect(
+        memory.memories.add({ scope, memories: { text: "Likes plums." } }),
+      ).rejects.toMatchObject({
         code: "DATABASE_TIMEOUT",
       });
       await expect.poll(waiting).toBe(0);
@@ -216,7 +218,10 @@ describe.skipIf(!runs)("tenants through PgBouncer (server only)", () => {
     for (const turn of times(3)) {
       await Promise.all(
         tenants.map((tenant) =>
-          memory.memories.add({ text: `Garden ${turn} of ${tenant.tenantId}.` }, { scope: tenant }),
+          memory.memories.add({
+            scope: tenant,
+            memories: { text: `Garden ${turn} of ${tenant.tenantId}.` },
+          }),
         ),
       );
     }

@@ -95,7 +95,7 @@ describe.skipIf(!onServer())("a pool whose clients are all in use (server only)"
     const waiting = [
       ...["a", "b", "c", "d"].map((threadId) => memory.record(hello(threadId))),
       memory.checkpointer().getTuple({ configurable: { thread_id: "a", user_id: "ana" } }),
-      memory.forget(scope, { dryRun: true }),
+      memory.forget({ scope, dryRun: true }),
     ];
     for (const settled of await Promise.allSettled(waiting)) {
       expect(settled).toMatchObject({

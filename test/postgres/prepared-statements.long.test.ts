@@ -59,7 +59,7 @@ describe("statements that a session keeps", () => {
     await memory.transcript.search({ scope, query, ...(n % 32 === 0 && { threadId }) });
     const own = `${JSON.stringify(scope)} ${threadId}`;
     await memory.record({ scope, threadId: own, messages: [new HumanMessage(`hello ${n}`)] });
-    await memory.memories.add({ text: `Knows the number ${n}.` }, { scope });
+    await memory.memories.add({ scope, memories: { text: `Knows the number ${n}.` } });
   }
 
   it("A session keeps a few dozen prepared statements, with any filters", async () => {

@@ -41,7 +41,7 @@ export async function does(deed: Deed, place: Place): Promise<void> {
     propose: () => propose(place),
     learn: () => place.memory.upkeep(),
     "forget thread": () => forgetOther(place),
-    "forget in app": () => place.memory.forget(place.scope),
+    "forget in app": () => place.memory.forget({ scope: place.scope }),
   };
   try {
     await ("nth" in deed && deed.does !== "decide"
@@ -54,24 +54,27 @@ export async function does(deed: Deed, place: Place): Promise<void> {
 }
 
 const add = ({ draft }: { draft: Draft }, { memory, scope, word }: Place) =>
-  memory.memories.add(
-    {
+  memory.memories.add({
+    scope,
+    memories: {
       text: textOf(draft, word),
       category: draft.category,
       importance: draft.importance,
       ...(draft.key !== null && { key: draft.key, value: word }),
     },
-    { scope },
-  );
+  });
 
 const note = ({ memory, scope: { appId }, word }: Place) =>
-  memory.memories.add({ kind: "note", text: `Guests ask for ${word}.` }, { scope: { appId } });
+  memory.memories.add({
+    scope: { appId },
+    memories: { kind: "note", text: `Guests ask for ${word}.` },
+  });
 
 const propose = ({ memory, scope, word }: Place) =>
-  memory.memories.add(
-    { category: "profile", key: "city", value: word, text: `The user lives in ${word}.` },
-    { scope },
-  );
+  memory.memories.add({
+    scope,
+    memories: { category: "profile", key: "city", value: word, text: `The user lives in ${word}.` },
+  });
 
 async function decide(
   { nth, decision }: { nth: number; decision: "approve" | "refuse" },
@@ -96,9 +99,14 @@ async function edit(
   const found = await pickFact(memory, scope, isHidden ? "soft_deleted" : "active", nth);
   if (!found) return;
   const access = { scope, consent: "given" as const };
-  if (what === "remove") await memory.memories.remove(found.id, access);
-  else if (isHidden) await memory.memories.restore(found.id, access);
-  else await memory.memories.update(found.id, patchOf(what, found, { now, word }), access);
+  if (what === "remove") await memory.memories.remove({ ...access, id: found.id });
+  else if (isHidden) await memory.memories.restore({ ...access, id: found.id });
+  else
+    await memory.memories.update({
+      ...access,
+      id: found.id,
+      ...patchOf(what, found, { now, word }),
+    });
 }
 
 function patchOf(

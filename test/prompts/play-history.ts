@@ -193,7 +193,7 @@ async function begin(db: TestDatabase, history: History) {
     }
   }
   async function end() {
-    await memory.forget({ userId: user });
+    await memory.forget({ scope: { userId: user } });
     await memory.close();
   }
   return { act, take, checkKept, end, story, quoted: () => quoted };

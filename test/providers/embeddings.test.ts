@@ -18,7 +18,7 @@ it("Other dimensions of the same model are a new space, which setup and the doct
   const logger = recordingLogger();
   const before = db.memory({ embeddings: embeddings(), logger });
   await before.setup();
-  await before.memories.add({ text: "Ana bought a boat." }, { scope });
+  await before.memories.add({ scope, memories: { text: "Ana bought a boat." } });
   const asked = { scope, query: "boat" };
   const found = [
     expect.objectContaining({ memory: expect.objectContaining({ text: "Ana bought a boat." }) }),
@@ -54,7 +54,7 @@ it("The log has the reason of the provider only where it quotes no text", async 
   quoting.embedDocuments = async ([text]) => {
     throw Object.assign(new Error(`Not allowed: ${text}`), { status: 403 });
   };
-  await memory({ embeddings: quoting, logger }).memories.add(boxes(1), { scope });
+  await memory({ embeddings: quoting, logger }).memories.add({ scope, memories: boxes(1) });
   expect(logger.lines).toEqual([
     "warn: 1 of 1 texts have no vector until `reembed`: The embeddings failed: Error (403)",
   ]);
@@ -70,7 +70,7 @@ describe("one add of many texts", () => {
     const filled = memory({ embeddings: embeddings({ maxRetries: 0 }), logger });
     const long = `Ana ${"carefully ".repeat(14)}keeps stamps.`;
     const drafts = [...boxes(70), { text: long }, ...boxes(80).slice(70)];
-    const added = await filled.memories.add(drafts, { scope });
+    const added = await filled.memories.add({ scope, memories: drafts });
     expect(added.filter(({ outcome }) => outcome === "created")).toHaveLength(81);
     // 64 texts are too many tokens; the last piece has the long text.
     expect(requests.slice(0, 5)).toEqual(["64!", "32", "32!", "32", "17!"]);
@@ -93,11 +93,11 @@ describe("one add of many texts", () => {
     const logger = recordingLogger();
     const { memory: open } = await freshSchema();
     const memory = open({ embeddings: embeddings({ maxRetries: 0 }), logger });
-    const added = await memory.memories.add(boxes(200), { scope });
+    const added = await memory.memories.add({ scope, memories: boxes(200) });
     expect(added.every(({ outcome }) => outcome === "created")).toBe(true);
     for (let turn = 0; turn < 20; turn++)
       expect(await memory.query({ scope, query: "cellar 77" })).not.toEqual([]);
-    await memory.memories.add({ text: "Ana bought a boat." }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Ana bought a boat." } });
     expect(requests).toEqual(["64!"]);
     expect(logger.lines[0]).toMatch(
       /^warn: 200 of 200 .* \(503, server_error\): 503 The server had/,

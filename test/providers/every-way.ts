@@ -83,8 +83,8 @@ export function conversationsOf(cases: readonly Case[]): void {
     const firsts: number[] = [];
     for (const [turn, text] of turns.entries()) {
       if (turn === learnedIn) {
-        await memory.memories.add(boat, { scope: address.scope });
-        await memory.memories.add(city, { ...address, actor: "agent" });
+        await memory.memories.add({ scope: address.scope, memories: boat });
+        await memory.memories.add({ ...address, actor: "agent", memories: city });
       }
       firsts.push(agentsRequests(provider, way).length);
       shown.push(await talk.say(text, turn % 2 === 1));

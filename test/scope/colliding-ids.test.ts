@@ -91,7 +91,7 @@ describe("two ids of one md5", () => {
         { text: "the same statement", category: "local" },
         { text: `wants ${id} tone`, category: "profile", key: "city", value: id },
       ];
-      const outcomes = await memory.memories.add(drafts, { scope });
+      const outcomes = await memory.memories.add({ scope, memories: drafts });
       expect(outcomes.map(({ outcome }) => outcome).slice(0, 2)).toEqual(["created", "created"]);
       await memory.record({ scope, threadId: `${threadId} ${id}`, messages: said(id) });
     }
@@ -112,7 +112,7 @@ describe("two ids of one md5", () => {
         .join();
       expect(shown).not.toContain(`${id === "one" ? "other" : "one"} likes tea`);
     }
-    expect(await memory.forget(theirs)).toMatchObject({ complete: true });
+    expect(await memory.forget({ scope: theirs })).toMatchObject({ complete: true });
     expect(await memory.memories.list({ scope: theirs })).toEqual([]);
     expect(await memory.memories.list({ scope: mine })).toHaveLength(2);
   });

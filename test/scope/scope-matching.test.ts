@@ -90,7 +90,10 @@ it("A memory of a user within an app is not seen from another app, nor is its au
   const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
   const { memories, changes } = db.memory({ config });
   const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
-  const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
+  const [added] = await memories.add({
+    scope: owner,
+    memories: { text: "keeps bees", category: "local" },
+  });
   const id = added?.id ?? "";
   const others: Scope[] = [
     { ...owner, appId: "mail" },
@@ -100,18 +103,18 @@ it("A memory of a user within an app is not seen from another app, nor is its au
   ];
 
   for (const scope of others) {
-    expect(await memories.get(id, { scope })).toBeNull();
+    expect(await memories.get({ scope, id })).toBeNull();
     expect(await memories.list({ scope })).toEqual([]);
-    expect(await memories.history(id, { scope })).toEqual([]);
+    expect(await memories.history({ scope, id })).toEqual([]);
   }
-  expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
+  expect((await changes.list({ scope: others[0]!, since: 0 })).changes).toEqual([]);
   for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
-    expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
-    expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
+    expect((await memories.get({ scope, id }))?.text).toBe("keeps bees");
+    expect((await memories.history({ scope, id })).map(({ event }) => event)).toEqual(["ADD"]);
   }
-  expect(await memories.get("no uuid", { scope: owner })).toBeNull();
-  expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
-  expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
+  expect(await memories.get({ scope: owner, id: "no uuid" })).toBeNull();
+  expect(await memories.history({ scope: owner, id: "no uuid" })).toEqual([]);
+  expect((await memories.get({ scope: owner, id: id.toUpperCase() }))?.id).toBe(id);
 });
 
 describe("ids of a scope", () => {

@@ -26,12 +26,12 @@ async function shown(memory: Memory, scope: Scope, id: string): Promise<string> 
   const called = await memoryQueryTool(memory, { scope }).invoke({ query, return: "full" });
   return JSON.stringify([
     await memory.memories.list({ scope }),
-    await memory.memories.get(id, { scope }),
-    await memory.memories.history(id, { scope }),
+    await memory.memories.get({ scope, id }),
+    await memory.memories.history({ scope, id }),
     await memory.query({ scope, query }),
     (await memory.recall({ scope, threadId: `asks ${JSON.stringify(scope)}`, query })).memories,
     called instanceof ToolMessage ? called.content : called,
-    await memory.changes.since(0, { scope }),
+    await memory.changes.list({ scope, since: 0 }),
   ]);
 }
 
@@ -47,7 +47,7 @@ describe("a memory of an app", () => {
       actorId: ana.userId,
       role: "user",
     };
-    const [added] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
+    const [added] = await memory.memories.add({ scope: ana, actor: ana.userId, memories: note });
     expect(added).toMatchObject({ outcome: "created" });
     for (const scope of [ben, { appId }]) {
       const all = await shown(memory, scope, added!.id!);
@@ -56,7 +56,7 @@ describe("a memory of an app", () => {
     }
     expect(await shown(memory, ben, added!.id!)).not.toContain(ana.userId);
     expect(await findEverywhere(db, "Ida of notes")).toHaveProperty("message");
-    await memory.forget({ userId: ana.userId });
+    await memory.forget({ scope: { userId: ana.userId } });
     expect(await findEverywhere(db, "Ida of notes")).toEqual({});
     expect(await memory.memories.list({ scope: ben })).toHaveLength(1);
   });
@@ -75,7 +75,7 @@ describe("a memory of an app", () => {
       { text: "Why do deploys fail? They are late.", source: own },
       { text: "Nothing else fails in deploys.", source: { ...source, threadId: "of nobody" } },
     ];
-    const outcomes = await memory.memories.add(drafts, { scope: { appId } });
+    const outcomes = await memory.memories.add({ scope: { appId }, memories: drafts });
     expect((await memory.memories.list({ scope: ben })).map((found) => found.source)).toEqual([
       null,
       own,
@@ -85,13 +85,16 @@ describe("a memory of an app", () => {
     for (const secret of [threadId, said, "Ida"]) expect(all).not.toContain(secret);
     expect(await findEverywhere(db, "Ida of lessons")).not.toHaveProperty("memory");
     // A memory of a user names no other user's thread either, whichever way it came to it.
-    const [mine] = await memory.memories.add({ text: "Likes tea.", source }, { scope: ben });
-    expect((await memory.memories.get(mine!.id!, { scope: ben }))?.source).toBeNull();
-    const [again] = await memory.memories.add(
-      { text: "Ben likes green tea.", source },
-      { scope: ana },
-    );
-    expect((await memory.memories.get(again!.id!, { scope: ana }))?.source).toEqual(source);
+    const [mine] = await memory.memories.add({
+      scope: ben,
+      memories: { text: "Likes tea.", source },
+    });
+    expect((await memory.memories.get({ scope: ben, id: mine!.id! }))?.source).toBeNull();
+    const [again] = await memory.memories.add({
+      scope: ana,
+      memories: { text: "Ben likes green tea.", source },
+    });
+    expect((await memory.memories.get({ scope: ana, id: again!.id! }))?.source).toEqual(source);
   });
 
   it("A memory of an app that waits for consent does not reveal who proposed or approved it, or the evidence", async () => {
@@ -106,14 +109,14 @@ describe("a memory of an app", () => {
       source,
       actorId: ana.userId,
     };
-    const [proposed] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
+    const [proposed] = await memory.memories.add({ scope: ana, actor: ana.userId, memories: note });
     const id = proposed!.consentId!;
     const evidence = { quote: said, threadId, messageId: "m" };
     const decision = { id, decision: "approve", actor: ana.userId, via: "chat", evidence } as const;
     const secrets = [threadId, said, ana.userId];
     const pending = JSON.stringify(await memory.consents.list({ scope: ben }));
     const decided = await memory.consents.decide({ scope: ana, ...decision });
-    const history = await memory.memories.history(decided.memoryId!, { scope: ben });
+    const history = await memory.memories.history({ scope: ben, id: decided.memoryId! });
     const listed = JSON.stringify(await memory.consents.list({ scope: ben, status: ["approved"] }));
     const late = await memory.consents.decide({ scope: ben, ...decision }).catch(String);
     for (const secret of secrets) {

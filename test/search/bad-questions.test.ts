@@ -32,7 +32,10 @@ async function asked() {
   const memory = db.memory({ database: pool, embeddings, logger });
   await memory.setup();
   const thread = { scope: { userId: randomUUID() }, threadId: randomUUID() };
-  await memory.memories.add({ text: "The boat is red.", category: "knowledge" }, thread);
+  await memory.memories.add({
+    ...thread,
+    memories: { text: "The boat is red.", category: "knowledge" },
+  });
   await memory.query({ ...thread, query: "boat" });
   const sent = () => statements.splice(0).length + inTransactions.splice(0).length;
   sent();

@@ -29,7 +29,7 @@ async function known() {
     { text: "Cleo runs.", importance: 4, category: "activity" },
     { kind: "procedure", text: "1. Boil water. 2. Add tea.", importance: 5 },
   ];
-  await memory.memories.add(drafts, { scope });
+  await memory.memories.add({ scope, memories: drafts });
   return { memory, scope, threadId };
 }
 const inOrder = [
@@ -84,7 +84,7 @@ describe("a broad question", () => {
     await spanish.setup();
     onTestFinished(async () => void (await db.pool.query(`drop schema "${schema}" cascade`)));
     const { scope } = newAddress();
-    await spanish.memories.add({ text: "Cleo canta en un coro." }, { scope });
+    await spanish.memories.add({ scope, memories: { text: "Cleo canta en un coro." } });
     for (const query of ["el de la", "¿Y qué hay de mí?"])
       expect(await spanish.query({ scope, query })).toHaveLength(1);
     expect(await spanish.query({ scope, query: "¿Y mi trabajo?" })).toEqual([]);

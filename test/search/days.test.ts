@@ -35,7 +35,7 @@ describe("twelve days with four facts each", () => {
         validFrom: at(day, hour),
         source: { threadId, seqs: [2 * index], quote: `I ${text}.` },
       }));
-      await memory.memories.add(drafts, { scope });
+      await memory.memories.add({ scope, memories: drafts });
     }
   });
 

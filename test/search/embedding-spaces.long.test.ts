@@ -93,16 +93,16 @@ const related = "xyzzy BOATS plugh";
 describe.each([0.05, 0.25, 0.7, 0.85])("a model that finds unrelated texts %d alike", (base) => {
   it("Query, tool and recall find related texts only", async () => {
     const { memory } = await memoryWith(new Model(base));
-    await memory.memories.add(unrelated(40), { scope });
+    await memory.memories.add({ scope, memories: unrelated(40) });
     expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
-    await memory.memories.add({ text: related }, { scope });
+    await memory.memories.add({ scope, memories: { text: related } });
     expect(await found(memory, question)).toEqual(all([related]));
     expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
   });
 
   it("A threshold applies to the cosine similarity", async () => {
     const { memory } = await memoryWith(new Model(base));
-    await memory.memories.add(unrelated(5), { scope });
+    await memory.memories.add({ scope, memories: unrelated(5) });
     const query = { scope, query: "nothing of that at all?" };
     expect(await memory.query({ ...query, threshold: base - 0.02 })).toHaveLength(5);
     expect(await memory.query({ ...query, threshold: base + 0.02 })).toEqual([]);
@@ -113,7 +113,7 @@ describe("an embedding space", () => {
   it("An embedding space is measured once for all processes and questions", async () => {
     const model = new Model(0.7);
     const { memory, schema } = await memoryWith(model);
-    await memory.memories.add(unrelated(3), { scope });
+    await memory.memories.add({ scope, memories: unrelated(3) });
     const probe = 1;
     expect(model.stated).toHaveLength(probe + 3);
     await Promise.all(
@@ -126,7 +126,7 @@ describe("an embedding space", () => {
       await db.memory({ schema, embeddings: model }).query({ scope, query: "fourth?" }),
     ).toEqual([]);
     await memory.query({ scope, query: "fifth?" });
-    await memory.memories.add({ text: "w9a w9b" }, { scope });
+    await memory.memories.add({ scope, memories: { text: "w9a w9b" } });
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
   });
 });
@@ -138,7 +138,7 @@ describe("episodes", () => {
       { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
       { kind: "episode", text: "The user planned BOATS." },
     ];
-    await memory.memories.add(drafts, { scope });
+    await memory.memories.add({ scope, memories: drafts });
     const ask = (query: string) => memory.recall({ scope, threadId: query, query });
     const shown = async (query: string) =>
       (await ask(query)).memories.episodes.map((hit) => hit.memory.text);

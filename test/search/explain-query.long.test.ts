@@ -58,7 +58,7 @@ describe("an explanation", () => {
           }),
           async (drafts, asks) => {
             const scope = { userId: word() };
-            await memory.memories.add(drafts, { scope });
+            await memory.memories.add({ scope, memories: drafts });
             const hits = await memory.query({ scope, ...asks });
             const explained = await memory.query({ scope, ...asks, explain: true });
             const told = (found: readonly MemoryHit[]) =>
@@ -112,8 +112,8 @@ describe("an explanation", () => {
       about("The user wants to sell the boat."),
       about("The user likes tea."),
     ];
-    const outcomes = await memory.memories.add(drafts, { scope });
-    await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
+    const outcomes = await memory.memories.add({ scope, memories: drafts });
+    await memory.memories.remove({ scope, id: outcomes[7]?.id ?? "" });
     now = new Date("2026-11-20T14:00:00Z");
     const reasons = async (asks: object) => {
       const { hits, omitted } = await memory.query({
@@ -165,13 +165,13 @@ describe("an explanation", () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];
     for (const scope of [ana, ben, { ...ana, appId: "other" }]) {
-      await memory.memories.add(
-        { text: "The user likes green tea.", category: "interests" },
-        { scope },
-      );
+      await memory.memories.add({
+        scope,
+        memories: { text: "The user likes green tea.", category: "interests" },
+      });
       const [added] = await memory.memories.list({ scope });
       if (scope !== ana)
-        await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
+        await memory.memories.remove({ scope: added?.scope ?? scope, id: added?.id ?? "" });
     }
     const { hits, omitted } = await memory.query({ scope: ana, query: "green tea", explain: true });
     for (const { memory: each } of [...hits, ...omitted])

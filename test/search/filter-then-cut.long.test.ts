@@ -84,9 +84,9 @@ describe.each(crowds)("hundreds of better memories %s", (name, others, ways) => 
       better(index, { ...others, source: from(index) }),
     );
     for (let start = 0; start < crowd; start += 350) {
-      await vectors.memories.add(drafts.slice(start, start + 350), { scope });
+      await vectors.memories.add({ scope, memories: drafts.slice(start, start + 350) });
     }
-    await vectors.memories.add({ ...wanted, source: from(crowd) }, { scope });
+    await vectors.memories.add({ scope, memories: { ...wanted, source: from(crowd) } });
   });
 
   describe.each(ways)("one match of %s", (_, asked, recalled) => {
@@ -129,10 +129,13 @@ describe("one match of this app among hundreds of another app's", () => {
     const drafts = Array.from({ length: crowd }, (_, index) =>
       better(index, { category: "local" }),
     );
-    await memory.memories.add(drafts.slice(0, 350), { scope: { ...user, appId: "mail" } });
-    await memory.memories.add(drafts.slice(350), { scope: { ...user, appId: "mail" } });
+    await memory.memories.add({
+      scope: { ...user, appId: "mail" },
+      memories: drafts.slice(0, 350),
+    });
+    await memory.memories.add({ scope: { ...user, appId: "mail" }, memories: drafts.slice(350) });
     const scope = { ...user, appId: "notes" };
-    await memory.memories.add({ ...wanted, category: "local" }, { scope });
+    await memory.memories.add({ scope, memories: { ...wanted, category: "local" } });
     expect(
       (await memory.query({ scope, query: "lighthouse" })).map((hit) => hit.memory.text),
     ).toEqual([wantedText]);

@@ -49,7 +49,11 @@ async function told(memory: Memory, thread: Address): Promise<Map<string, string
     text,
     source: { threadId: thread.threadId, seqs: [2 * message] },
   }));
-  const added = await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
+  const added = await memory.memories.add({
+    scope: thread.scope,
+    consent: "given",
+    memories: drafts,
+  });
   return new Map(added.map(({ id }, n) => [facts[n]![0], id!]));
 }
 
@@ -71,7 +75,7 @@ describe.each([
     const ids = await told(memory, thread);
     expect(await heard(memory, thread, "Utrecht")).toContain(said[1]);
     const id = ids.get("The user's sister Clara lives in Utrecht.")!;
-    await memory.memories.remove(id, { scope: thread.scope });
+    await memory.memories.remove({ scope: thread.scope, id });
     expect(await heard(memory, thread, "Utrecht")).toEqual([]);
     expect(await found(memory, thread, "Utrecht")).toEqual([]);
     expect((await memory.recall({ ...thread, query: "Utrecht" })).memories.relevant).toEqual([]);
@@ -84,7 +88,7 @@ describe.each([
     const dated = await heard(memory, thread, "What else happened on 10 March 2024?");
     expect(dated).toEqual(expect.arrayContaining([said[0], said[5]]));
     expect(dated).not.toContain(said[1]);
-    await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+    await memory.memories.restore({ scope: thread.scope, consent: "given", id });
     expect(await found(memory, thread, "Utrecht")).toHaveLength(1);
     expect(await heard(memory, thread, "Utrecht")).toEqual(
       expect.arrayContaining([said[1], answers[1]]),
@@ -95,13 +99,14 @@ describe.each([
     const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     const { scope } = thread;
-    await memory.memories.remove(ids.get("The user was diagnosed with epilepsy in 2019.")!, {
+    await memory.memories.remove({
       scope,
+      id: ids.get("The user was diagnosed with epilepsy in 2019.")!,
     });
     expect(await found(memory, thread, "epilepsy")).toEqual([]);
     expect(await found(memory, thread, "Does the user swim?")).toContain("The user swims.");
     expect(await heard(memory, thread, "swim")).toContain(said[3]);
-    await memory.memories.remove(ids.get("The user swims.")!, { scope });
+    await memory.memories.remove({ scope, id: ids.get("The user swims.")! });
     expect(await heard(memory, thread, "epilepsy")).toEqual([]);
     expect(await heard(memory, thread, "swim")).toEqual([]);
   });
@@ -127,13 +132,17 @@ it("Removing a memory hides every message that stated or corrected it, also once
     { ...from("The user has epilepsy.", 1), value: "epilepsy" },
     { ...from("The user has had epilepsy since 2019.", 2), value: "epilepsy" },
   ]) {
-    await memory.memories.add({ ...draft, category: "knowledge" }, { scope, consent: "given" });
+    await memory.memories.add({
+      scope,
+      consent: "given",
+      memories: { ...draft, category: "knowledge" },
+    });
   }
   const [known, ...others] = await memory.memories.list({ scope });
   expect(others).toEqual([]);
   const heard = () => memory.transcript.search({ scope, query: "epilepsy" });
   expect(await heard()).toHaveLength(3);
-  await memory.memories.remove(known!.id, { scope });
+  await memory.memories.remove({ scope, id: known!.id });
   expect(await heard()).toEqual([]);
   now += 31 * day;
   expect(await runLifecycle(memory, thread)).toMatchObject({ purged: 1 });
@@ -148,10 +157,10 @@ it("Age hides a memory, not the message that it came from", async () => {
   const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
   const source = { threadId: thread.threadId, seqs: [0] };
-  await memory.memories.add(
-    { text: "The fence is green.", importance: 1, source },
-    { scope: thread.scope },
-  );
+  await memory.memories.add({
+    scope: thread.scope,
+    memories: { text: "The fence is green.", importance: 1, source },
+  });
   now += 100 * day;
   expect(await runLifecycle(memory, thread)).toMatchObject({ softDeleted: 1 });
   expect(await memory.transcript.search({ scope: thread.scope, query: "fence" })).toHaveLength(1);
@@ -194,7 +203,7 @@ it("A question finds no memory by words that only adjacent messages have", async
     { text: "The user quit the firm.", source: source(1) },
     { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
   ];
-  await memory.memories.add(drafts, { scope });
+  await memory.memories.add({ scope, memories: drafts });
   const query = "birthday present for mum";
   expect(await memory.query({ scope, query })).toEqual([]);
   expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);

@@ -60,10 +60,10 @@ beforeAll(async () => {
     ...thread,
     messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")],
   });
-  await memory.memories.add(
-    { text: "The user's dog is called Rex.", category: "knowledge" },
-    { scope },
-  );
+  await memory.memories.add({
+    scope,
+    memories: { text: "The user's dog is called Rex.", category: "knowledge" },
+  });
   ordinaryMs = await processorMsOf(() =>
     memory.recall({ ...thread, query: "What is my dog called?" }),
   );
@@ -115,12 +115,10 @@ it.each(hostile)(
       category: "knowledge",
     };
     const id = [...plain].slice(0, 500).join("");
-    const [outcome] = await memory.memories.add(
-      [{ ...draft, actorId: id, agentId: id, runId: id }],
-      {
-        scope: long.scope,
-      },
-    );
+    const [outcome] = await memory.memories.add({
+      scope: long.scope,
+      memories: [{ ...draft, actorId: id, agentId: id, runId: id }],
+    });
     expect(outcome?.id).toBeTruthy();
     expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
   },

@@ -68,7 +68,10 @@ describe("an identifier of the question that few memories have", () => {
         text: `Word w${index}y and word w${index}z.`,
       }));
       const texts = [`The shed is known as ${identifier}.`, `Peter painted ${identifier} in blue.`];
-      await memory.memories.add([...near, ...other, ...texts.map((text) => ({ text }))], { scope });
+      await memory.memories.add({
+        scope,
+        memories: [...near, ...other, ...texts.map((text) => ({ text }))],
+      });
       for (const query of [
         `Who gets the mail of ${identifier}?`,
         `Who gets mail: ${identifier}?`,

@@ -23,8 +23,9 @@ describe("a question of hundreds of words that the user often said", () => {
       threadId: "t",
       messages: texts.map((text) => new HumanMessage(text)),
     });
-    await memory.memories.add([{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }], {
+    await memory.memories.add({
       scope,
+      memories: [{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }],
     });
   });
 

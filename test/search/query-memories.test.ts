@@ -21,10 +21,11 @@ const late = "Ana cooked tomatoes with basil for Ben.";
 
 beforeAll(async () => {
   memory = db.memory({ clock: () => now });
-  await memory.memories.add([{ text: plain, importance: 2 }], { scope });
+  await memory.memories.add({ scope, memories: [{ text: plain, importance: 2 }] });
   now = new Date("2024-02-01T00:00Z");
-  await memory.memories.add(
-    {
+  await memory.memories.add({
+    scope,
+    memories: {
       text: marked,
       importance: 5,
       category: "preferences",
@@ -34,10 +35,12 @@ beforeAll(async () => {
       actorId: "Ana",
       role: "user",
     },
-    { scope },
-  );
+  });
   now = new Date("2024-03-01T00:00Z");
-  await memory.memories.add({ text: late, importance: 3, category: "activity" }, { scope });
+  await memory.memories.add({
+    scope,
+    memories: { text: late, importance: 3, category: "activity" },
+  });
 });
 
 describe("memory.query", () => {
@@ -114,11 +117,17 @@ describe("memory.query", () => {
       const own = { userId: `talks with ${name}` };
       const word = name.split(" ").at(-1) as string;
       const text = `The user often mentions ${word} in a letter.`;
-      await memory.memories.add([{ text }, { text: "The user owns a bicycle." }], { scope: own });
+      await memory.memories.add({
+        scope: own,
+        memories: [{ text }, { text: "The user owns a bicycle." }],
+      });
       const before = await texts(`${word} letters`, { scope: own });
       const messages = [new HumanMessage("Hello."), new AIMessage({ content: "Welcome!", name })];
       await memory.record({ scope: own, threadId: own.userId, messages });
-      await memory.memories.add({ text: "The user has a garden.", actorId: name }, { scope: own });
+      await memory.memories.add({
+        scope: own,
+        memories: { text: "The user has a garden.", actorId: name },
+      });
       expect(await texts(word, { scope: own })).toContain(text);
       expect(await texts(`${word} letters`, { scope: own })).toEqual(
         expect.arrayContaining(before),
@@ -134,16 +143,20 @@ describe("memory.query", () => {
   it("memory.query returns one or two linked memories with the best hits", async () => {
     const linked = { userId: "linked" };
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
-    await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], {
+    await linker.memories.add({
       scope: linked,
+      memories: [{ text: "The kestrel nests in the old mill tower." }],
     });
-    await linker.memories.add([{ text: "The old mill tower has a blue door." }], { scope: linked });
-    await linker.memories.add(
-      Array.from({ length: 8 }, (_, n) => ({
+    await linker.memories.add({
+      scope: linked,
+      memories: [{ text: "The old mill tower has a blue door." }],
+    });
+    await linker.memories.add({
+      scope: linked,
+      memories: Array.from({ length: 8 }, (_, n) => ({
         text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.`,
       })),
-      { scope: linked },
-    );
+    });
     const query = { scope: linked, query: "kestrel nests", topK: 1 };
     const hits = await linker.query(query);
     expect(hits).toHaveLength(1);
@@ -170,7 +183,7 @@ describe("memory.query", () => {
       { text: "Ana rented a boat.", source: { threadId: "talk", seqs: [2] } },
       { text: "Ana rented a car.", source: { threadId: "talk", seqs: [] } },
     ];
-    await memory.memories.add(drafts, { scope: talk });
+    await memory.memories.add({ scope: talk, memories: drafts });
     const hits = await memory.query({
       scope: talk,
       query: "What was rented in Portugal on holiday?",
@@ -187,7 +200,7 @@ describe("memory.query", () => {
       "The flight home is LH1234.",
       "The user runs Node v22.1.0.",
     ];
-    await memory.memories.add(asDrafts(drafts), { scope: written });
+    await memory.memories.add({ scope: written, memories: asDrafts(drafts) });
     const first = async (query: string) => (await texts(query, { scope: written }))[0];
     expect(await first("What is my wifi called?")).toEqual(drafts[0]);
     expect(await first("When does LH 1234 leave?")).toEqual(drafts[1]);
@@ -202,7 +215,7 @@ describe("memory.query", () => {
       ["2026-07-15T14:00Z", "The school closed."],
     ] as const) {
       now = new Date(at);
-      await memory.memories.add({ text: content }, { scope });
+      await memory.memories.add({ scope, memories: { text: content } });
       await memory.record({ scope, threadId, messages: [{ role: "user", content }] });
     }
     // In Tokyo the sixteenth has begun.
@@ -236,7 +249,7 @@ describe("memory.query", () => {
       validFrom,
     }));
     const wanted = { text: "The lighthouse was painted.", validFrom, importance: 1 };
-    await memory.memories.add([...chores, wanted], { scope: busy });
+    await memory.memories.add({ scope: busy, memories: [...chores, wanted] });
     const found = await texts("What about the lighthouse in August 2023?", { scope: busy });
     expect(found).toHaveLength(5);
     expect(found[0]).toBe(wanted.text);
@@ -252,10 +265,10 @@ describe("memory.query", () => {
       "likes plain rice",
       "has a cold",
     ];
-    await memory.memories.add(
-      known.map((text) => ({ text: `The user's ${text}.` })),
-      user,
-    );
+    await memory.memories.add({
+      ...user,
+      memories: known.map((text) => ({ text: `The user's ${text}.` })),
+    });
     for (const query of [
       "Any nice wine?",
       "Translate mouse",

@@ -10,7 +10,7 @@ const db = useTestDatabase();
 async function find(texts: readonly string[], query: string, config: MemoryConfig = {}) {
   const memory = db.memory({ config });
   const scope = { userId: JSON.stringify([texts, query, config]) };
-  await memory.memories.add(asDrafts(texts), { scope });
+  await memory.memories.add({ scope, memories: asDrafts(texts) });
   const messages = texts.map((content, index) => new HumanMessage({ id: `m${index}`, content }));
   await memory.record({ scope, threadId: scope.userId, messages });
   const [memories, said] = await Promise.all([
@@ -155,7 +155,7 @@ describe("search in other languages", () => {
   it("A question of emoji alone finds nothing, and is no broad question", async () => {
     const memory = db.memory();
     const scope = { userId: "emoji" };
-    await memory.memories.add({ text: "Ana paints.", importance: 5 }, { scope });
+    await memory.memories.add({ scope, memories: { text: "Ana paints.", importance: 5 } });
     await memory.store({ scope }).put(["a"], "k", { text: "Ana paints." });
     for (const [query, hits] of [
       ["🎉", 0],

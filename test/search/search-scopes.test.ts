@@ -36,7 +36,10 @@ describe("a search", () => {
       { tenantId: "a", appId: "a" },
     ];
     for (const [index, scope] of scopes.entries()) {
-      await memory.memories.add({ text: `The marmot of number ${index} whistles.` }, { scope });
+      await memory.memories.add({
+        scope,
+        memories: { text: `The marmot of number ${index} whistles.` },
+      });
       const messages = [new HumanMessage(`I saw marmot ${index}.`)];
       await memory.record({ scope, threadId: `thread ${index}`, messages });
     }
@@ -53,29 +56,32 @@ describe("a search", () => {
   it("A search in an app sees the user's memories, the user's in this app and the app's own", async () => {
     const user = { userId: "ben" };
     const inNotes = { ...user, appId: "notes" };
-    await memory.memories.add({ text: "Ben likes the marmot." }, { scope: user });
-    await memory.memories.add({ text: "Ben told the notes app of a marmot." }, { scope: inNotes });
-    await memory.memories.add(
-      { text: "The marmot picture is stored here.", category: "local" },
-      { scope: inNotes },
-    );
-    await memory.memories.add(
-      { text: "Users ask for marmot emojis.", kind: "note" },
-      { scope: { appId: "notes" } },
-    );
+    await memory.memories.add({ scope: user, memories: { text: "Ben likes the marmot." } });
+    await memory.memories.add({
+      scope: inNotes,
+      memories: { text: "Ben told the notes app of a marmot." },
+    });
+    await memory.memories.add({
+      scope: inNotes,
+      memories: { text: "The marmot picture is stored here.", category: "local" },
+    });
+    await memory.memories.add({
+      scope: { appId: "notes" },
+      memories: { text: "Users ask for marmot emojis.", kind: "note" },
+    });
     const scope = { ...user, appId: "mail" };
-    await memory.memories.add(
-      { text: "The marmot recipe is stored here.", category: "local" },
-      { scope },
-    );
-    await memory.memories.add(
-      { text: "Users mail marmot jokes.", kind: "note" },
-      { scope: { appId: "mail" } },
-    );
-    await memory.memories.add(
-      { text: "Chloe fears the marmot." },
-      { scope: { userId: "chloe", appId: "notes" } },
-    );
+    await memory.memories.add({
+      scope,
+      memories: { text: "The marmot recipe is stored here.", category: "local" },
+    });
+    await memory.memories.add({
+      scope: { appId: "mail" },
+      memories: { text: "Users mail marmot jokes.", kind: "note" },
+    });
+    await memory.memories.add({
+      scope: { userId: "chloe", appId: "notes" },
+      memories: { text: "Chloe fears the marmot." },
+    });
 
     const own = ["Ben likes the marmot.", "Ben told the notes app of a marmot."];
     for (const query of ["marmot", today]) {

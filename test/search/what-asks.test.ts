@@ -80,7 +80,10 @@ it("All pairs of characters of a long Chinese message are searched", async () =>
   const story = Array.from({ length: 90 }, (_, place) =>
     String.fromCodePoint(0x5000 + 7 * place, 0x6000 + 11 * place),
   ).join("，");
-  await memory.memories.add([{ text: asked }, { text: "书店在里斯本。" }, { text: story }], own);
+  await memory.memories.add({
+    ...own,
+    memories: [{ text: asked }, { text: "书店在里斯本。" }, { text: story }],
+  });
   const hits = await memory.query({ ...own, query: `${story}，里斯本的书店`, threshold: 0 });
   expect(hits.map((hit) => hit.memory.text)).toContain(asked);
 });

@@ -35,7 +35,7 @@ describe("a user with a dozen facts", () => {
 
   beforeAll(async () => {
     memory = db.memory();
-    await memory.memories.add(asDrafts(facts), { scope: thread.scope });
+    await memory.memories.add({ scope: thread.scope, memories: asDrafts(facts) });
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe("statements that say different things of the same", () => {
   ) => {
     const { memory, scope, threadId } = openThread(db, { clock });
     const drafts = statements.map((text, at) => ({ text, validFrom: days[at]! }));
-    await memory.memories.add(drafts, { scope });
+    await memory.memories.add({ scope, memories: drafts });
     return { memory, scope, threadId };
   };
   const old = "The chair of the rowing club is Marta Lopes.";
@@ -116,7 +116,7 @@ describe("statements that say different things of the same", () => {
     const clock = () => days[1]!;
     const { memory, scope, threadId } = openThread(db, { clock });
     const other = "The rowing club meets on Tuesdays.";
-    await memory.memories.add(asDrafts([old, now, other]), { scope });
+    await memory.memories.add({ scope, memories: asDrafts([old, now, other]) });
     const query = "Who is the chair of the rowing club, and when does it meet?";
     const block = memoryBlock(await memory.recall({ scope, threadId, query }));
     for (const text of [old, now]) expect(block).toContain(`${text} (since 14 September 2026)`);

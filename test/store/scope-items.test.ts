@@ -13,10 +13,15 @@ describe("operations on the items of a scope", () => {
         await memory.store({ scope }).put(["n"], String(n), { text: `tea ${id}` });
     }
     const items = { store_item: 3, store_embedding: 3 };
-    expect((await memory.forget({ userId: id, appId }, { dryRun: true })).removed).toEqual(items);
-    const forgotten = await memory.forget({ userId: id, appId }, { batchSize: 2 });
+    expect((await memory.forget({ scope: { userId: id, appId }, dryRun: true })).removed).toEqual(
+      items,
+    );
+    const forgotten = await memory.forget({ scope: { userId: id, appId }, batchSize: 2 });
     expect(forgotten).toMatchObject({ removed: items, complete: true });
-    expect((await memory.forget({ userId: id })).removed).toEqual({ ...items, owner: 1 });
+    expect((await memory.forget({ scope: { userId: id } })).removed).toEqual({
+      ...items,
+      owner: 1,
+    });
     expect(await memory.store({ scope: { appId } }).search(["n"])).toHaveLength(3);
   });
 
@@ -37,10 +42,10 @@ describe("operations on the items of a scope", () => {
       { scope: user, items: 2, ...nothingElse },
       { scope: app, items: 1, ...nothingElse },
     ]);
-    await memory.forget({ ...user, appId: app.appId });
+    await memory.forget({ scope: { ...user, appId: app.appId } });
     expect(await listed()).toMatchObject([{ scope: user, items: 1 }, { scope: app }]);
-    await memory.forget(user);
-    await memory.forget(app);
+    await memory.forget({ scope: user });
+    await memory.forget({ scope: app });
     expect(await listed()).toEqual([]);
   });
 
@@ -50,8 +55,8 @@ describe("operations on the items of a scope", () => {
     const ofUser = { userId: word(), ...app };
     for (const scope of [app, ofUser])
       await memory.store({ scope }).put(["n"], "k", { text: "tea" });
-    expect(await memory.apps.uninstall(app)).toMatchObject({ deletedItems: 0 });
-    expect(await memory.apps.uninstall(app, { purgeMemories: true })).toMatchObject({
+    expect(await memory.apps.uninstall({ scope: app })).toMatchObject({ deletedItems: 0 });
+    expect(await memory.apps.uninstall({ scope: app, purgeMemories: true })).toMatchObject({
       deletedItems: 1,
     });
     expect(await memory.store({ scope: app }).get(["n"], "k")).toBeNull();

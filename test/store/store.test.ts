@@ -40,7 +40,7 @@ describe("a store of a scope", () => {
       { value: { whose: "ben" } },
     ]);
     expect(await memory.store({ scope: { userId: ana } }).search([])).toHaveLength(1);
-    await memory.forget({ userId: ana });
+    await memory.forget({ scope: { userId: ana } });
     expect(await store.get(["memories", ana], "k")).toBeNull();
     expect(await store.get(["memories", ben], "k")).not.toBeNull();
     await expect(store.search(["memories"])).rejects.toThrow(code("SCOPE_REQUIRED"));

@@ -4,7 +4,7 @@ import type { ExportLine } from "../../src/transfer/export-line.js";
 
 export async function linesOf(memory: Memory, scope: Scope): Promise<ExportLine[]> {
   const lines: ExportLine[] = [];
-  for await (const line of memory.export(scope)) lines.push(line);
+  for await (const line of memory.export({ scope })) lines.push(line);
   return lines;
 }
 

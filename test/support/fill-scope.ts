@@ -51,8 +51,9 @@ export async function fillScope(
     if (round === 1) await changeTranscript(memory, { scope, threadId }, word);
   }
   const access = { scope, actor: word };
-  const [first] = await memory.memories.add(
-    {
+  const [first] = await memory.memories.add({
+    ...access,
+    memories: {
       text: `Lives in ${word}.`,
       category: "knowledge",
       key: word,
@@ -60,24 +61,27 @@ export async function fillScope(
       tags: [word],
       actorId: word,
     },
-    access,
-  );
-  await memory.memories.add(
-    { text: `Moved to ${word} and stays.`, category: "knowledge", key: word },
-    access,
-  );
+  });
+  await memory.memories.add({
+    ...access,
+    memories: { text: `Moved to ${word} and stays.`, category: "knowledge", key: word },
+  });
   const labels = {
     agentId: word,
     runId: word,
     role: word,
     source: { threadId, seqs: [0], quote: word },
   };
-  const [other] = await memory.memories.add(
-    { text: `Wants to see ${word} again.`, ...labels },
-    access,
-  );
-  await memory.memories.update(other?.id ?? "", { text: `Wants to see ${word} soon.` }, access);
-  await memory.memories.remove(other?.id ?? "", access);
+  const [other] = await memory.memories.add({
+    ...access,
+    memories: { text: `Wants to see ${word} again.`, ...labels },
+  });
+  await memory.memories.update({
+    ...access,
+    id: other?.id ?? "",
+    text: `Wants to see ${word} soon.`,
+  });
+  await memory.memories.remove({ ...access, id: other?.id ?? "" });
   const event = {
     step: "recall",
     op: "search",

@@ -62,10 +62,10 @@ export async function fillLargeSample(
 
 async function talkOfNuts(memory: Memory): Promise<void> {
   const scope = nina;
-  await memory.memories.add(
-    { text: "Is allergic to walnuts.", category: "constraints", importance: 5 },
-    { scope },
-  );
+  await memory.memories.add({
+    scope,
+    memories: { text: "Is allergic to walnuts.", category: "constraints", importance: 5 },
+  });
   const query = "What could I bake? Mind that nuts make me ill.";
   const recalled = await memory.recall({ scope, threadId: "baking", query });
   const messages = [
@@ -79,10 +79,10 @@ async function talkOfNuts(memory: Memory): Promise<void> {
       category: "profile",
       key: "preferred_name",
     };
-    await memory.memories.add(
-      { ...draft, value: `N${place}` },
-      { scope: { userId: `user-${place}` } },
-    );
+    await memory.memories.add({
+      scope: { userId: `user-${place}` },
+      memories: { ...draft, value: `N${place}` },
+    });
   }
   await memory.idle();
 }

@@ -12,7 +12,7 @@ export async function runLifecycle(memory: Memory, { scope }: { readonly scope?:
     const all = scope ? await memory.memories.list({ scope, states, limit: 1_000 }) : [];
     const counts = new Map<string, number>();
     for (const { id } of all) {
-      const trail = await memory.memories.history(id, { scope: scope as Scope });
+      const trail = await memory.memories.history({ scope: scope as Scope, id });
       counts.set(id, trail.filter(({ event }) => event === "TTL").length);
     }
     return counts;

@@ -109,7 +109,7 @@ export const workCases: readonly WorkCase[] = [
         { text: "The user enjoys hiking in the Alps every summer." },
         { text: "Every summer the user enjoys hikes across the Alps." },
       ];
-      await memory.memories.add(drafts, { scope: userOf(talk) });
+      await memory.memories.add({ scope: userOf(talk), memories: drafts });
       await consolidateNow(memory, { scope: talk.scope });
     },
     // One of the two is merged into the other.

@@ -11,7 +11,7 @@ const scope = { userId: "ana" };
 it("A `screen` that never answers quarantines a memory after `upkeep.timeoutMs`", async () => {
   const logger = recordingLogger();
   const memory = db.memory({ screen: never, config, logger });
-  await memory.memories.add({ text: "Ana likes plums." }, { scope });
+  await memory.memories.add({ scope, memories: { text: "Ana likes plums." } });
   expect(await memory.memories.list({ scope, states: ["quarantined"] })).toHaveLength(1);
   expect(logger.lines.join("\n")).toContain("`screen` failed (TimeoutError)");
 });

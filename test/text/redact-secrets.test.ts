@@ -99,7 +99,7 @@ describe("the ready redaction of secrets", () => {
     const thread = newAddress();
     const messages = [{ role: "user" as const, content: `My token is ${key}.` }];
     await memory.remember({ ...thread, messages });
-    await memory.memories.add({ text: `The token is ${key}.` }, { scope: thread.scope });
+    await memory.memories.add({ scope: thread.scope, memories: { text: `The token is ${key}.` } });
     await memory.store({ scope: thread.scope }).put(["notes"], "token", { text: [key] });
     expect(await findEverywhere(db, key)).toEqual({});
     expect(Object.keys(await findEverywhere(db, "[redacted]")).length).toBeGreaterThan(2);

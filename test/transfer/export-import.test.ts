@@ -33,7 +33,7 @@ describe("export and import", () => {
 
     const fresh = await freshSchema();
     const target = fresh.memory();
-    const imported = await target.import(asText(lines));
+    const imported = await target.import({ lines: asText(lines) });
     expect(imported).toMatchObject({ scope, lines: lines.length, total: lines.length - 2 });
     const again = await linesOf(target, scope);
     expect(withoutHeader(again)).toEqual(withoutHeader(lines));
@@ -52,7 +52,7 @@ describe("export and import", () => {
     };
     expect(await rounds(fresh.schema)).toEqual(await rounds(db.schema));
     const before = await countEverything(fresh);
-    expect(await target.import(lines)).toMatchObject({
+    expect(await target.import({ lines })).toMatchObject({
       written: {},
       total: 0,
       lines: lines.length,
@@ -79,7 +79,7 @@ describe("export and import", () => {
     const active = ofType(lines, "memory").filter(({ state }) => state === "active");
     expect(embedded).toBe(active.length + ofType(lines, "item").length);
     // The next change has the next revision.
-    await target.memories.add({ text: `Later more of ${name} happened.` }, { scope });
+    await target.memories.add({ scope, memories: { text: `Later more of ${name} happened.` } });
     const [{ revision }] = await counters(fresh.schema);
     expect(Number(revision)).toBe((ofType(lines, "owner")[0]?.revision ?? 0) + 1);
   });
@@ -124,15 +124,15 @@ describe("export and import", () => {
     const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
     const memory = db.memory({ config });
     const inApp = { userId: user, appId: app };
-    await memory.memories.add(
-      { text: "Prefers the dark theme here.", category: "in_app" },
-      { scope: inApp },
-    );
-    await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
-    await memory.memories.add(
-      { text: "Users like short answers.", kind: "note" },
-      { scope: { appId: app } },
-    );
+    await memory.memories.add({
+      scope: inApp,
+      memories: { text: "Prefers the dark theme here.", category: "in_app" },
+    });
+    await memory.memories.add({ scope: inApp, memories: { text: "Prefers tea everywhere." } });
+    await memory.memories.add({
+      scope: { appId: app },
+      memories: { text: "Users like short answers.", kind: "note" },
+    });
     await memory.record({
       scope: inApp,
       threadId: `${app} 1`,
@@ -164,7 +164,7 @@ describe("export and import", () => {
     const fresh = (await freshSchema()).memory();
     for (const scope of [inApp, { appId: app }]) {
       const lines = await linesOf(memory, scope);
-      await fresh.import(lines);
+      await fresh.import({ lines });
       expect(withoutHeader(await linesOf(fresh, scope))).toEqual(withoutHeader(lines));
     }
   });
@@ -176,30 +176,32 @@ describe("export and import", () => {
     });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
-    expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
+    expect(await target.import({ scope, lines })).toMatchObject({ scope, total: lines.length - 2 });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
     const refused = /scope with userId; `scope` must have the same, and has appId/;
-    await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(refused);
+    await expect(target.import({ scope: { appId: ben }, lines })).rejects.toThrow(refused);
   });
 
   it("An import refuses a scope that has data of another source, and writes nothing", async () => {
     const scope = { userId: word() };
     const source = (await freshSchema()).memory();
-    await source.memories.add({ text: "Likes tea very much." }, { scope });
+    await source.memories.add({ scope, memories: { text: "Likes tea very much." } });
     const lines = await linesOf(source, scope);
     const target = (await freshSchema()).memory();
-    await target.memories.add({ text: "Plays chess on Sundays." }, { scope });
+    await target.memories.add({ scope, memories: { text: "Plays chess on Sundays." } });
     const refused = {
       code: "WRONG_STATE",
       message: expect.stringContaining("memory.memories.add"),
     };
-    await expect(target.import(lines)).rejects.toMatchObject(refused);
-    await target.forget(scope);
-    await target.import(lines);
+    await expect(target.import({ lines })).rejects.toMatchObject(refused);
+    await target.forget({ scope });
+    await target.import({ lines });
     // The same file is the same source; a later export is another one.
-    expect(await target.import(lines)).toMatchObject({ total: 0 });
-    await expect(target.import(await linesOf(target, scope))).rejects.toMatchObject(refused);
+    expect(await target.import({ lines })).toMatchObject({ total: 0 });
+    await expect(target.import({ lines: await linesOf(target, scope) })).rejects.toMatchObject(
+      refused,
+    );
     expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual([
       "Likes tea very much.",
     ]);
@@ -215,10 +217,10 @@ describe("export and import", () => {
     const order = [ofUser, ofApp];
     for (const files of [order, order.toReversed()]) {
       const target = (await freshSchema()).memory();
-      for (const lines of files) await target.import(lines);
+      for (const lines of files) await target.import({ lines });
       expect(withoutHeader(await linesOf(target, user))).toEqual(withoutHeader(ofUser));
       expect(await target.notes.list({ scope: app })).toHaveLength(1);
-      await target.forget(user);
+      await target.forget({ scope: user });
       expect(await target.notes.list({ scope: app })).toEqual([]);
     }
   });
@@ -231,11 +233,11 @@ describe("export and import", () => {
     await memory.idle();
     const lines = await linesOf(memory, app);
     expect(JSON.stringify(lines)).not.toContain(threadId);
-    await memory.forget(app);
-    await memory.import(lines);
+    await memory.forget({ scope: app });
+    await memory.import({ lines });
     expect(withoutHeader(await linesOf(memory, app))).toEqual(withoutHeader(lines));
     expect(await memory.notes.list({ scope: app })).toHaveLength(1);
-    await memory.forget(user);
+    await memory.forget({ scope: user });
     expect(await memory.notes.list({ scope: app })).toEqual([]);
   });
 
@@ -246,7 +248,7 @@ describe("export and import", () => {
     const before = await countEverything(db);
     // The threads of another tenant are others; the memories' ids are taken.
     for (const scope of [{ userId: ben }, { tenantId: ben, userId: ben }]) {
-      await expect(memory.import(lines, { scope })).rejects.toMatchObject({
+      await expect(memory.import({ scope, lines })).rejects.toMatchObject({
         code: "ID_TAKEN",
         message: expect.stringMatching(/^Lines 1 to \d+: .* belongs to another scope/),
       });
@@ -326,7 +328,9 @@ describe("export and import", () => {
       ["more after the end", [header, end(1), thread], /^Line 3: there is something after/],
     ])("An import of an invalid export says which line is wrong: %s", async (_, lines, problem) => {
       const memory = (await freshOnce()).memory();
-      const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);
+      const error = await memory
+        .import({ lines: lines as string[] })
+        .catch((cause: unknown) => cause);
       expect(error).toMatchObject({
         code: "INVALID_INPUT",
         message: expect.stringMatching(problem),

@@ -61,7 +61,7 @@ describe("an invalid line", () => {
     "An import refuses a line that is too long, too deep or no JSON: %s",
     async (_, lines, problem) => {
       const header = JSON.stringify(headerOf(randomUUID()));
-      await expect(db.memory().import(lines(header) as string[])).rejects.toMatchObject(
+      await expect(db.memory().import({ lines: lines(header) as string[] })).rejects.toMatchObject(
         invalid(problem),
       );
     },
@@ -82,7 +82,7 @@ describe("an invalid line", () => {
       ),
     );
     const target = { scope: { userId: randomUUID(), tenantId: "deep" } };
-    await expect(memory.import(lines, target)).rejects.toMatchObject(
+    await expect(memory.import({ lines, ...target })).rejects.toMatchObject(
       invalid(/^Line \d: it is nested deeper than 1000/),
     );
   });
@@ -94,13 +94,13 @@ it("An import names the lines of a batch that the database does not take, and wr
   const drafts = Array.from({ length: 20 }, (_, index) => ({
     text: `Knows that number ${index} is odd.`,
   }));
-  await source.memories.add(drafts, { scope });
+  await source.memories.add({ scope, memories: drafts });
   const lines = await linesOf(source, scope);
-  await source.forget(scope);
+  await source.forget({ scope });
   const third = ofType(lines, "memory")[2]?.text;
   // Blank is only what comes of it.
   const memory = db.memory({ redact: (text) => (text === third ? " " : text) });
-  await expect(memory.import(lines)).rejects.toMatchObject(
+  await expect(memory.import({ lines })).rejects.toMatchObject(
     invalid(
       new RegExp(
         `^Lines 1 to ${lines.length}: the database does not take one of them \\(SQLSTATE 23514\\)`,

@@ -23,18 +23,18 @@ describe("large and interrupted exports and imports", () => {
     const drafts = Array.from({ length: 1_200 }, (_, index) => ({
       text: `Knows that number ${index} is odd.`,
     }));
-    await source.memories.add(drafts, { scope });
+    await source.memories.add({ scope, memories: drafts });
     const lines = await linesOf(source, scope);
     const target = (await freshSchema()).memory();
-    await expect(target.import(cutOff(lines, 900))).rejects.toThrow("the disk is full");
+    await expect(target.import({ lines: cutOff(lines, 900) })).rejects.toThrow("the disk is full");
     expect(ofType(await linesOf(target, scope), "memory")).toHaveLength(498);
-    expect(await target.import(lines)).toMatchObject({
+    expect(await target.import({ lines })).toMatchObject({
       written: { memory: 702, history: ofType(lines, "history").length, change: 1_200 },
     });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     const controller = new AbortController();
     const onProgress = () => controller.abort(new Error("enough"));
-    await expect(target.import(lines, { signal: controller.signal, onProgress })).rejects.toThrow(
+    await expect(target.import({ lines, signal: controller.signal, onProgress })).rejects.toThrow(
       "enough",
     );
   });
@@ -46,8 +46,8 @@ describe("large and interrupted exports and imports", () => {
     }));
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
-    await memory.memories.add(drafts, { scope });
-    const lines = memory.export(scope)[Symbol.asyncIterator]();
+    await memory.memories.add({ scope, memories: drafts });
+    const lines = memory.export({ scope })[Symbol.asyncIterator]();
     await lines.next();
     await lines.next();
     statements.length = 0;
@@ -64,12 +64,13 @@ describe("large and interrupted exports and imports", () => {
     let given = 0;
     let furthest = 0;
     async function* counted() {
-      for await (const line of memory.export(scope)) {
+      for await (const line of memory.export({ scope })) {
         given++;
         yield line;
       }
     }
-    await target.import(counted(), {
+    await target.import({
+      lines: counted(),
       onProgress: ({ lines: written }) => {
         furthest = Math.max(furthest, given - written);
       },
@@ -101,7 +102,7 @@ describe("large and interrupted exports and imports", () => {
       await child.kill();
       const target = fresh.memory();
       expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
-      await target.import(asText(lines));
+      await target.import({ lines: asText(lines) });
       expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
       rmSync(folder, { recursive: true });
     },

@@ -30,7 +30,7 @@ async function conversation(config: TestConfig, options: TestOptions = {}) {
     return prompt;
   };
   const add = async (draft: MemoryDraft) => {
-    const [written] = await memory.memories.add(draft, { scope });
+    const [written] = await memory.memories.add({ scope, memories: draft });
     return written?.id ?? "";
   };
   return { memory, scope, threadId, say, add };
@@ -75,7 +75,8 @@ describe("A ledger", () => {
       });
       return messages.map(({ content }) => content).join("\n");
     };
-    const add = (text: string) => memory.memories.add({ text, category: "knowledge" }, { scope });
+    const add = (text: string) =>
+      memory.memories.add({ scope, memories: { text, category: "knowledge" } });
     const days = (prompt: string) => prompt.match(/Today is .*/g);
     await add("The user has a boat.");
     expect(days(await say("Hello!"))).toEqual(["Today is Wednesday, 2 January 2030."]);
@@ -133,7 +134,7 @@ describe("What the user said in another conversation", () => {
       const id = await add(constraint("The user is allergic to celery."));
       expect(timesIn(await say("Hello."), said)).toBe(1);
       expect(timesIn(await say("Nice weather."), said)).toBe(1);
-      await memory.memories.remove(id, { scope });
+      await memory.memories.remove({ scope, id });
       const anew = await say("And now?");
       expect(anew).not.toContain("celery");
       expect(timesIn(anew, said)).toBe(1);

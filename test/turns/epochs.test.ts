@@ -44,7 +44,7 @@ function talk(
     return promptOf(model);
   };
   const add = (text: string, more = {}) =>
-    memory.memories.add({ text, category: "knowledge", ...more }, { scope });
+    memory.memories.add({ scope, memories: { text, category: "knowledge", ...more } });
   return { memory, model, say, add, scope, thread, config, agent };
 }
 

@@ -18,7 +18,7 @@ const added = async (
   memory: Memory,
   scope: Scope,
   drafts: readonly (Partial<MemoryDraft> & { text: string })[],
-) => (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
+) => (await memory.memories.add({ scope, memories: drafts })).map(({ id }) => id as string);
 /** A user with memories. */
 const knowing = async (config: TestConfig, drafts: Parameters<typeof added>[2]) => {
   const { memory, scope, threadId } = openThread(db, { config });
@@ -100,7 +100,7 @@ describe("a fallback memory", () => {
       },
       { text: "A ticket was opened.", category: "tasks", origin: "tool" },
     ]);
-    await memory.memories.remove(gone as string, { scope });
+    await memory.memories.remove({ scope, id: gone as string });
     await added(memory, { userId: `${scope.userId} two` }, [
       { text: "Another user's goal.", category: "tasks" },
     ]);
@@ -136,7 +136,7 @@ describe("a fallback memory", () => {
     const found = [...profile, ...relevant.map((hit) => hit.memory)].map(({ text }) => text);
     expect(found).toHaveLength(2);
     expect(found).toContain("Recipe 5 takes 8 eggs.");
-    await memory.memories.update(pinned?.id as string, { pinned: true }, { scope });
+    await memory.memories.update({ scope, id: pinned?.id as string, pinned: true });
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
 

@@ -54,8 +54,8 @@ describe("insights", () => {
           },
         });
         const [alone, both] = [newAddress(), newAddress()];
-        await memory.memories.add(facts as MemoryDraft[], alone);
-        await memory.memories.add([...facts, ...insights] as MemoryDraft[], both);
+        await memory.memories.add({ ...alone, memories: facts as MemoryDraft[] });
+        await memory.memories.add({ ...both, memories: [...facts, ...insights] as MemoryDraft[] });
         const [without, beside] = [await shown(memory, alone), await shown(memory, both)];
         // Other facts may be shown that take more room: words are as rare as the texts that have
         // them.
@@ -71,13 +71,13 @@ describe("insights", () => {
   it("Insights score half in a query, and can be its only hit", async () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
-    await memory.memories.add(
-      [
+    await memory.memories.add({
+      scope,
+      memories: [
         { kind: "insight", text: "The user grows calm over green tea." },
         { text: "The user buys green tea in Porto." },
       ],
-      { scope },
-    );
+    });
     const hits = await memory.query({ scope, query: "green tea" });
     expect(hits.map(({ memory }) => memory.kind)).toEqual(["fact", "insight"]);
     const [fact = Number.NaN, insight = Number.NaN] = hits.map(({ score }) => score);

@@ -32,14 +32,14 @@ describe("the memory block", () => {
         text: `The user's ${key} is ${value}.`,
       };
     };
-    await memory.memories.add(
-      [
+    await memory.memories.add({
+      scope,
+      memories: [
         { ...slot("tea", "green"), origin: "user" },
         { ...slot("vpn", "Acme"), origin: "tool" },
         { ...slot("bank", "Example"), origin: "document" },
       ],
-      { scope },
-    );
+    });
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "vpn" })) ?? "";
     const sections = block.split("\n\n");
     const profile = sections.find((section) => section.startsWith("## User Profile"));
@@ -54,10 +54,10 @@ describe("the memory block", () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const add = (key: string, value: string, text: string, more = {}) =>
-      memory.memories.add(
-        { category: "profile", key, value, text, importance: 5, origin: "user", ...more },
-        { scope },
-      );
+      memory.memories.add({
+        scope,
+        memories: { category: "profile", key, value, text, importance: 5, origin: "user", ...more },
+      });
     await add("employer", "Acme", "The user works for Acme.", { validFrom: "2025-03-01" });
     await add("employer", "Globex", "The user works for Globex.", { validFrom: "2026-05-02" });
     await add(
@@ -85,7 +85,10 @@ describe("the memory block", () => {
     const { scope, threadId } = newAddress();
     const text = `They talked about the cello ${"and bows ".repeat(20)}at length.`;
     const turns = { start: 1, end: 10 };
-    await memory.memories.add({ kind: "episode", turns, origin: "user", text }, { scope });
+    await memory.memories.add({
+      scope,
+      memories: { kind: "episode", turns, origin: "user", text },
+    });
     const block = memoryBlock(await memory.recall({ scope, threadId, query: "cello" })) ?? "";
     const episode = block.split("\n").find((line) => line.startsWith("- turns")) ?? "";
     expect(episode).toMatch(/^- turns 1-10: They talked about the cello( and( bows)?)+\.\.\.$/);
@@ -185,7 +188,7 @@ describe("the memory block", () => {
       for (const { app, ...draft } of (known.drafts ?? []) as { app?: true; kind?: string }[]) {
         const { userId, ...ofApp } = scope;
         const own = draft.kind === "note" || app ? ofApp : scope;
-        await memory.memories.add(draft as never, { scope: own });
+        await memory.memories.add({ scope: own, memories: draft as never });
       }
       if (known.gone) {
         const before = await memory.recall(turn);
@@ -195,7 +198,7 @@ describe("the memory block", () => {
           messages: [{ role: "user", content: "Hi." }],
           shown: shownBy(before),
         });
-        await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
+        await memory.memories.remove({ scope, id: before.memories.rest[0]?.id ?? "" });
       }
       const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });
       const expected =
@@ -209,15 +212,15 @@ describe("the memory block", () => {
     const { scope, threadId } = newAddress();
     const app = { ...scope, appId: `app of ${scope.userId}` };
     const draft = { origin: "tool", importance: 1 } as const;
-    await memory.memories.add(
-      [
+    await memory.memories.add({
+      scope: app,
+      memories: [
         { ...draft, text: "The user likes tea." },
         { ...draft, kind: "episode", text: "They drank tea in May.", turns: { start: 1, end: 2 } },
       ],
-      { scope: app },
-    );
+    });
     const note = { ...draft, kind: "note", text: "Tea helps." } as const;
-    await memory.memories.add(note, { scope: { appId: app.appId } });
+    await memory.memories.add({ scope: { appId: app.appId }, memories: note });
     const block = memoryBlock(await memory.recall({ scope: app, threadId, query: "tea" })) ?? "";
     for (const text of ["The user likes tea.", "They drank tea in May.", "Tea helps."])
       expect(block).toContain(`${text} (unverified, from a tool)`);

@@ -23,7 +23,10 @@ async function upToDate(memory: Memory) {
   };
   await turn();
   const add = async (text: string, more = {}) => {
-    const [written] = await memory.memories.add({ text, category: "knowledge", ...more }, thread);
+    const [written] = await memory.memories.add({
+      ...thread,
+      memories: { text, category: "knowledge", ...more },
+    });
     return written?.id ?? "";
   };
   return { thread, turn, add, scope: thread.scope };
@@ -37,12 +40,8 @@ describe("the changes shown to a turn", () => {
     const created = "- +created: [Knowledge] The flight leaves from gate 13. (imp=5)";
     expect(await turn()).toEqual(["Memory updates:", created]);
     for (const gate of [14, 15, 16])
-      await memory.memories.update(id, { text: `The flight leaves from gate ${gate}.` }, { scope });
-    await memory.memories.update(
-      id,
-      { text: "The flight was cancelled.", importance: 3 },
-      { scope },
-    );
+      await memory.memories.update({ scope, id, text: `The flight leaves from gate ${gate}.` });
+    await memory.memories.update({ scope, id, text: "The flight was cancelled.", importance: 3 });
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([
       "Memory updates:",
@@ -75,7 +74,7 @@ describe("the changes shown to a turn", () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
     const id = await add("The boat is blue.");
-    await memory.memories.update(id, { text: "The boat is red." }, { scope });
+    await memory.memories.update({ scope, id, text: "The boat is red." });
     await add("The boat is red.");
     expect(await turn()).toEqual([
       "Memory updates:",
@@ -86,12 +85,12 @@ describe("the changes shown to a turn", () => {
   it("A changed memory counts once, and as created if the thread never saw it", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await upToDate(memory);
-    const { revision: since } = await memory.changes.since(0, { scope });
+    const { revision: since } = await memory.changes.list({ scope, since: 0 });
     for (const boat of ["Wind", "Wave", "Foam", "Tide"]) {
       const id = await add(`The boat is called ${boat}.`, { importance: 4.4 });
-      await memory.memories.update(id, { text: `The old boat is called ${boat}.` }, { scope });
-      await memory.memories.remove(id, { scope });
-      await memory.memories.restore(id, { scope });
+      await memory.memories.update({ scope, id, text: `The old boat is called ${boat}.` });
+      await memory.memories.remove({ scope, id });
+      await memory.memories.restore({ scope, id });
     }
     const created = (boat: string) =>
       `- +created: [Knowledge] The old boat is called ${boat}. (imp=4)`;
@@ -99,7 +98,7 @@ describe("the changes shown to a turn", () => {
       "Memory updates (4 changes):",
       ...["Tide", "Foam", "Wave"].map(created),
     ]);
-    const events = (await memory.changes.since(since, { scope })).changes.map(({ event }) => event);
+    const events = (await memory.changes.list({ scope, since })).changes.map(({ event }) => event);
     expect(events.slice(0, 4)).toEqual(["created", "updated", "soft_deleted", "restored"]);
     expect(events).toHaveLength(16);
     expect(await turn()).toBeNull();
@@ -110,11 +109,11 @@ describe("the changes shown to a turn", () => {
     const { turn, add, scope } = await upToDate(memory);
     const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
     await turn();
-    await memory.memories.remove(await add("The car is slow."), { scope });
+    await memory.memories.remove({ scope, id: await add("The car is slow.") });
     expect(await turn()).toBeNull();
-    await memory.memories.remove(kept, { scope });
-    await memory.memories.restore(kept, { scope });
-    await memory.memories.remove(gone, { scope });
+    await memory.memories.remove({ scope, id: kept });
+    await memory.memories.restore({ scope, id: kept });
+    await memory.memories.remove({ scope, id: gone });
     expect((await turn())?.slice(1)).toEqual([
       "- ⌛soft_deleted: [Knowledge] (no longer kept)",
       "- ↺restored: [Knowledge] The boat is blue.",
@@ -138,7 +137,7 @@ describe("the changes shown to a turn", () => {
       }),
     ];
     await turn();
-    for (const id of ids) await memory.memories.remove(id, { scope });
+    for (const id of ids) await memory.memories.remove({ scope, id });
     const gone = "- ⌛soft_deleted: [Knowledge] (no longer kept)";
     expect(await turn()).toEqual(["Memory updates:", gone, gone]);
     expect(await otherTurn()).toBe(`Memory updates since rev 0:\n${gone}`);

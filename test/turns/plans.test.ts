@@ -87,10 +87,10 @@ describe.skipIf(!onServer())("a thousand threads of a hundred messages (server o
   it("No statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
-    await memory.memories.add(
-      { text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } },
-      { scope },
-    );
+    await memory.memories.add({
+      scope,
+      memories: { text: "asked for r0", source: { threadId: original.threadId, seqs: [0] } },
+    });
     await memory.recall(original);
     await memory.remember({ ...original, messages: [...round("new 1"), ...round("new 2")] });
     await memory.recall({ scope, threadId: "unknown" });

@@ -23,7 +23,10 @@ function conversation() {
 
 it("A program without a graph gets memory, the conversation and the question as plain messages", async () => {
   const { memory, address, turn } = conversation();
-  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: address.scope });
+  await memory.memories.add({
+    scope: address.scope,
+    memories: { text: "Ana has a cat called Zerberus." },
+  });
   await turn("Hello", "Hello Ana!");
   const { messages, text } = await turn("What is my cat called?", "Zerberus.");
   expect(messages.map(({ role }) => role)).toEqual(["user", "user", "assistant", "user"]);

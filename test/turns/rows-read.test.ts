@@ -33,17 +33,17 @@ describe.skipIf(!onServer())(
         }));
       // Of small tables, all rows are rightly read.
       for (let other = 0; other < 20; other++)
-        await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
+        await memory.memories.add({ scope: { userId: `user ${other}` }, memories: batch(0) });
       for (let start = 0; start < memories; start += 500)
-        await memory.memories.add(batch(start), { scope });
-      const [added] = await memory.memories.add({ text: "has a zebra" }, { scope });
+        await memory.memories.add({ scope, memories: batch(start) });
+      const [added] = await memory.memories.add({ scope, memories: { text: "has a zebra" } });
       id = added?.id ?? "";
       const shown = {
         revision: (await memory.recall({ ...thread, query: "first" })).changes.revision,
         memoryIds: [],
       };
       await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
-      const add = () => memory.memories.add({ text: `early${next++}` }, { scope });
+      const add = () => memory.memories.add({ scope, memories: { text: `early${next++}` } });
       const recall = () =>
         memory.recall({ scope: { userId: "user 1" }, threadId: "early", query: "word1" });
       early = {
@@ -55,23 +55,23 @@ describe.skipIf(!onServer())(
     afterAll(() => pool.end());
 
     const calls: Record<string, () => Promise<unknown>> = {
-      "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
-      "memories.add of a duplicate": () => memory.memories.add({ text: "has a zebra" }, { scope }),
+      "memories.add": () => memory.memories.add({ scope, memories: { text: `new${next++}` } }),
+      "memories.add of a duplicate": () =>
+        memory.memories.add({ scope, memories: { text: "has a zebra" } }),
       "memories.add to a slot": () =>
-        memory.memories.add(
-          { category: "preference", key: "colour", value: `${next}`, text: `c${next++}` },
-          { scope },
-        ),
-      "memories.get": () => memory.memories.get(id, { scope }),
+        memory.memories.add({
+          scope,
+          memories: { category: "preference", key: "colour", value: `${next}`, text: `c${next++}` },
+        }),
+      "memories.get": () => memory.memories.get({ scope, id }),
       "memories.list": () => memory.memories.list({ scope, limit: 10 }),
       "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),
-      "memories.update": () =>
-        memory.memories.update(id, { text: `has zebra ${next++}` }, { scope }),
-      "memories.update of a pin": () => memory.memories.update(id, { pinned: true }, { scope }),
-      "memories.history": () => memory.memories.history(id, { scope }),
+      "memories.update": () => memory.memories.update({ scope, id, text: `has zebra ${next++}` }),
+      "memories.update of a pin": () => memory.memories.update({ scope, id, pinned: true }),
+      "memories.history": () => memory.memories.history({ scope, id }),
       "memories.remove and restore": async () => {
-        await memory.memories.remove(id, { scope });
-        await memory.memories.restore(id, { scope });
+        await memory.memories.remove({ scope, id });
+        await memory.memories.restore({ scope, id });
       },
       "memories.list of quarantine": () => memory.memories.list({ scope, states: ["quarantined"] }),
       "consents.list": () => memory.consents.list({ scope }),

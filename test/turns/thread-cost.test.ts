@@ -46,10 +46,12 @@ async function talk(reports: boolean) {
   });
   const thread = newThread();
   const address = addressOf(thread);
-  await memory.memories.add(
-    ["The user swims in the bay.", "The user owns a red canoe."].map((text) => ({ text })),
-    address,
-  );
+  await memory.memories.add({
+    ...address,
+    memories: ["The user swims in the bay.", "The user owns a red canoe."].map((text) => ({
+      text,
+    })),
+  });
   const agent = await agentIn(ways[0] as Way, { memory, model });
   for (let turn = 1; turn <= turns; turn++) {
     await say(agent, `Question ${turn}: how high is the water in the bay today?`, thread);

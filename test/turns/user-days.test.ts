@@ -31,7 +31,10 @@ it("The day in every prompt is the user's, in any time zone and at any time", as
     // The second turn adds to the block of the first.
     for (const query of ["I ran yesterday.", "I sang yesterday."]) {
       now = new Date(+begun + days.length * 86_400_000);
-      await memory.memories.add({ text: `The user ${query}`, category: "constraints" }, { scope });
+      await memory.memories.add({
+        scope,
+        memories: { text: `The user ${query}`, category: "constraints" },
+      });
       const { messages, shown } = await memory.promptFor({ ...turn, query });
       days.push(`Today is ${now.toLocaleDateString("en-GB", { timeZone, dateStyle: "full" })}.`);
       const prompt = messages.map(({ content }) => content).join("\n");

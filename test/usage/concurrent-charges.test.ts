@@ -41,7 +41,7 @@ describe.skipIf(!onServer())("the energy of isolated tenants (server only)", () 
     const owner = isolated.memory({ role: "owner", config, clock });
     expect((await owner.stats()).energy.kinds).toMatchObject([{ kind: "summary", calls: 2 }]);
     expect((await owner.energy.level({ tenantId: one })).units).toBeCloseTo(units, 0);
-    await memory.forget({ tenantId: one, userId: "ana" });
+    await memory.forget({ scope: { tenantId: one, userId: "ana" } });
     expect((await memory.stats({ tenantId: one })).energy.kinds).toEqual([]);
   });
 

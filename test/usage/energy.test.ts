@@ -44,7 +44,7 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
     /** Makes the users known, so that usage is theirs. */
     async know(...scopes: Scope[]) {
       for (const scope of scopes)
-        await memory.memories.add({ text: `Likes ${randomUUID()}.` }, { scope });
+        await memory.memories.add({ scope, memories: { text: `Likes ${randomUUID()}.` } });
     },
     charge: (
       units: number,
@@ -163,7 +163,7 @@ describe("a charge", () => {
     expect(await rows()).toEqual([]);
     await inThread();
     expect(await rows()).toEqual([{ user_id: "ana", thread_id: null }]);
-    await memory.forget(user());
+    await memory.forget({ scope: user() });
     expect(await rows()).toEqual([]);
     await inThread();
     await charge(1);

@@ -75,7 +75,10 @@ it("Deferrable work waits while energy is low, facts and summaries continue, and
     "The user enjoys hiking in the Alps every summer.",
     "Every summer the user enjoys hikes across the Alps.",
   ];
-  await memory.memories.add(asDrafts(alps), { scope: { tenantId, userId: talk.scope.userId } });
+  await memory.memories.add({
+    scope: { tenantId, userId: talk.scope.userId },
+    memories: asDrafts(alps),
+  });
   // 150 of 1,000 units are left.
   await db.pool.query(
     `insert into "${db.schema}".usage values

@@ -144,15 +144,15 @@ async function update(call: Call, input: Arguments): Promise<string> {
         `"${known.text}" is the user's own word, and the new text has no words of the quote. Use the user's words.`,
       );
   }
-  const how = { ...access(call, said), ifRevision: revision };
-  const changed = await call.memory.memories.update(id, { text }, how);
+  const change = { ...access(call, said), id, text, ifRevision: revision };
+  const changed = await call.memory.memories.update(change);
   return `Updated: ${changed.text} (${id})`;
 }
 
 async function forget(call: Call, input: Arguments): Promise<string> {
   const { known, said } = await findManaged(call, input, "forget it");
   const { id, text, revision } = known;
-  await call.memory.memories.remove(id, { ...access(call, said), ifRevision: revision });
+  await call.memory.memories.remove({ ...access(call, said), id, ifRevision: revision });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
@@ -160,7 +160,7 @@ async function forget(call: Call, input: Arguments): Promise<string> {
 async function findManaged(call: Call, input: Arguments, what: "change it" | "forget it") {
   const { memory, scope, categories } = call;
   const id = required(input.memory, "memory").trim();
-  const known = await memory.memories.get(id, { scope });
+  const known = await memory.memories.get({ scope, id });
   // A slot's new value would be the user's own, beside the app's.
   const isReachable = known?.state === "active" && !isSharedBy(scope, known.scope);
   if (!isReachable || !categories.has(known.category)) {
@@ -182,10 +182,10 @@ async function write(call: Call, draft: MemoryDraft, quote: string | null): Prom
   const isUsers = await isOwnWord(call, draft.text, quote);
   const origin = isUsers ? "user" : "assistant";
   const source = isUsers && quote !== null ? { source: { threadId, seqs: [], quote } } : {};
-  const [outcome] = await memory.memories.add(
-    { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
-    access(call, null),
-  );
+  const [outcome] = await memory.memories.add({
+    ...access(call, null),
+    memories: { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
+  });
   return reportOf(outcome as Outcome, draft.text);
 }
 

@@ -9,7 +9,7 @@ import {
   scopeColumns,
   uuidOf,
 } from "../../scope/scope-predicates.js";
-import { pageRowsField, parseInput } from "../../text/parse-input.js";
+import { pageRowsField } from "../../text/parse-input.js";
 import type { ChangeEvent } from "./change-line.js";
 import type { HistoryEvent } from "./record-changes.js";
 
@@ -61,7 +61,7 @@ export interface Changes {
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
   /**
-   * Pass it to `since` for the next page; null on the last page, when `revision` is the next start.
+   * The next page's `since`; null on the last page, when `revision` is the next start.
    */
   readonly nextCursor: number | null;
 }
@@ -98,27 +98,33 @@ async function listChanges(
   };
 }
 
-export interface ChangesApi {
-  /**
-   * Lists changes after `revision` to memories that the scope sees, oldest first; each has its own
-   * revision.
-   * @param revision `nextCursor`, or else `revision`, of the last call.
-   * @param options.limit rows, 1 to 1,000. @default 100
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
-  since(
-    revision: number,
-    options: { readonly scope: Scope; readonly limit?: number | undefined },
-  ): Promise<Changes>;
+interface ListChanges {
+  readonly scope: Scope;
+  /** `nextCursor`, or else `revision`, of the last call. 0: from the first change. */
+  readonly since: number;
+  /** Rows, 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined;
 }
 
-const pageSchema = z.strictObject({ scope: scopeField, limit: pageRowsField });
+export interface ChangesApi {
+  /**
+   * Lists changes after the revision `since` to memories that the scope sees, oldest first; each has
+   * its own revision.
+   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   */
+  list(input: ListChanges): Promise<Changes>;
+}
+
+const pageSchema = z.strictObject({
+  scope: scopeField,
+  since: z.int().min(0),
+  limit: pageRowsField,
+});
 
 export function createChangesApi(db: Connection): ChangesApi {
   return {
-    async since(revision, options) {
-      const since = parseInput(z.int().min(0), revision, "revision");
-      const { scope, limit } = parseScoped(pageSchema, options, "page of changes");
+    async list(input) {
+      const { scope, since, limit } = parseScoped(pageSchema, input, "page of changes");
       return listChanges(db, scope, since, limit);
     },
   };

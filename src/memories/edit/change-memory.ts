@@ -1,14 +1,11 @@
-import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
-import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
 import { sharedWords } from "../../text/shared-words.js";
 import {
   isApproved,
   leastTrusted,
   type MemoryItem,
-  type MemoryPatch,
   type MemoryVersion,
   type Provenance,
   provenanceOf,
@@ -27,9 +24,9 @@ import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.j
  */
 export async function updateMemory(
   deps: WriteRuntime,
-  input: ChangeInput & { patch: MemoryPatch },
+  input: ChangeInput & Patch,
 ): Promise<MemoryItem> {
-  const patch = await redactFields(deps.redactor, parsePatch(input.patch), wordNames);
+  const patch = await redactFields(deps.redactor, patchOf(input), wordNames);
   const embedded =
     patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const states =
@@ -150,10 +147,12 @@ function dropsValue(
   return findQuote(before, value) !== null && findQuote(text, value) === null;
 }
 
-const patchSchema = z.strictObject(changeFields);
+type Patch = { readonly [Of in keyof MemoryVersion]?: MemoryVersion[Of] | undefined };
 
-/** Without unset fields, which must not overwrite. */
-function parsePatch(patch: MemoryPatch): Partial<MemoryVersion> {
-  const parsed = Object.entries(parseInput(patchSchema, patch, "change"));
-  return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));
+/** What is to change; an unset field must not overwrite. */
+function patchOf(input: Patch): Partial<MemoryVersion> {
+  const given = Object.entries(input).filter(
+    ([name, value]) => name in changeFields && value !== undefined,
+  );
+  return Object.fromEntries(given);
 }

@@ -182,7 +182,7 @@ describe("delta channels on memory.checkpointer()", () => {
       await expect(historyFor(ids)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     const nothing = { notes: { writes: [] } };
     expect(await historyFor({ tenant_id: randomUUID() })).toEqual(nothing);
-    await memory.forget({ userId: "ana" });
+    await memory.forget({ scope: { userId: "ana" } });
     expect(await findEverywhere(database, "zanzibar")).toEqual({});
     expect(await historyFor({})).toEqual(nothing);
   });

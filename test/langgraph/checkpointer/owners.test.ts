@@ -221,7 +221,7 @@ describe("memory.checkpointer()", () => {
     const memory = database.memory();
     const model = new ScriptedChatModel({
       replies: async (messages) => {
-        if (messages.at(-1)?.text === "slow") await memory.forget({ userId: "gone" });
+        if (messages.at(-1)?.text === "slow") await memory.forget({ scope: { userId: "gone" } });
         return "answer";
       },
     });

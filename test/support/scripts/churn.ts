@@ -27,29 +27,29 @@ const words = ["tea", "coffee", "milk", "water", "juice"];
 
 async function round(turn: number): Promise<void> {
   const word = words[turn % words.length] as string;
-  await memory.memories.add(
-    [
+  await memory.memories.add({
+    scope,
+    memories: [
       { text: `Note ${turn} of worker ${worker} is about ${word}.` },
       { text: `The user drinks ${word}.`, category: "preferences", key: "drink", value: word },
       { text: `The user lives in ${word} town.`, category: "profile", key: "city", value: word },
     ],
-    { scope },
-  );
+  });
   const [request] = await memory.consents.list({ scope });
   if (request) {
     const decision = turn % 2 === 0 ? "approve" : "refuse";
     await memory.consents.decide({ scope, id: request.id, decision, actor: worker });
   }
   const [latest, older] = await memory.memories.list({ scope, limit: 2 });
-  if (latest) await memory.memories.remove(latest.id, { scope });
+  if (latest) await memory.memories.remove({ scope, id: latest.id });
   if (latest && turn % 2 === 0)
-    await memory.memories.restore(latest.id, { scope, consent: "given" });
-  if (older) await memory.memories.update(older.id, { importance: 1 + (turn % 5) }, { scope });
+    await memory.memories.restore({ scope, consent: "given", id: latest.id });
+  if (older) await memory.memories.update({ scope, id: older.id, importance: 1 + (turn % 5) });
   for (const mine of [scope, rare]) {
     const messages = [new HumanMessage(`I like ${word} ${turn}.`), new AIMessage("Noted.")];
     await memory.remember({ scope: mine, threadId: `${mine.userId} ${worker}`, messages });
   }
-  if (turn % 3 === 2) await memory.forget(rare, { batchSize: 2 });
+  if (turn % 3 === 2) await memory.forget({ scope: rare, batchSize: 2 });
   await memory.upkeep();
 }
 

@@ -7,7 +7,7 @@ const { MODEL_DIR: modelDir = "", DATA_DIR: dataDir = "", END: end } = process.e
 const memory = createMemory({ database: { dataDir }, embeddings: localEmbeddings({ modelDir }) });
 await memory.setup();
 const drafts = Array.from({ length: 500 }, (_, n) => ({ text: `The user owns the stamp ${n}.` }));
-const added = memory.memories.add(drafts, { scope: { userId: "ana" } });
+const added = memory.memories.add({ scope: { userId: "ana" }, memories: drafts });
 added.catch(() => {});
 await memory.query({ scope: { userId: "ana" }, query: "What is collected?" });
 console.log(`child ${embeddingProcess().child?.pid}`);

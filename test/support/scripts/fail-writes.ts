@@ -82,7 +82,7 @@ const ends = runs.map((run) =>
 );
 while (atWork < runs.length) await sleep(10);
 if (proxy) proxy.silent = true;
-else await memory.forget({ userId: "ana" });
+else await memory.forget({ scope: { userId: "ana" } });
 proxy?.cut();
 isCut = true;
 console.log((await Promise.all(ends)).join(" "));

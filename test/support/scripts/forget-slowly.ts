@@ -7,14 +7,12 @@ import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", userId = "", rows = "0"] = process.argv.slice(2);
 const memory = createMemory({ database, schema });
-await memory.forget(
-  { userId },
-  {
-    batchSize: 1,
-    onProgress({ done }) {
-      if (done < Number(rows)) return;
-      console.log("deep enough");
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-    },
+await memory.forget({
+  scope: { userId },
+  batchSize: 1,
+  onProgress({ done }) {
+    if (done < Number(rows)) return;
+    console.log("deep enough");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   },
-);
+});

@@ -10,7 +10,8 @@ import { createMemory } from "../../../src/create-memory.js";
 const [database = "", schema = "", file = ""] = process.argv.slice(2);
 const memory = createMemory({ database, schema });
 let batches = 0;
-await memory.import(createInterface({ input: createReadStream(file) }), {
+await memory.import({
+  lines: createInterface({ input: createReadStream(file) }),
   onProgress() {
     if (++batches < 2) return;
     console.log("deep enough");

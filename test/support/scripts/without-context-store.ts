@@ -10,7 +10,7 @@ const [dataDir = ""] = process.argv.slice(2);
 const memory = createMemory({ database: { dataDir } });
 await memory.setup();
 const scope = { userId: "ana" };
-await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope });
+await memory.memories.add({ scope, memories: { text: "Ana has a cat called Zerberus." } });
 const model = new ScriptedChatModel({
   replies: () => (getConfig() === undefined ? "Zerberus." : "A config was kept."),
 });
