@@ -8,7 +8,7 @@ export interface LockedTable {
  * @see https://www.postgresql.org/docs/current/explicit-locking.html
  */
 const kinds: readonly (readonly [beginning: RegExp, lock: LockedTable["lock"] | null])[] = [
-  [/^create table /, null],
+  [/^create (?:table|type) /, null],
   [/^(?:create (?:or replace )?|drop )function /, null],
   [/^create (?:unique )?index concurrently .*? on (?<table>\S+)/s, "SHARE UPDATE EXCLUSIVE"],
   [/^create (?:unique )?index .*? on (?<table>\S+)/s, "SHARE"],
