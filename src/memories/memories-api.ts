@@ -57,7 +57,7 @@ const addSchema = z.strictObject({
   scope: scopeField,
   ...writer,
   /** One memory or several. */
-  memories: z.union([z.array(draftSchema), draftSchema.transform((draft) => [draft])]),
+  memories: z.preprocess((given) => [given].flat(), z.array(draftSchema)),
 });
 const changeSchema = memorySchema.extend({
   ...writer,

@@ -176,7 +176,9 @@ describe("arguments of the public API", () => {
 
   /** The error of the call with the value in that place. */
   const errorWith = (path: string, place: string, value: unknown) => {
-    const args = sampleCalls[path]!.map((arg) => (arg === sampleId ? id : arg));
+    const args = sampleCalls[path]!.map((arg) =>
+      (arg as { id?: unknown }).id === sampleId ? { ...(arg as object), id } : arg,
+    );
     return errorOf(() =>
       callOf(memory, path)(...(placed(args, place.split("."), value) as Arguments)),
     );

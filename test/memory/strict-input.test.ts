@@ -128,16 +128,16 @@ describe("calls of a memory", () => {
   it.each<[string, Arguments, string]>([
     [
       "memories.add",
-      [{ text: "x" }],
-      "Invalid access: ✖ must be an object, with keys of these: scope, actor,",
+      [{ text: "x" }, { scope }],
+      'unknown key "text" (known: scope, actor, consent, threadId, messageId, memories)',
     ],
     ["memories.list", [{ scope: undefined }], "leave it out where all scopes are meant"],
     [
       "memories.add",
-      [{ text: "x", expiresAt: "tomorrow" }, { scope }],
+      [{ scope, memories: { text: "x", expiresAt: "tomorrow" } }],
       "must be a Date, or a text in ISO 8601",
     ],
-    ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
+    ["memories.add", [{ scope, memories: "The user rows." }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],
   ])("%s says what to pass instead of %j", async (path, args, message) => {
     const call = callOf(db.memory({ model }), path);
