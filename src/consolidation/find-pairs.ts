@@ -45,7 +45,7 @@ export async function findPairs(
   const refs = await findSearched(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
   const space = await currentSpace(deps);
-  const asked = leastSimilarity(space?.unrelated, "asked");
+  const asked = leastSimilarity(space, "asked");
   const least = (space && config.memories.askSimilarity) ?? asked;
   // A wrong merge of what needs consent is worse.
   const guarded = space ? (1 + least) / 2 : least;

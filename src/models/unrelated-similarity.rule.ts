@@ -30,19 +30,21 @@ const levels = {
    * exceeds it for 98 of 100 of LoCoMo's questions, and for 26 of 100 about other people.
    */
   found: { deviations: 3.5, least: 0.1, most: 0.5 },
-  /** Episodes found by their vector alone: shorter than statements about many things. */
+  /**
+   * Episodes found by their vector alone: 3 in 4 or more of those that a question is about, and 1
+   * in 15 others at most.
+   */
   episode: { deviations: 3, least: 0.3, most: 0.5 },
-  /** Statements about the same: four in five related pairs pass, and hardly an unrelated one. */
+  /** Statements about the same: 4 in 5 related pairs pass, and hardly an unrelated one. */
   linked: { deviations: 4.5, least: 0.3, most: 0.6 },
-  /** Statements that may say the same: 98 of 100 that do pass. A model decides. */
+  /** Statements that a model compares: 98 of 100 pairs that say the same pass. */
   asked: { deviations: 6, least: 0.4, most: 0.75 },
 } as const;
 
-/**
- * The levels of memories without measured vectors: three in five words in common, or the cosine
- * similarity of related texts in common models.
- */
-const unmeasuredLeast = 0.6;
+/** Where only words are compared: 70 of 100 statements that say the same share half of them. */
+const leastOfWords = 0.5;
+/** Before the first question measured the space: that of related texts in common models. */
+const leastUnmeasured = 0.6;
 
 /** Local models have 10 to 14. A space that was measured badly must not decide alone. */
 const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
@@ -69,11 +71,14 @@ function levelIn({ mean, spread }: UnrelatedSimilarity, level: keyof typeof leve
   return from + (1 - from) * within((deviations * spread) / (1 - from), least, most);
 }
 
-/** The least similarity of `level` in a space; null without vectors, or unmeasured. */
-export const leastSimilarity = (
-  unrelated: UnrelatedSimilarity | null | undefined,
+/** The least similarity of `level` in a space; null compares words. */
+export function leastSimilarity(
+  space: { readonly unrelated: UnrelatedSimilarity | null } | null,
   level: Exclude<keyof typeof levels, "found">,
-): number => (unrelated ? levelIn(unrelated, level) : unmeasuredLeast);
+): number {
+  if (space === null) return leastOfWords;
+  return space.unrelated ? levelIn(space.unrelated, level) : leastUnmeasured;
+}
 
 /** From 0 (unrelated, or no vector) to 1 (equal), comparable between models. */
 export const nearness = (similarity: number | null, { from }: SimilarityScale): number =>

@@ -355,18 +355,16 @@ function fittingHits(
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const { maxEpisodeDistance } = retrieval;
-  const unrelated = vector?.space.unrelated ?? null;
+  const space = vector?.space ?? null;
   const leastEpisode =
-    maxEpisodeDistance === undefined
-      ? leastSimilarity(unrelated, "episode")
-      : 1 - maxEpisodeDistance;
+    maxEpisodeDistance === undefined ? leastSimilarity(space, "episode") : 1 - maxEpisodeDistance;
   const question = {
     spans,
     names,
     needed,
     now: timeOf(runtime),
     threshold: retrieval.threshold,
-    unrelated,
+    unrelated: space?.unrelated ?? null,
   };
   const isNear = ({ memory, similarity }: MemoryCandidate) =>
     vector !== null &&

@@ -60,7 +60,7 @@ export function nearestLinks(
   { config, space }: Pick<WriteContext, "config" | "space">,
 ): MemoryLink[] {
   const { linkSimilarity, links } = config.memories;
-  const least = linkSimilarity ?? leastSimilarity(space?.unrelated, "linked");
+  const least = linkSimilarity ?? leastSimilarity(space, "linked");
   const target = existing.filter(({ relation }) => relation === "target");
   const near = existing.filter(({ relation, similarity, id }) => {
     return relation === "near" && similarity >= least && target[0]?.id !== id;
