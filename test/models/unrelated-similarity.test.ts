@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   assumedUnrelated,
+  leastSimilarity,
   measureUnrelated,
   nearness,
   similarityScale,
@@ -23,6 +24,35 @@ describe("similarityScale", () => {
 
   it("similarityScale of an unmeasured space has its floor at 0.1", () =>
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1, contrast: 12 }));
+});
+
+describe("leastSimilarity", () => {
+  it.each([
+    ["bge-small-en-v1.5", { mean: 0.365, spread: 0.061 }, [0.556, 0.64, 0.731]],
+    ["all-MiniLM-L6-v2", { mean: 0.053, spread: 0.075 }, [0.337, 0.391, 0.503]],
+    ["e5-small-v2", { mean: 0.7, spread: 0.021 }, [0.79, 0.795, 0.826]],
+    ["an unmeasured model", null, [0.6, 0.6, 0.6]],
+  ] as const)("leastSimilarity follows from the unrelated texts of %s", (_, unrelated, least) => {
+    const levels = (["episode", "linked", "asked"] as const).map((level) =>
+      leastSimilarity({ unrelated }, level),
+    );
+    expect(levels).toEqual(least.map((each) => expect.closeTo(each, 2)));
+  });
+
+  it("leastSimilarity asks about fewer statements than it links, all nearer than unrelated ones", () =>
+    forAll(space, (unrelated) => {
+      const { from, floor } = similarityScale(unrelated);
+      const [linked, asked] = (["linked", "asked"] as const).map((level) =>
+        leastSimilarity({ unrelated }, level),
+      ) as [number, number];
+      expect(linked).toBeGreaterThan(from);
+      expect(linked).toBeGreaterThanOrEqual(floor);
+      expect(asked).toBeGreaterThan(linked);
+      expect(asked).toBeLessThan(1);
+    }));
+
+  it("leastSimilarity of words is half of them", () =>
+    expect(leastSimilarity(null, "asked")).toBe(0.5));
 });
 
 it("Nearness grows with similarity, from 0 for unrelated to 1 for equal", () =>
