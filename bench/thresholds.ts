@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { embedInChild } from "../src/local-embeddings/embedding-process.js";
 import type { TextKind } from "../src/local-embeddings/local-model.js";
 import { type LocalModel, localModels } from "../src/local-embeddings/local-models.js";
@@ -9,26 +8,31 @@ import {
   leastSimilarity,
   type UnrelatedSimilarity,
 } from "../src/models/unrelated-similarity.rule.js";
-import { sharedWords, shareOfCounts } from "../src/text/shared-words.js";
+import { shareOfCounts } from "../src/text/shared-words.js";
 import { localModelDir, usePackages } from "../test/support/local-model.js";
 import { openBenchDatabase } from "./bench-database.js";
 import { openBenchMemory } from "./bench-memory.js";
-import statementPairs from "./data/statement-pairs.json" with { type: "json" };
+import labelled from "./data/statement-pairs.json" with { type: "json" };
 import { printTable } from "./report.js";
 
 // What each threshold on similarity lets through, of pairs labelled by hand. FOLDER has the folders
 // of further models, in the hub's form: what is not there is skipped.
 //   npm run bench:thresholds -- [FOLDER]
 
-const { episodes, ...labelled } = statementPairs;
-const labels = Object.keys(labelled) as (keyof typeof labelled)[];
-const statements = [...new Set(Object.values(labelled).flat(2))];
+type Pairs = readonly (readonly string[])[];
+
+const { episodes, ...statementPairs } = labelled;
+const statements = [...new Set(Object.values(statementPairs).flat(2))];
+const questions = episodes.map(([question = ""]) => question);
+const told = episodes.map(([, episode = ""]) => episode);
+const otherEpisodes = questions.flatMap((question, own) =>
+  told.filter((_, at) => at !== own).map((episode) => [question, episode]),
+);
 
 const bge = localModels["bge-small-en-v1.5"];
 const others: Record<string, LocalModel> = {
   "all-minilm-l6-v2": {
-    repository: "Xenova/all-MiniLM-L6-v2",
-    revision: "main",
+    ...bge,
     files: {
       "tokenizer.json": "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
       "onnx/model_quantized.onnx":
@@ -38,8 +42,7 @@ const others: Record<string, LocalModel> = {
     prefixes: { question: "", statement: "" },
   },
   "e5-small-v2": {
-    repository: "Xenova/e5-small-v2",
-    revision: "main",
+    ...bge,
     files: {
       ...bge.files,
       "onnx/model_quantized.onnx":
@@ -52,80 +55,60 @@ const others: Record<string, LocalModel> = {
 
 type Similarity = (one: string, other: string) => number;
 
-const share = (
-  pairs: readonly (readonly string[])[],
-  passes: (pair: readonly string[]) => boolean,
-) => `${Math.round((100 * pairs.filter(passes).length) / pairs.length)} %`;
-
-/** What passes of each label. */
-const passed = (similarity: Similarity, least: number) =>
-  Object.fromEntries(
-    labels.map((label) => [
-      label,
-      share(labelled[label], ([one = "", other = ""]) => similarity(one, other) >= least),
-    ]),
-  );
-
-const otherEpisodes = episodes.flatMap(([question = ""], own) =>
-  episodes.filter((_, at) => at !== own).map(([, episode = ""]) => [question, episode]),
-);
+/** Prints what passes each of `levels`, by label. */
+function printPassed(
+  title: string,
+  levels: Record<string, number>,
+  similarity: Similarity,
+  groups: Record<string, Pairs>,
+): void {
+  const rows = Object.entries(levels).map(([threshold, least]) => {
+    const shares = Object.entries(groups).map(([label, pairs]) => {
+      const passed = pairs.filter(([one = "", other = ""]) => similarity(one, other) >= least);
+      return [label, `${Math.round((100 * passed.length) / pairs.length)} %`];
+    });
+    return { threshold, least, ...Object.fromEntries(shares) };
+  });
+  printTable(title, rows);
+}
 
 async function printModel(name: string, model: LocalModel, folder: string): Promise<void> {
   const source = { model, folder, mayDownload: false };
   const embed = async (kind: TextKind, texts: readonly string[]) =>
     (await embedInChild({ source, kind, texts })).map((vector) => Array.from(vector));
-  const embeddings: EmbeddingsInterface = {
+  const unrelated = (await measureSpace({
     embedDocuments: (texts) => embed("statement", texts),
     embedQuery: async (text) => (await embed("question", [text]))[0] ?? [],
-  };
-  const unrelated = (await measureSpace(embeddings)) as UnrelatedSimilarity;
-  const texts = [...statements, ...episodes.map(([, episode = ""]) => episode)];
-  const questions = episodes.map(([question = ""]) => question);
-  const vectors = new Map<string, readonly number[]>();
-  for (const [at, vector] of (await embed("statement", texts)).entries())
-    vectors.set(texts[at] ?? "", vector);
-  for (const [at, vector] of (await embed("question", questions)).entries())
-    vectors.set(questions[at] ?? "", vector);
-  const similarity: Similarity = (one, other) => {
+  })) as UnrelatedSimilarity;
+  const texts = [...questions, ...statements, ...told];
+  const embedded = [
+    ...(await embed("question", questions)),
+    ...(await embed("statement", texts.slice(questions.length))),
+  ];
+  const vectors = new Map(texts.map((text, at) => [text, embedded[at] ?? []]));
+  const cosine: Similarity = (one, other) => {
     const second = vectors.get(other) ?? [];
     return (vectors.get(one) ?? []).reduce((sum, value, at) => sum + value * (second[at] ?? 0), 0);
   };
 
-  const { mean, spread } = unrelated;
-  const [asked, linked, episode] = (["asked", "linked", "episode"] as const).map((level) =>
-    leastSimilarity({ unrelated }, level),
-  ) as [number, number, number];
-  const levels = {
-    "one constant: asked": 0.75,
-    asked,
-    "one constant: asked, guarded": 0.875,
-    "asked, guarded": (1 + asked) / 2,
-    "one constant: linked": 0.6,
-    linked,
-  };
-  printTable(
-    `${name}: unrelated texts ${mean.toFixed(2)} ± ${spread.toFixed(3)}`,
-    Object.entries(levels).map(([threshold, least]) => ({
-      threshold,
-      least,
-      ...passed(similarity, least),
-    })),
-  );
-  printTable(
-    `${name}: episodes found by their vector alone`,
-    Object.entries({ "one constant": 0.6, episode }).map(([threshold, least]) => {
-      const isNear = ([one = "", other = ""]: readonly string[]) => similarity(one, other) >= least;
-      return {
-        threshold,
-        least,
-        own: share(episodes, isNear),
-        others: share(otherEpisodes, isNear),
-      };
-    }),
+  const least = (level: "asked" | "linked" | "episode") => leastSimilarity({ unrelated }, level);
+  printPassed(
+    `${name}: unrelated texts ${unrelated.mean.toFixed(3)} ± ${unrelated.spread.toFixed(3)}`,
+    {
+      "asked: one constant": 0.75,
+      "asked: by the space": least("asked"),
+      "asked, guarded: one constant": 0.875,
+      "asked, guarded: by the space": (1 + least("asked")) / 2,
+      "linked, episodes: one constant": 0.6,
+      "linked: by the space": least("linked"),
+      "episodes: by the space": least("episode"),
+    },
+    cosine,
+    { ...statementPairs, "own episode": episodes, others: otherEpisodes },
   );
 }
 
-/** Without vectors: the indexed words of each statement, and those that a search compares. */
+/** Without vectors: the indexed words of each statement. */
 async function printWords(): Promise<void> {
   const { pool, source, schema, close } = await openBenchDatabase();
   const memory = await openBenchMemory({ database: source, schema });
@@ -140,18 +123,14 @@ async function printWords(): Promise<void> {
   await memory.close();
   await close();
   const counts = new Map(rows.map(({ text, words }) => [text, new Map(Object.entries(words))]));
-  const empty = new Map<string, number>();
   const indexed: Similarity = (one, other) =>
-    shareOfCounts(counts.get(one) ?? empty, counts.get(other) ?? empty);
-  const least = leastSimilarity(null, "asked");
-  printTable("Words", [
-    ...[0.4, 0.5, least, 0.75].map((each) => ({
-      threshold: each === least ? "asked, linked" : "",
-      least: each,
-      ...passed(indexed, each),
-    })),
-    { threshold: "nearly equal, dated", least: 0.5, ...passed(sharedWords, 0.5) },
-  ]);
+    shareOfCounts(counts.get(one) ?? new Map(), counts.get(other) ?? new Map());
+  printPassed(
+    "Words",
+    { "three in five": 0.6, "asked, linked": leastSimilarity(null, "asked") },
+    indexed,
+    statementPairs,
+  );
 }
 
 await printWords();
