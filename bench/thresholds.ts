@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { embedInChild } from "../src/local-embeddings/embedding-process.js";
 import type { TextKind } from "../src/local-embeddings/local-model.js";
 import { type LocalModel, localModels } from "../src/local-embeddings/local-models.js";
+import { type Measure, similarity } from "../src/memories/write/draft-similarity.js";
 import { measureSpace } from "../src/models/embedder.js";
 import {
   leastSimilarity,
   type UnrelatedSimilarity,
 } from "../src/models/unrelated-similarity.rule.js";
-import { shareOfCounts } from "../src/text/shared-words.js";
 import { localModelDir, usePackages } from "../test/support/local-model.js";
 import { openBenchDatabase } from "./bench-database.js";
 import { openBenchMemory } from "./bench-memory.js";
@@ -42,29 +42,27 @@ const others: Record<string, LocalModel> = {
     prefixes: { question: "", statement: "" },
   },
   "e5-small-v2": {
-    ...bge,
+    ...localModels["multilingual-e5-small"],
     files: {
       ...bge.files,
       "onnx/model_quantized.onnx":
         "7d9092cb25f2bd1c023b7e8d2aa459044a02030ac880e5a59fdaf27af69f1ded",
     },
-    pooling: "mean",
-    prefixes: { question: "query: ", statement: "passage: " },
   },
 };
-
-type Similarity = (one: string, other: string) => number;
 
 /** Prints what passes each of `levels`, by label. */
 function printPassed(
   title: string,
   levels: Record<string, number>,
-  similarity: Similarity,
+  measures: ReadonlyMap<string, Measure>,
   groups: Record<string, Pairs>,
 ): void {
   const rows = Object.entries(levels).map(([threshold, least]) => {
     const shares = Object.entries(groups).map(([label, pairs]) => {
-      const passed = pairs.filter(([one = "", other = ""]) => similarity(one, other) >= least);
+      const passed = pairs.filter(([one = "", other = ""]) => {
+        return similarity(measures.get(one) ?? null, measures.get(other) ?? null) >= least;
+      });
       return [label, `${Math.round((100 * passed.length) / pairs.length)} %`];
     });
     return { threshold, least, ...Object.fromEntries(shares) };
@@ -80,17 +78,11 @@ async function printModel(name: string, model: LocalModel, folder: string): Prom
     embedDocuments: (texts) => embed("statement", texts),
     embedQuery: async (text) => (await embed("question", [text]))[0] ?? [],
   })) as UnrelatedSimilarity;
-  const texts = [...questions, ...statements, ...told];
-  const embedded = [
-    ...(await embed("question", questions)),
-    ...(await embed("statement", texts.slice(questions.length))),
-  ];
-  const vectors = new Map(texts.map((text, at) => [text, embedded[at] ?? []]));
-  const cosine: Similarity = (one, other) => {
-    const second = vectors.get(other) ?? [];
-    return (vectors.get(one) ?? []).reduce((sum, value, at) => sum + value * (second[at] ?? 0), 0);
-  };
-
+  const stated = [...statements, ...told];
+  const embedded = [...(await embed("question", questions)), ...(await embed("statement", stated))];
+  const vectors = new Map(
+    [...questions, ...stated].map((text, at) => [text, embedded[at] ?? []] as const),
+  );
   const least = (level: "asked" | "linked" | "episode") => leastSimilarity({ unrelated }, level);
   printPassed(
     `${name}: unrelated texts ${unrelated.mean.toFixed(3)} ± ${unrelated.spread.toFixed(3)}`,
@@ -103,7 +95,7 @@ async function printModel(name: string, model: LocalModel, folder: string): Prom
       "linked: by the space": least("linked"),
       "episodes: by the space": least("episode"),
     },
-    cosine,
+    vectors,
     { ...statementPairs, "own episode": episodes, others: otherEpisodes },
   );
 }
@@ -123,12 +115,10 @@ async function printWords(): Promise<void> {
   await memory.close();
   await close();
   const counts = new Map(rows.map(({ text, words }) => [text, new Map(Object.entries(words))]));
-  const indexed: Similarity = (one, other) =>
-    shareOfCounts(counts.get(one) ?? new Map(), counts.get(other) ?? new Map());
   printPassed(
     "Words",
     { "three in five": 0.6, "asked, linked": leastSimilarity(null, "asked") },
-    indexed,
+    counts,
     statementPairs,
   );
 }

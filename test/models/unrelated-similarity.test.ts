@@ -28,14 +28,13 @@ describe("similarityScale", () => {
 
 describe("leastSimilarity", () => {
   it.each([
-    ["bge-small-en-v1.5", { mean: 0.365, spread: 0.061 }, [0.556, 0.64, 0.731]],
-    ["all-MiniLM-L6-v2", { mean: 0.053, spread: 0.075 }, [0.337, 0.391, 0.503]],
-    ["e5-small-v2", { mean: 0.7, spread: 0.021 }, [0.79, 0.795, 0.826]],
-    ["an unmeasured model", null, [0.6, 0.6, 0.6]],
-  ] as const)("leastSimilarity follows from the unrelated texts of %s", (_, unrelated, least) =>
+    ["bge-small-en-v1.5", 0.365, 0.061, [0.556, 0.64, 0.731]],
+    ["all-MiniLM-L6-v2", 0.053, 0.075, [0.337, 0.391, 0.503]],
+    ["e5-small-v2", 0.7, 0.021, [0.79, 0.795, 0.826]],
+  ] as const)("leastSimilarity follows from the unrelated texts of %s", (_, mean, spread, least) =>
     expect(
       (["episode", "linked", "asked"] as const).map((level) =>
-        leastSimilarity({ unrelated }, level),
+        leastSimilarity({ unrelated: { mean, spread } }, level),
       ),
     ).toEqual(least.map((each) => expect.closeTo(each, 2))),
   );
@@ -46,7 +45,6 @@ describe("leastSimilarity", () => {
       const asked = leastSimilarity({ unrelated }, "asked");
       expect(linked).toBeGreaterThanOrEqual(similarityScale(unrelated).floor);
       expect(asked).toBeGreaterThan(linked);
-      expect(asked).toBeLessThan(1);
     }));
 });
 
