@@ -1,10 +1,12 @@
 import sql from "sql-template-tag";
 import { dayMs } from "../clock.js";
+import { MemoryError } from "../errors.js";
 import { consentRule } from "../memories/guard/consent-policy.rule.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import { zoneOfSource } from "../memories/item/source-rows.js";
 import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
+import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import {
@@ -30,10 +32,6 @@ const recentMs = 90 * dayMs;
 /** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
 const mostUsedRank = 0.9;
-/**
- * Share of common words without vectors: a rephrased fact rarely shares more than three in five.
- */
-const minOverlap = 0.6;
 
 /**
  * Finds an owner's pairs for the model, most similar first, at most `mostPairs`, without recently
@@ -46,16 +44,18 @@ export async function findPairs(
   const { db, config } = deps;
   const refs = await findSearched(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
-  const space = await currentSpace(deps, ownerRef);
-  const { askSimilarity, contextAskSimilarity } = config.memories;
-  const least = space ? Math.min(askSimilarity, contextAskSimilarity) : minOverlap;
-  const leastSimilarity = (memory: StoredMemory) => {
-    if (!space) return minOverlap;
-    return consentRule(config.consent, memory) === null ? askSimilarity : contextAskSimilarity;
-  };
+  const space = await currentSpace(deps);
+  const asked = leastSimilarity(space, "asked");
+  const least = (space && config.memories.askSimilarity) ?? asked;
+  // A wrong merge of what needs consent is worse.
+  const guarded = space ? (1 + least) / 2 : least;
   const since = new Date(deps.clock().getTime() - recentMs);
   const near = await findNear(db, { ownerRef, refs, space, least });
-  const open = choosePairs(near, { policy: config.policy, leastSimilarity, since });
+  const open = choosePairs(near, {
+    policy: config.policy,
+    leastSimilarity: (memory) => (consentRule(config.consent, memory) ? guarded : least),
+    since,
+  });
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
   const pairs = open.filter((_, index) => !compared.has(fingerprints[index] ?? ""));
@@ -76,16 +76,18 @@ async function findNear(
   });
 }
 
-/** Embeds a memory to learn the current space; null without embeddings. */
-async function currentSpace(
-  { db, embedder }: ConsolidationRuntime,
-  ownerRef: OwnerRef,
-): Promise<EmbeddingSpace | null> {
-  if (!embedder) return null;
-  const [row] = await db.query<{ text: string }>(sql`
-    select m.content as text from ${db.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.state = 'active' limit 1`);
-  return row ? (await embedder.documents([row.text])).space : null;
+/** With its figures, which only questions measure; null without embeddings, and in an outage. */
+async function currentSpace({
+  embedder,
+  config,
+}: ConsolidationRuntime): Promise<EmbeddingSpace | null> {
+  try {
+    const asked = await embedder?.query("What does the user like?", config.upkeep.timeoutMs);
+    return asked?.space ?? null;
+  } catch (error) {
+    if (MemoryError.is(error, "EMBEDDING_FAILED")) return null;
+    throw error;
+  }
 }
 
 async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[]> {

@@ -1,3 +1,5 @@
+import { shareOfCounts } from "../text/shared-words.js";
+
 /** A memory's words as indexed: stems without stop words, each with its count. */
 export interface IndexedWords {
   readonly ref: number;
@@ -26,40 +28,29 @@ export function nearByWords(
 ): NearRefs[] {
   const { refs, least, most } = limits;
   const places = new Map<string, number[]>();
-  const lengths = all.map(({ words }) =>
-    Object.values(words).reduce((sum, count) => sum + count, 0),
-  );
-  for (const [place, { words }] of all.entries()) {
-    for (const word of Object.keys(words)) {
+  const counts = all.map(({ words }) => new Map(Object.entries(words)));
+  for (const [place, words] of counts.entries()) {
+    for (const word of words.keys()) {
       const withWord = places.get(word);
       if (withWord) withWord.push(place);
       else places.set(word, [place]);
     }
   }
-  return all.flatMap(({ ref, group, words }, place) => {
+  return all.flatMap(({ ref, group }, place) => {
     if (!refs.has(ref)) return [];
-    const withRareWord = Object.keys(words).flatMap((word) => {
+    const own = counts[place] ?? new Map();
+    const withRareWord = [...own.keys()].flatMap((word) => {
       const withWord = places.get(word) ?? [];
       return withWord.length < common ? withWord : [];
     });
     return [...new Set(withRareWord)]
       .filter((other) => other !== place && all[other]?.group === group)
       .map((other): NearRefs => {
-        const { ref: second, words: otherWords } = all[other] as IndexedWords;
-        const total = (lengths[place] ?? 0) + (lengths[other] ?? 0);
-        return { first: ref, second, similarity: (2 * sharedCount(words, otherWords)) / total };
+        const similarity = shareOfCounts(own, counts[other] ?? own);
+        return { first: ref, second: all[other]?.ref ?? 0, similarity };
       })
       .filter(({ similarity }) => similarity >= least)
       .toSorted((one, other) => other.similarity - one.similarity || one.second - other.second)
       .slice(0, most);
   });
-}
-
-function sharedCount(one: IndexedWords["words"], other: IndexedWords["words"]): number {
-  // A word may be "constructor".
-  const countIn = (word: string) => (Object.hasOwn(other, word) ? (other[word] ?? 0) : 0);
-  return Object.entries(one).reduce(
-    (sum, [word, count]) => sum + Math.min(count, countIn(word)),
-    0,
-  );
 }

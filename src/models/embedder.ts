@@ -39,7 +39,9 @@ const statements = [
   "The customer's printer is broken.",
 ];
 
-async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedSimilarity | null> {
+export async function measureSpace(
+  embeddings: EmbeddingsInterface,
+): Promise<UnrelatedSimilarity | null> {
   const [asked, stated] = await Promise.all([
     Promise.all(questions.map(async (question) => embeddings.embedQuery(question))),
     embeddings.embedDocuments(statements),

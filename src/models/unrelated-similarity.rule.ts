@@ -18,10 +18,33 @@ export interface SimilarityScale {
   readonly contrast: number;
 }
 
-// With bge-small-en-v1.5 and 250 memories, the best memory exceeds it for 98 of 100 of LoCoMo's
-// questions, and for 26 of 100 about other people. At least 0.1 of the way to 1, since the sample is
-// small; at most 0.5, which related texts exceed in spaces with little contrast.
-const floorAt = { deviations: 3.5, least: 0.1, most: 0.5 } as const;
+/**
+ * Deviations above unrelated texts, since models place unrelated texts at 0.05 to 0.7. `least` and
+ * `most` bound them as a share of the way to equal texts: the sample is small, and a space may have
+ * little contrast. `npm run bench:thresholds` counts what passes with three models, and
+ * docs/measured.md has it.
+ */
+const levels = {
+  /**
+   * Memories found by their vector alone. With bge-small-en-v1.5 and 250 memories, the best memory
+   * exceeds it for 98 of 100 of LoCoMo's questions, and for 26 of 100 about other people.
+   */
+  found: { deviations: 3.5, least: 0.1, most: 0.5 },
+  /**
+   * Episodes found by their vector alone: 3 in 4 or more of those that a question is about, and 1
+   * in 15 others at most.
+   */
+  episode: { deviations: 3, least: 0.3, most: 0.5 },
+  /** Statements about the same: 4 in 5 related pairs pass, and hardly an unrelated one. */
+  linked: { deviations: 4.5, least: 0.3, most: 0.6 },
+  /** Statements that a model compares: 98 of 100 pairs that say the same pass. */
+  asked: { deviations: 6, least: 0.4, most: 0.75 },
+} as const;
+
+/** Where only words are compared: 70 of 100 statements that say the same share half of them. */
+const leastOfWords = 0.5;
+/** Before the first question measured the space: that of related texts in common models. */
+const leastUnmeasured = 0.6;
 
 /** Local models have 10 to 14. A space that was measured badly must not decide alone. */
 const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
@@ -29,14 +52,32 @@ const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
 /** No unrelated texts are as similar: such a measurement is wrong. */
 const surelyRelated = 0.95;
 
-export function similarityScale({ mean, spread }: UnrelatedSimilarity): SimilarityScale {
-  const from = Math.min(Math.max(mean, 0), surelyRelated);
-  const above = floorAt.deviations * spread;
-  const [least, most] = [floorAt.least * (1 - from), floorAt.most * (1 - from)];
+const within = (value: number, least: number, most: number) =>
+  Math.min(Math.max(value, least), most);
+
+const startOf = (mean: number) => within(mean, 0, surelyRelated);
+
+export function similarityScale(unrelated: UnrelatedSimilarity): SimilarityScale {
+  const { mean, spread } = unrelated;
+  const from = startOf(mean);
   const { assumed, least: lowest, most: highest } = contrastAt;
-  const contrast =
-    spread === 0 ? assumed : Math.min(Math.max((1 - from) / spread, lowest), highest);
-  return { from, floor: from + Math.min(Math.max(above, least), most), contrast };
+  const contrast = spread === 0 ? assumed : within((1 - from) / spread, lowest, highest);
+  return { from, floor: levelIn(unrelated, "found"), contrast };
+}
+
+function levelIn({ mean, spread }: UnrelatedSimilarity, level: keyof typeof levels): number {
+  const from = startOf(mean);
+  const { deviations, least, most } = levels[level];
+  return from + (1 - from) * within((deviations * spread) / (1 - from), least, most);
+}
+
+/** The least similarity of `level` in a space; null compares words. */
+export function leastSimilarity(
+  space: { readonly unrelated: UnrelatedSimilarity | null } | null,
+  level: Exclude<keyof typeof levels, "found">,
+): number {
+  if (space === null) return leastOfWords;
+  return space.unrelated ? levelIn(space.unrelated, level) : leastUnmeasured;
 }
 
 /** From 0 (unrelated, or no vector) to 1 (equal), comparable between models. */

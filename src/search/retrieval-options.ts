@@ -102,11 +102,11 @@ export const retrievalOptionsSchema = z.strictObject({
   /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
   topK: z.int().min(1).default(8),
   /**
-   * Greatest cosine distance of episodes without the question's words. Raise it for models that
-   * place a question far from its answer.
-   * @default 0.4
+   * Greatest cosine distance of episodes without the question's words. Lower it if they fit too
+   * little.
+   * @default by the embedding model: see docs/recall-by-meaning.md#how-near-is-near
    */
-  maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
+  maxEpisodeDistance: z.number().min(0).max(2).optional(),
   /**
    * Tokens of memory shown unasked, with headings (some 110), without the conversation's summary.
    * Lower it to make turns cheaper.

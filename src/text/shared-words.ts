@@ -23,6 +23,20 @@ export function shareOfBoth(one: ReadonlySet<string>, other: ReadonlySet<string>
   return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }
 
+/** The same of words that occur several times each. */
+export function shareOfCounts(
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number>,
+): number {
+  let [shared, total] = [0, 0];
+  for (const [word, count] of one) {
+    shared += Math.min(count, other.get(word) ?? 0);
+    total += count;
+  }
+  for (const count of other.values()) total += count;
+  return total === 0 ? 0 : (2 * shared) / total;
+}
+
 /** The share of the words of `text` that `source` has, 0 to 1. */
 export function wordsFrom(text: string, source: string): number {
   const [words, found] = [contentWords(text), contentWords(source)];

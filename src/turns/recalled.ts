@@ -3,6 +3,7 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import type { BlockPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
+import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import type { RecallMode, RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
@@ -353,19 +354,23 @@ function fittingHits(
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
+  const { maxEpisodeDistance } = retrieval;
+  const space = vector?.space ?? null;
+  const leastEpisode =
+    maxEpisodeDistance === undefined ? leastSimilarity(space, "episode") : 1 - maxEpisodeDistance;
   const question = {
     spans,
     names,
     needed,
     now: timeOf(runtime),
     threshold: retrieval.threshold,
-    unrelated: vector?.space.unrelated ?? null,
+    unrelated: space?.unrelated ?? null,
   };
   const isNear = ({ memory, similarity }: MemoryCandidate) =>
     vector !== null &&
     memory.kind === "episode" &&
     similarity !== null &&
-    1 - similarity <= retrieval.maxEpisodeDistance;
+    similarity >= leastEpisode;
   const near = candidates.filter(isNear);
   // More distant episodes are found by their words alone.
   const others = candidates

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   assumedUnrelated,
+  leastSimilarity,
   measureUnrelated,
   nearness,
   similarityScale,
@@ -23,6 +24,28 @@ describe("similarityScale", () => {
 
   it("similarityScale of an unmeasured space has its floor at 0.1", () =>
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1, contrast: 12 }));
+});
+
+describe("leastSimilarity", () => {
+  it.each([
+    ["bge-small-en-v1.5", 0.365, 0.061, [0.556, 0.64, 0.731]],
+    ["all-MiniLM-L6-v2", 0.053, 0.075, [0.337, 0.391, 0.503]],
+    ["e5-small-v2", 0.7, 0.021, [0.79, 0.795, 0.826]],
+  ] as const)("leastSimilarity follows from the unrelated texts of %s", (_, mean, spread, least) =>
+    expect(
+      (["episode", "linked", "asked"] as const).map((level) =>
+        leastSimilarity({ unrelated: { mean, spread } }, level),
+      ),
+    ).toEqual(least.map((each) => expect.closeTo(each, 2))),
+  );
+
+  it("leastSimilarity asks about fewer statements than it links, all above the floor", () =>
+    forAll(space, (unrelated) => {
+      const linked = leastSimilarity({ unrelated }, "linked");
+      const asked = leastSimilarity({ unrelated }, "asked");
+      expect(linked).toBeGreaterThanOrEqual(similarityScale(unrelated).floor);
+      expect(asked).toBeGreaterThan(linked);
+    }));
 });
 
 it("Nearness grows with similarity, from 0 for unrelated to 1 for equal", () =>

@@ -36,7 +36,7 @@ export async function rewriteContent(
   const isRelinked = next.text !== before.text || before.state === "quarantined";
   const sought = isRelinked ? [{ memory, vector, self: id }] : [];
   const [near = []] = await findCandidates(tx, { ...place, sought });
-  const links = isRelinked ? nearestLinks(near, config) : null;
+  const links = isRelinked ? nearestLinks(near, { ...place, config }) : null;
   const takesSlot = before.state !== "active" || next.category !== before.category;
   const heldSince = takesSlot ? await slotFreeSince(tx, owner, next) : undefined;
   const { origin, trust } = next;

@@ -25,10 +25,10 @@ export const memoryOptionsSchema = z.strictObject({
    */
   writesPerDay: z.int().min(1).default(30),
   /**
-   * Similarity above which a model compares two memories. Lower it if duplicates are stored.
-   * @default 0.75
+   * Cosine similarity from which a model compares two memories. Lower it if duplicates are stored.
+   * @default by the embedding model: see docs/recall-by-meaning.md#how-near-is-near
    */
-  askSimilarity: z.number().min(0).max(1).default(0.75),
+  askSimilarity: z.number().min(0).max(1).optional(),
 });
 
 /** Settings of learning and of deduplication. */
@@ -52,12 +52,8 @@ export const memoryConstants = {
    * change: bounds the cost, and the effect of a poisoned message.
    */
   writesPerTurn: 3,
-  /** `askSimilarity` for fields that `consent` guards, halfway to 1. */
-  contextAskSimilarity: 0.875,
-  /**
-   * Similarity above which memories are linked: above that of unrelated sentences in common models.
-   */
-  linkSimilarity: 0.6,
+  /** Similarity from which memories are linked. Null: by the embedding model. */
+  linkSimilarity: null as number | null,
   /** Most links of a new text. */
   links: 3,
   /** The share of `episodeEveryTurns` that stays out of episodes. */

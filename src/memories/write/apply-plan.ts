@@ -1,6 +1,7 @@
 import type { EventPlace } from "../../events/event-log.js";
 import { type InsightsDue, markInsights, markWork } from "../../jobs/work-table.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import { leastSimilarity } from "../../models/unrelated-similarity.rule.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { type LockedOwner, scopeColumns } from "../../scope/scope-predicates.js";
@@ -22,19 +23,19 @@ import {
 } from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { ExistingMemory, RankedStatement, WriteContext } from "./statement.js";
-import type { WriteConfig, WriteOrigin } from "./write-types.js";
+import type { WriteOrigin } from "./write-types.js";
 
 type NearMemory = Pick<ExistingMemory, "relation" | "id" | "ref" | "similarity">;
 
 export function newMemory(
-  { config, newId }: WriteContext,
+  context: WriteContext,
   { memory, vector }: RankedStatement,
   near: readonly NearMemory[],
 ): NewMemory {
   return {
     ...memory,
     ...scopeColumns(memory.scope),
-    id: newId(),
+    id: context.newId(),
     ...setFields(memory),
     state: "active",
     threadId: memory.source?.threadId ?? null,
@@ -49,18 +50,20 @@ export function newMemory(
     expiresAt: memory.expiresAt?.toISOString() ?? null,
     supersededBy: null,
     vector,
-    links: nearestLinks(near, config),
+    links: nearestLinks(near, context),
   };
 }
 
 /** The target of a model's relation comes first. `existing` must not contain the memory itself. */
 export function nearestLinks(
   existing: readonly NearMemory[],
-  { memories: { linkSimilarity, links } }: Pick<WriteConfig, "memories">,
+  { config, space }: Pick<WriteContext, "config" | "space">,
 ): MemoryLink[] {
+  const { linkSimilarity, links } = config.memories;
+  const least = linkSimilarity ?? leastSimilarity(space, "linked");
   const target = existing.filter(({ relation }) => relation === "target");
   const near = existing.filter(({ relation, similarity, id }) => {
-    return relation === "near" && similarity >= linkSimilarity && target[0]?.id !== id;
+    return relation === "near" && similarity >= least && target[0]?.id !== id;
   });
   return [...target, ...near]
     .slice(0, links)

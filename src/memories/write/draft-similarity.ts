@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
+import { shareOfCounts } from "../../text/shared-words.js";
 
 /** A unit vector, or the frequency of each stem. */
 export type Measure = readonly number[] | ReadonlyMap<string, number>;
@@ -8,7 +9,7 @@ export type Measure = readonly number[] | ReadonlyMap<string, number>;
 /** The similarity of two drafts, as `findCandidates` computes it for stored memories. */
 export function similarity(one: Measure | null, other: Measure | null): number {
   if (one === null || other === null) return 0;
-  if (!("length" in one)) return "length" in other ? 0 : dice(one, other);
+  if (!("length" in one)) return "length" in other ? 0 : shareOfCounts(one, other);
   if (!("length" in other)) return 0;
   let product = 0;
   for (let at = 0; at < one.length; at++) product += (one[at] as number) * (other[at] as number);
@@ -27,14 +28,4 @@ export async function stemMeasures(db: Connection, terms: readonly string[]): Pr
   const measures = terms.map(() => new Map<string, number>());
   for (const { place, lexeme, frequency } of rows) measures[place]?.set(lexeme, frequency);
   return measures;
-}
-
-function dice(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
-  let [shared, total] = [0, 0];
-  for (const [stem, frequency] of one) {
-    total += frequency;
-    shared += Math.min(frequency, other.get(stem) ?? 0);
-  }
-  for (const frequency of other.values()) total += frequency;
-  return total === 0 ? 0 : (2 * shared) / total;
 }

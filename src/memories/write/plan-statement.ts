@@ -176,7 +176,7 @@ function planUpdate(
   const { category, pinned, tags, similarity, text, seenCount } = old;
   const merged = mergeInto(id, memory, absorbed(existing));
   const others = existing.filter((each) => each.id !== id);
-  const links = nearestLinks(others, context.config);
+  const links = nearestLinks(others, context);
   const times = seenCount + 1;
   const { metadata, expiresAt } = notedOf(memory, old);
   const { origin, trust } = memory;

@@ -1,3 +1,4 @@
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
@@ -66,6 +67,8 @@ export interface FoundStatement {
 export interface WriteContext {
   readonly owner: LockedOwner;
   readonly config: WriteConfig;
+  /** Where statements are compared; null: by their words. */
+  readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
   readonly newId: () => string;
 }

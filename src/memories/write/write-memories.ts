@@ -60,9 +60,9 @@ export async function writePrepared(
     for (const statements of owners) {
       const { scope } = (statements[0] as Statement).memory;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, newId: randomUUID };
+      const context = { owner, config, origin, newId: randomUUID, space: comparedIn };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { ...context, scope, space: comparedIn }, batch);
+        const found = await findForBatch(tx, { ...context, scope }, batch);
         const { outcomes: decided, plan } = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ existing }) => existing));
         const search = { searched, place: commonPlace(origin, batch) };
@@ -92,7 +92,7 @@ export async function writePrepared(
 
 async function findForBatch(
   tx: Connection,
-  context: WriteContext & Pick<PreparedDrafts, "space"> & { readonly scope: Scope },
+  context: WriteContext & { readonly scope: Scope },
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { owner, scope, config, space, origin } = context;
