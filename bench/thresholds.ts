@@ -104,10 +104,10 @@ async function printModel(name: string, model: LocalModel, folder: string): Prom
 async function printWords(): Promise<void> {
   const { pool, source, schema, close } = await openBenchDatabase();
   const memory = await openBenchMemory({ database: source, schema });
-  await memory.memories.add(
-    statements.map((text) => ({ text })),
-    { scope: { userId: "pairs" } },
-  );
+  await memory.memories.add({
+    scope: { userId: "pairs" },
+    memories: statements.map((text) => ({ text })),
+  });
   const { rows } = await pool.query<{ text: string; words: Record<string, number> }>(
     `select m.content as text, json_object_agg(t.lexeme, t.frequency) as words
      from "${schema}".memory m join "${schema}".memory_term t on t.memory_ref = m.ref group by m.ref`,

@@ -24,10 +24,7 @@ describe.skipIf(modelDir === null)("similarity with real vectors", () => {
     });
     const { memory: memoryOn } = await freshSchema();
     const memory = memoryOn({ model, embeddings: open(), config: { memories: { askSimilarity } } });
-    await memory.memories.add(
-      texts.map((text) => ({ text })),
-      { scope },
-    );
+    await memory.memories.add({ scope, memories: texts.map((text) => ({ text })) });
     await consolidateNow(memory, { scope });
     const active = await memory.memories.list({ scope, limit: 500 });
     const count = (of: readonly string[][]) => of.filter((pair) => asked.has(pair.join(""))).length;
@@ -57,7 +54,10 @@ describe.skipIf(modelDir === null)("similarity with real vectors", () => {
       const { memories } = await memory.recall({ scope, threadId: query, query });
       return memories.episodes.map((hit) => hit.memory.text);
     };
-    await memoryOn({ embeddings }).memories.add({ kind: "episode", text: refund }, { scope });
+    await memoryOn({ embeddings }).memories.add({
+      scope,
+      memories: { kind: "episode", text: refund },
+    });
     expect(await found("Was my refund settled?")).toEqual([refund]);
     expect(await found("What is the weather like?")).toEqual([]);
     expect(await found("Was my refund settled?", 0.4)).toEqual([]);
