@@ -29,7 +29,11 @@ const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
 /** No unrelated texts are as similar: such a measurement is wrong. */
 const surelyRelated = 0.95;
 
-export function similarityScale({ mean, spread }: UnrelatedSimilarity): SimilarityScale {
+/** @param unrelated null or undefined: not measured */
+export function similarityScale(
+  unrelated: UnrelatedSimilarity | null | undefined,
+): SimilarityScale {
+  const { mean, spread } = unrelated ?? assumedUnrelated;
   const from = Math.min(Math.max(mean, 0), surelyRelated);
   const above = floorAt.deviations * spread;
   const [least, most] = [floorAt.least * (1 - from), floorAt.most * (1 - from)];
