@@ -63,7 +63,7 @@ export interface MemoryHit {
    * more), 1 for an identifier of the question, up to 0.3 near a day that it names.
    */
   readonly similarity: number;
-  /** Determines the rank, unless a reranker does: it reorders the best hits, and changes no score. */
+  /** Determines the rank. A reranker reorders the best hits, and changes no score. */
   readonly score: number;
   readonly reason: string;
   /** Its strongest links that are not hits themselves: at most two in a query. */

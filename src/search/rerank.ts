@@ -12,7 +12,7 @@ const mostCharacters = 2_000;
 
 /**
  * Reorders the best of `hits` by the user's reranker. All others keep their places, and so do those
- * whose ids are `fixed`. What fits was decided before: nothing is added or dropped, and scores stay,
+ * whose ids are `fixed`. What fits was decided before: nothing is added or dropped. Scores stay,
  * which compare between questions. When the reranker fails, every hit keeps its place.
  */
 export async function rerank<Hit extends MemoryHit>(
@@ -32,7 +32,8 @@ export async function rerank<Hit extends MemoryHit>(
       Array.from(await by.with(headOf(question, mostCharacters), texts, { signal })),
     );
     if (scores.length !== head.length || !scores.every(Number.isFinite)) {
-      const problem = `The reranker gave ${scores.length} scores for ${head.length} texts, or one that is not finite.`;
+      const given = `${scores.length} scores for ${head.length} texts`;
+      const problem = `The reranker gave ${given}, or one that is not finite.`;
       throw new MemoryError("MODEL_OUTPUT_INVALID", problem);
     }
     const scoreOf = (hit: Hit) => scores[head.indexOf(hit)] ?? 0;

@@ -91,7 +91,7 @@ export type Reranker = (
   options: { readonly signal: AbortSignal },
 ) => Promise<ArrayLike<number>>;
 
-export const rerankOptionsSchema = z.strictObject({
+const rerankOptionsSchema = z.strictObject({
   /** Scores what was found. It never finds more or less. */
   with: callback<Reranker>(),
   /** Milliseconds. After them, and when it fails, the order stays as it was. @default 300 */

@@ -138,6 +138,7 @@ describe("what fits", () => {
     rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
   const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
+  const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
     const weak = [signals("weak", { words: share(best - 0.01) })];
@@ -159,7 +160,6 @@ describe("what fits", () => {
 
   it("Where its vector is not alike, a memory needs most of the question's words", () => {
     const unalike = { similarity: 0.35, words: share(floors.besideVector.best - 0.01) };
-    const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
     expect(fits([signals("some", unalike)], { vector })).toEqual([]);
     expect(fits([signals("most", { ...unalike, words: share(0.8) })], { vector })).toEqual([
       "most",
@@ -171,7 +171,6 @@ describe("what fits", () => {
   it("A long text needs less of words and of vectors", () => {
     const part = [signals("words", { words: share(0.5 * best + 0.01) })];
     expect([fits(part), fits(part, { needed: 0.5 })]).toEqual([[], ["words"]]);
-    const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
     const near = [signals("vector", { words: 0, similarity: 0.5 })];
     expect([fits(near, { vector }), fits(near, { vector, needed: 0.5 })]).toEqual([[], ["vector"]]);
   });

@@ -1,165 +1,111 @@
-import { describe, expect, it } from "vitest";
-import type { MemoryDraft } from "../../src/index.js";
-import type { Reranker } from "../../src/search/retrieval-options.js";
+import { expect, it, vi } from "vitest";
+import type { MemoryDraft, Reranker } from "../../src/index.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
-import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-const texts = (hits: readonly { readonly memory: { readonly text: string } }[]) =>
-  hits.map(({ memory }) => memory.text);
-
-/** A thread whose user has `drafts`, and what `score` was asked. */
-async function reranked(score: Reranker, drafts: readonly MemoryDraft[], more: object = {}) {
-  const asked: Parameters<Reranker>[] = [];
-  const rerank = {
-    with: ((...given) => {
-      asked.push(given);
-      return score(...given);
-    }) satisfies Reranker,
-    ...more,
-  };
-  const logger = recordingLogger();
-  const { memory, scope, threadId } = openThread(db, { config: { retrieval: { rerank } }, logger });
+/** What a query and a prompt find for a user who has `drafts`. */
+async function opened(score: Reranker, drafts: readonly MemoryDraft[], more: object = {}) {
+  const asked = vi.fn(score);
+  const rerank = { with: asked, ...more };
+  const { memory, thread, scope } = openThread(db, { config: { retrieval: { rerank } } });
   await memory.memories.add(drafts, { scope });
-  const found = async (query: string) => texts(await memory.query({ scope, query }));
-  const relevant = async (query: string) =>
-    texts((await memory.recall({ scope, threadId, query })).memories.relevant);
-  /** The order without the reranker. */
-  const ours = async (query: string) => texts(await db.memory().query({ scope, query }));
-  return { memory, scope, threadId, logger, asked, found, relevant, ours };
+  return {
+    memory,
+    thread,
+    asked: asked.mock.calls,
+    queried: async (query: string) =>
+      (await memory.query({ scope, query })).map((hit) => hit.memory.text),
+    shown: async (query: string) =>
+      (await memory.recall({ ...thread, query })).memories.relevant.map((hit) => hit.memory.text),
+  };
 }
 
-const boats = asDrafts([
-  "The user sails a red boat.",
-  "The user painted the boat green in May.",
-  "The user sold a boat to Ida, and bought a boat from Ben.",
-]);
-const about = "What about the boat?";
-const backwards: Reranker = async (_, all) => all.map((__, place) => place);
+const shortest: Reranker = async (_, texts) => texts.map((text) => -text.length);
 
-describe("a reranker", () => {
-  it("A reranker orders the best hits of a query and of a prompt, and changes nothing else", async () => {
-    const { memory, scope, threadId, asked, ...of } = await reranked(backwards, boats, {
-      limit: 2,
-    });
-    const [first, second, third] = await of.ours(about);
-    const expected = [second, first, third];
-    expect(await of.found(about)).toEqual(expected);
-    const recalled = await memory.recall({ scope, threadId, query: about });
-    expect(texts(recalled.memories.relevant)).toEqual(expected);
-    const block = memoryBlock(recalled) ?? "";
-    expect(expected.map((text) => block.indexOf(text ?? ""))).toEqual(
-      expected.map((text) => block.indexOf(text ?? "")).toSorted((one, other) => one - other),
-    );
-    const explained = await memory.query({ scope, query: about, explain: true });
-    expect(texts(explained.hits)).toEqual(expected);
-    expect(explained.hits.map(({ reason }) => reason)).toEqual([
-      "same words, reranked",
-      "same words, reranked",
-      "same words",
-    ]);
-    // Once for each search, also for its explanation.
-    expect(asked.map(([question, given]) => [question, given])).toEqual(
-      Array.from({ length: 3 }, () => [about, [first, second]]),
-    );
-  });
+const query = "Does the user love the boat?";
+/** In our order. */
+const boats = [
+  "The user would love to sail a boat again.",
+  "The user painted the boat green.",
+  "A boat!",
+] as const;
+const [best, second, third] = boats;
 
-  it("A reranker reads keys and values, and never what a prompt always shows; insights stay last", async () => {
-    const slot = { text: "The loved boat is Ida.", key: "boat_name", value: "Ida", importance: 1 };
-    const pinned = { text: "The loved boat is insured.", pinned: true };
-    const insight = { text: "The user seems to love the boat.", kind: "insight" as const };
-    const likesInsight: Reranker = async (_, all) => all.map((text) => Number(/seems/.test(text)));
-    const loved = "Does the user love the boat?";
-    const { asked, found, relevant } = await reranked(likesInsight, [slot, pinned, insight]);
-    expect((await found(loved))[0]).toBe(insight.text);
-    expect(asked[0]?.[1].toSorted()).toEqual([
-      "The loved boat is Ida. (boat_name: Ida)",
-      pinned.text,
-      insight.text,
-    ]);
-    expect(await relevant(loved)).toEqual([slot.text, insight.text]);
-    expect(asked[1]?.[1]).not.toContain(pinned.text);
-  });
-
-  it("A reranker is not asked where nothing fits, one memory fits, or everything is listed", async () => {
-    const noise = asDrafts([
-      "The user uses Redis as a cache for tide tables.",
-      "The user uses Biome for formatting of code.",
-    ]);
-    const { asked, found, relevant } = await reranked(backwards, [...boats, ...noise]);
-    for (const [query, hits] of [
-      ["quantum chromodynamics", []],
-      ["Which cache do we use for tide tables?", [noise[0]?.text]],
-    ] as const) {
-      expect(await found(query)).toEqual(hits);
-      expect(await relevant(query)).toEqual(hits);
-    }
-    expect(await found("Who am I?")).toHaveLength(5);
-    expect(asked).toEqual([]);
-  });
-
-  it.each([
-    ["Who is the chair of the rowing club?", "Duarte"],
-    ["Who was the chair of the rowing club on 2 March 2026?", "Marta"],
-  ])(
-    "The later of nearly equal statements stays first, unless a day is named: %s",
-    async (query, name) => {
-      const likesMarta: Reranker = async (_, all) => all.map((text) => Number(/Marta/.test(text)));
-      const chair = (who: string, day: string) => {
-        return { text: `The chair of the rowing club is ${who}.`, validFrom: new Date(day) };
-      };
-      const { asked, found, relevant } = await reranked(likesMarta, [
-        chair("Marta Lopes", "2026-03-02"),
-        chair("Duarte Reis", "2026-09-14"),
-      ]);
-      expect((await found(query))[0]).toContain(name);
-      expect((await relevant(query))[0]).toContain(name);
-      expect(asked).toHaveLength(2);
-    },
-  );
+it("A reranker orders the best hits of a query and of a prompt, and no others", async () => {
+  const { memory, thread, asked, queried } = await opened(shortest, asDrafts(boats), { limit: 2 });
+  expect(await queried(query)).toEqual([second, best, third]);
+  const prompt = memoryBlock(await memory.recall({ ...thread, query }));
+  expect(prompt).toMatch(new RegExp([second, best, third].join("[^]*")));
+  const { hits } = await memory.query({ ...thread, query, explain: true });
+  expect(hits.map((hit) => [hit.memory.text, hit.reason])).toEqual([
+    [second, "same words, reranked"],
+    [best, "same words, reranked"],
+    [third, "same words"],
+  ]);
+  const given = [query, [best, second], { signal: expect.any(AbortSignal) }];
+  expect(asked).toEqual([given, given, given]);
 });
 
-describe("a reranker that fails", () => {
-  it.each<[string, Reranker, RegExp]>([
-    [
-      "throws",
-      (_, [quoted]) => {
-        throw new Error(quoted);
-      },
-      /^unexpected Error/,
-    ],
-    [
-      "rejects after the deadline",
-      (_, __, { signal }) =>
-        new Promise((___, reject) => {
-          signal.addEventListener("abort", () => setImmediate(reject, new Error("aborted")));
-        }),
-      /within 1 ms/,
-    ],
-    ["gives too few scores", async () => [1], /1 scores for 3 texts/],
-    ["gives NaN", async () => [3, Number.NaN, 1], /not finite/],
-    ["gives an infinite score", async () => [3, Number.POSITIVE_INFINITY, 1], /not finite/],
-    ["gives nothing", async () => undefined as never, /^unexpected TypeError/],
-  ])(
-    "The order stays, and an event and a line of the log say why, when it %s",
-    async (_, score, why) => {
-      const timeoutMs = why.source.includes("1 ms") ? 1 : 10_000;
-      const { memory, logger, asked, ...of } = await reranked(score, boats, { timeoutMs });
-      const events = () => memory.events.list({ step: "rerank", status: "error" });
-      const before = await events();
-      const ours = await of.ours(about);
-      expect(await of.found(about)).toEqual(ours);
-      expect(await of.relevant(about)).toEqual(ours);
-      await expect.poll(events).toHaveLength(before.length + 2);
-      const [{ op, node, detail } = {}] = await events();
-      expect([op, node]).toEqual(["search", "context"]);
-      expect(detail).toMatch(why);
-      expect(logger.lines).toHaveLength(2);
-      expect(`${detail} ${logger.lines}`).not.toContain("boat");
-      expect(asked.every(([, , { signal }]) => signal.aborted || timeoutMs > 1)).toBe(true);
+it("A reranker reads keys and values; a prompt keeps what it always shows, and insights last", async () => {
+  const slot = { text: "The loved boat is Ida.", key: "boat", value: "Ida", importance: 1 };
+  const pinned = { text: "The loved boat is insured.", pinned: true };
+  const insight = { text: "The user loves a boat.", kind: "insight" as const };
+  const { asked, queried, shown } = await opened(shortest, [slot, pinned, insight]);
+  expect((await queried(query))[0]).toBe(insight.text);
+  expect(await shown(query)).toEqual([slot.text, insight.text]);
+  expect(asked.map(([, texts]) => texts.toSorted())).toEqual([
+    ["The loved boat is Ida. (boat: Ida)", pinned.text, insight.text],
+    ["The loved boat is Ida. (boat: Ida)", insight.text],
+  ]);
+});
+
+it("A reranker is not asked where nothing fits, one memory fits, or everything is listed", async () => {
+  const cache = "The user uses Redis as a cache for tide tables.";
+  const facts = [...boats, cache, "The user uses Biome for formatting of code."];
+  const { asked, queried, shown } = await opened(shortest, asDrafts(facts));
+  for (const find of [queried, shown]) {
+    expect(await find("quantum chromodynamics")).toEqual([]);
+    expect(await find("Which cache do we use for tide tables?")).toEqual([cache]);
+  }
+  expect(await queried("Who am I?")).toHaveLength(5);
+  expect(asked).toEqual([]);
+});
+
+it("A reranker leaves the later of nearly equal statements first", async () => {
+  const { queried, shown } = await opened(shortest, [
+    { text: "The chair of the club is Ana.", validFrom: "2026-03-02" },
+    { text: "The chair of the club is Benedita.", validFrom: "2026-09-14" },
+  ]);
+  for (const find of [queried, shown])
+    expect((await find("Who is the chair of the club?"))[0]).toContain("Benedita");
+});
+
+const rejectsLate: Reranker = (_, __, { signal }) =>
+  new Promise((___, reject) => {
+    signal.onabort = () => setImmediate(reject);
+  });
+
+it.each<[string, RegExp, Reranker]>([
+  [
+    "throws",
+    /^unexpected Error at rerank.test.ts:\d+$/,
+    (_, [quoted]) => {
+      throw new Error(quoted);
     },
-  );
+  ],
+  ["rejects after the deadline", /within 9 ms/, rejectsLate],
+  ["gives too few scores", /1 scores for 3 texts/, async () => [1]],
+  ["gives NaN", /not finite/, async () => [1, Number.NaN, 2]],
+])("Hits keep their order when the reranker %s, and an event says so", async (_, why, score) => {
+  // The others answer before any timer.
+  const { memory, asked, queried, shown } = await opened(score, asDrafts(boats), { timeoutMs: 9 });
+  const events = () => memory.events.list({ step: "rerank" });
+  const before = await events();
+  for (const find of [queried, shown]) expect(await find(query)).toEqual(boats);
+  await expect.poll(events).toHaveLength(before.length + 2);
+  expect((await events())[0]?.detail).toMatch(why);
+  expect(asked.every(([, , { signal }]) => signal.aborted || score !== rejectsLate)).toBe(true);
 });
