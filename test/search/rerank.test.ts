@@ -37,8 +37,9 @@ const [best, second, third] = boats;
 it("A reranker orders the best hits of a query and of a prompt, and no others", async () => {
   const { memory, thread, asked, queried } = await opened(shortest, asDrafts(boats), { limit: 2 });
   expect(await queried(query)).toEqual([second, best, third]);
-  const prompt = memoryBlock(await memory.recall({ ...thread, query }));
-  expect(prompt).toMatch(new RegExp([second, best, third].join("[^]*")));
+  expect(memoryBlock(await memory.recall({ ...thread, query }))).toMatch(
+    new RegExp([second, best, third].join("[^]*")),
+  );
   const { hits } = await memory.query({ ...thread, query, explain: true });
   expect(hits.map((hit) => [hit.memory.text, hit.reason])).toEqual([
     [second, "same words, reranked"],
@@ -56,10 +57,7 @@ it("A reranker reads keys and values; a prompt keeps what it always shows, and i
   const { asked, queried, shown } = await opened(shortest, [slot, pinned, insight]);
   expect((await queried(query))[0]).toBe(insight.text);
   expect(await shown(query)).toEqual([slot.text, insight.text]);
-  expect(asked.map(([, texts]) => texts.toSorted())).toEqual([
-    ["The loved boat is Ida. (boat: Ida)", pinned.text, insight.text],
-    ["The loved boat is Ida. (boat: Ida)", insight.text],
-  ]);
+  expect(asked[1]?.[1]).toEqual(["The loved boat is Ida. (boat: Ida)", insight.text]);
 });
 
 it("A reranker is not asked where nothing fits, one memory fits, or everything is listed", async () => {
