@@ -81,6 +81,7 @@ export type { Explanation } from "./search/explain-query.js";
 export type { MemoryFilter } from "./search/memory-filter.rule.js";
 export type { MemoryQuery } from "./search/query-memories.js";
 export type { MemoryHit } from "./search/rank-memories.rule.js";
+export type { Reranker } from "./search/retrieval-options.js";
 export type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
 export type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
 export type { Summary } from "./summaries/summaries-api.js";

@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { Clock } from "./clock.js";
+import type { MemoryEvent } from "./events/event-log.js";
 import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
 import type { Describer } from "./models/describer.js";
@@ -32,6 +33,10 @@ export interface Runtime<Config = unknown> {
   readonly usage: Usage;
   /** How this process asks users for consent, and the waiting fields that were reported. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };
+  /** Without a scope an event of nobody. One that cannot be written is logged. */
+  readonly record: (
+    event: Omit<MemoryEvent, "scope"> & Partial<Pick<MemoryEvent, "scope">>,
+  ) => Promise<void>;
   /** Schedules a retry of failed work, or of `again`, which waits for other running work. */
   readonly onRetry: (delayMs: number, again?: Job) => void;
 }

@@ -2,15 +2,14 @@ import { z } from "zod";
 import { askConsents } from "../consents/consent-rows.js";
 import { claimThread } from "../conversation/claim-thread.js";
 import { MemoryError } from "../errors.js";
-import { insertEvent, type MemoryEvent } from "../events/event-log.js";
+import type { MemoryEvent } from "../events/event-log.js";
 import type { InternalApi } from "../internal-api.js";
-import { errorLine, type Logger } from "../logger.js";
+import { errorLine } from "../logger.js";
 import type { ResolvedConfig } from "../options.js";
 import { isConnectionError } from "../postgres/database-error.js";
 import type { Runtime } from "../runtime.js";
 import {
   delegatedMark,
-  parseScope,
   type Scope,
   scopeField,
   threadField,
@@ -47,12 +46,10 @@ export function createInternalApi(
   runtime: Runtime<ResolvedConfig>,
   defaultScope: Scope | null,
 ): InternalApi {
-  const { db, config, logger, screen, consent } = runtime;
+  const { db, config, logger, screen, consent, record } = runtime;
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
-    await logFailure(logger, () =>
-      insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval),
-    );
+    await record(event);
   };
   return {
     emit,
@@ -96,13 +93,4 @@ export function createInternalApi(
       });
     },
   };
-}
-
-/** An event that cannot be written must not fail the call that it describes. */
-export async function logFailure(logger: Logger, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    logger.error(`an event could not be kept: ${errorLine(error)}`);
-  }
 }

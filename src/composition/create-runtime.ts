@@ -1,9 +1,9 @@
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { insertEvent, type MemoryEvent, recordExhausted } from "../events/event-log.js";
+import { insertEvent, recordExhausted } from "../events/event-log.js";
 import { localEmbeddings } from "../local-embeddings/index.js";
 import { modelForLanguage } from "../local-embeddings/local-models.js";
-import { defaultLogger, lineLogger } from "../logger.js";
+import { defaultLogger, errorLine, lineLogger } from "../logger.js";
 import { memoryFields } from "../memories/item/memory-fields.js";
 import type { MemoryOptions } from "../memory-options.js";
 import { createDescriber } from "../models/describer.js";
@@ -15,12 +15,11 @@ import { asTenant } from "../postgres/isolation.js";
 import { openDatabase, reportUndefined } from "../postgres/open-database.js";
 import type { Outage } from "../postgres/outage.js";
 import type { Runtime } from "../runtime.js";
-import { nobody } from "../scope/scope.js";
+import { nobody, parseScope } from "../scope/scope.js";
 import { createScreen } from "../text/reads-as-instruction.js";
 import { redactSecrets } from "../text/redact-secrets.js";
 import { createRedactor } from "../text/redactor.js";
 import { createUsage, type ProcessUsage } from "../usage/usage.js";
-import { logFailure } from "./create-internal-api.js";
 
 export function createRuntime(
   options: MemoryOptions,
@@ -43,13 +42,17 @@ export function createRuntime(
     ask && (async (text: string) => inTime(timeoutMs, Promise.resolve(ask(text)), late));
   // The ready redaction takes linear time, and needs no deadline.
   const redact = options.redact === "secrets" ? redactSecrets : inDeadline(options.redact);
-  const record = (event: Omit<MemoryEvent, "scope">) =>
-    void logFailure(logger, () =>
-      asTenant(nobody.tenantId, () => insertEvent(db, { scope: nobody, ...event })),
-    );
+  const record: Runtime["record"] = async (event) => {
+    try {
+      const scope = "scope" in event ? parseScope(event.scope) : nobody;
+      await asTenant(scope.tenantId, () => insertEvent(db, { ...event, scope }, config.retrieval));
+    } catch (error) {
+      logger.error(`an event could not be kept: ${errorLine(error)}`);
+    }
+  };
   const onBack = ({ durationMs, refused }: Outage) => {
     const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
-    record({ step: "database", op: "resume", status: "ok", detail });
+    void record({ step: "database", op: "resume", status: "ok", detail });
   };
   const db: Database = openDatabase(
     database,
@@ -69,11 +72,12 @@ export function createRuntime(
     config,
     logger,
     onRetry,
+    record,
     consent: { ways: new Set(), reported: new Set() },
     embedder: embeddings
-      ? createEmbedder({ db, logger }, embeddings, timeoutMs, ({ message: detail }) =>
-          record({ step: "embed", op: "search", status: "error", detail }),
-        )
+      ? createEmbedder({ db, logger }, embeddings, timeoutMs, ({ message: detail }) => {
+          void record({ step: "embed", op: "search", status: "error", detail });
+        })
       : null,
     redactor: createRedactor(redact, Object.keys(memoryFields)),
     screen: createScreen(inDeadline(options.screen), logger.warn),

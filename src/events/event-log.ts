@@ -17,6 +17,7 @@ const eventNodes = {
   recall: "context",
   tool: "context",
   embed: "context",
+  rerank: "context",
   remember: "hotpath",
   extract: "hotpath",
   api: "hotpath",

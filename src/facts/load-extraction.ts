@@ -122,7 +122,8 @@ async function withSimilar(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
   const { scope, ownerRef, messages } = work;
   const text = messages.map((message) => message.text).join("\n");
   const vector = await questionVector(deps, headOf(text, embeddedCharacters));
-  const question = { terms: questionTerms(text), spans: [], needed: 1, names: () => false, vector };
+  const terms = questionTerms(text);
+  const question = { text, terms, spans: [], needed: 1, names: () => false, vector };
   const categories = [...config.policy.categories.keys()];
   const visible = { scope, kinds: ["fact", "insight"], categories, filter: noFilter } as const;
   const { candidates } = await searchMemories(db, question, {

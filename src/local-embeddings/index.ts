@@ -15,33 +15,28 @@ import { requireFiles } from "./model-files.js";
 
 export type { LocalModelName };
 
-export interface LocalEmbeddingsOptions {
+const optionsSchema = z.strictObject({
   /**
    * Both have 384 dimensions. "bge-small-en-v1.5" reads English, "multilingual-e5-small" a hundred
    * languages.
    * @default "bge-small-en-v1.5"
    */
-  readonly model?: LocalModelName;
+  model: z.enum(Object.keys(localModels) as LocalModelName[]).default("bge-small-en-v1.5"),
   /**
    * The folder that models are downloaded into, from the hub or what `HF_ENDPOINT` names.
    * @default ".cache/mnemograph" of the user's home
    */
-  readonly cacheDir?: string;
+  cacheDir: z.string().default(() => join(homedir(), ".cache/mnemograph")),
   /**
    * A folder that has the model's `tokenizer.json` and `onnx/model_quantized.onnx`. Nothing is
    * downloaded.
    */
-  readonly modelDir?: string;
-  /** Whether only files that `cacheDir` already has are used. @default false */
-  readonly localFilesOnly?: boolean;
-}
-
-const optionsSchema = z.strictObject({
-  model: z.enum(Object.keys(localModels) as LocalModelName[]).default("bge-small-en-v1.5"),
-  cacheDir: z.string().default(() => join(homedir(), ".cache/mnemograph")),
   modelDir: z.string().optional(),
+  /** Whether only files that `cacheDir` already has are used. @default false */
   localFilesOnly: z.boolean().default(false),
 });
+
+export interface LocalEmbeddingsOptions extends z.input<typeof optionsSchema> {}
 
 /** LangChain embeddings. */
 export interface LocalEmbeddings extends EmbeddingsInterface {

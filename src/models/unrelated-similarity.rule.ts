@@ -57,7 +57,9 @@ const within = (value: number, least: number, most: number) =>
 
 const startOf = (mean: number) => within(mean, 0, surelyRelated);
 
-export function similarityScale(unrelated: UnrelatedSimilarity): SimilarityScale {
+/** @param measured null or undefined: not measured */
+export function similarityScale(measured: UnrelatedSimilarity | null | undefined): SimilarityScale {
+  const unrelated = measured ?? assumedUnrelated;
   const { mean, spread } = unrelated;
   const from = startOf(mean);
   const { assumed, least: lowest, most: highest } = contrastAt;

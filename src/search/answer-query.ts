@@ -127,34 +127,23 @@ const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleTex
 const labelledWithCaution = (memory: MemoryItem) => withCaution(memory, labelled(memory));
 
 function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
-  const {
-    kind,
-    key,
-    value,
-    importance,
-    confidence,
-    pinned,
-    tags,
-    agentId,
-    runId,
-    actorId,
-    role,
-    turns,
-  } = hit.memory;
-  const { origin, trust } = hit.memory;
-  const [validFrom, createdAt, updatedAt] = (["validFrom", "createdAt", "updatedAt"] as const).map(
-    (time) => momentIn(hit.memory[time], timeZone),
-  );
+  const { kind, key, value, importance, confidence, pinned, tags } = hit.memory;
+  const { agentId, runId, actorId, role, turns, origin, trust } = hit.memory;
+  const { validFrom, createdAt, updatedAt } = hit.memory;
   const source = hit.memory.source && { ...hit.memory.source };
   // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
-  const content = { kind, key, value, importance, confidence, pinned, tags };
-  const speaker = { agentId, runId, actorId, role, turns };
-  const provenance = { validFrom, createdAt, updatedAt, origin, trust, source };
   return {
     ...bullet(hit),
     text: visibleText(hit.memory.text),
-    metadata: { ...content, ...speaker, ...provenance },
+    metadata: {
+      ...{ kind, key, value, importance, confidence, pinned, tags },
+      ...{ agentId, runId, actorId, role, turns },
+      validFrom: momentIn(validFrom, timeZone),
+      createdAt: momentIn(createdAt, timeZone),
+      updatedAt: momentIn(updatedAt, timeZone),
+      ...{ origin, trust, source },
+    },
   };
 }
 

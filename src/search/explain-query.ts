@@ -74,6 +74,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, shape);
+  const floor = question.vector ? floors.besideVector : floors.byWords;
   const isShown = ({ memory }: Scored) => shown.has(memory.id);
   const ids = new Set(ordered.map(({ memory }) => memory.id));
   const invisible = await findInvisible(deps, question, more);
@@ -97,7 +98,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
-    floor: threshold ?? leastEvidence(question),
+    floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
     omitted: [
@@ -105,11 +106,6 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       ...inactive,
     ],
   };
-}
-
-function leastEvidence({ vector }: EmbeddedQuestion) {
-  const { best, each } = vector ? floors.besideVector : floors.byWords;
-  return { best, each };
 }
 
 function belowFloorText({ evidence, proves, score }: WeighedMemory): string {
@@ -154,7 +150,9 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
   const { db, config } = deps;
   const categories = [...readableCategories(config.policy, null)];
   const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories };
-  const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, question);
+  // Their order says nothing, so no reranker is asked.
+  const unordered = { ...question, text: "" };
+  const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, unordered);
   const found: readonly Scored[] = isBroad ? ordered : weighed;
   const rows = await db.query<{ id: string }>(sql`
     select m.id from ${db.schema}.memory m

@@ -1,4 +1,5 @@
 import { contentWords, shareOfBoth } from "../text/shared-words.js";
+import type { TimeSpan } from "./time-span.rule.js";
 
 /** With half of their words in common, statements may say different things of the same. */
 const nearShare = 0.5;
@@ -12,8 +13,15 @@ interface Statement {
   readonly score: number;
 }
 
-/** Of nearly equal statements among the best of `ranked` the later comes first. */
-export function laterFirst<Hit extends Statement>(ranked: readonly Hit[]): Hit[] {
+/**
+ * Of nearly equal statements among the best of `ranked` the later comes first, unless the question
+ * names a time: of that time, what was said later says nothing.
+ */
+export function laterFirst<Hit extends Statement>(
+  ranked: readonly Hit[],
+  spans: readonly TimeSpan[],
+): Hit[] {
+  if (spans.length > 0) return [...ranked];
   const ordered: { readonly hit: Hit; readonly words: ReadonlySet<string> }[] = [];
   for (const hit of ranked.slice(0, mostCompared)) {
     const words = contentWords(hit.memory.text);

@@ -5,12 +5,7 @@ import {
   readableCategories,
   requireCategory,
 } from "../memories/item/category.rule.js";
-import {
-  type MemoryItem,
-  type MemoryKind,
-  type MemoryTrust,
-  memoryKinds,
-} from "../memories/item/memory.js";
+import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/memory.js";
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
@@ -24,81 +19,69 @@ import {
   relatedTo,
   weighMemories,
 } from "./rank-memories.rule.js";
-import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
+import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
+import { rerank } from "./rerank.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 
-/**
- * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
- * unset.
- */
-export interface MemoryQuery {
-  readonly scope: Scope;
+const topK = z.int().min(1).max(200).nullish();
+const budgetTokens = z.int().min(16).max(100_000).nullish();
+const someOf = <Name extends z.ZodType>(name: Name) =>
+  z.array(name).min(1, "must name at least one: leave it out for all").readonly().nullish();
+const querySchema = z.strictObject({
+  scope: scopeField,
   /**
    * At most 10,000 characters. A broad query, empty or of stop words alone ("Who am I?"), lists
    * pinned memories, then the most important and latest ones, and ignores `threshold`.
    */
-  readonly query: string;
+  query: z.string().max(10_000),
   /** The current conversation, as for `recall`. Memories of all conversations are searched. */
-  readonly threadId?: string | null | undefined;
+  threadId: z.string().nullish(),
   /**
    * Time zone of the days that `query` and `filters` name, and of the days in an answer for a model:
    * "Europe/Lisbon".
    * @default retrieval.timeZone
    */
-  readonly timeZone?: string | null | undefined;
+  timeZone: timeZoneField.nullish(),
   /** Searches only the categories that this agent may read. @default no restriction */
-  readonly agent?: string | null | undefined;
+  agent: z.string().nullish(),
   /** @default all the agent may read */
-  readonly categories?: readonly string[] | null | undefined;
-  readonly filters?: MemoryFilter | null | undefined;
+  categories: someOf(z.string()),
+  filters: z.custom<MemoryFilter>().nullish(),
   /** Finds only memories of at least this trust. @default any */
-  readonly minTrust?: MemoryTrust | null | undefined;
+  minTrust: minTrustField,
   /** @default all kinds but procedures, which need their category */
-  readonly kinds?: readonly MemoryKind[] | null | undefined;
+  kinds: someOf(z.enum(memoryKinds)),
   /** 1 to 200. @default 5 */
-  readonly topK?: number | null | undefined;
-  readonly top_k?: number | null | undefined;
+  topK,
+  top_k: topK,
   /**
    * Least similarity of a hit, 0 to 1.
    * @default by evidence: see docs/recall.md#when-nothing-fits
    */
-  readonly threshold?: number | null | undefined;
+  threshold: z.number().min(0).max(1).nullish(),
+  return: z.enum(answerForms).nullish(),
   /**
    * Most tokens of the answer as `return` formats it, or of texts, keys and values of hits and
    * related memories; 16 to 100,000. Cuts the first hit to fit, and omits others that are too long.
    * @default no limit
    */
-  readonly budgetTokens?: number | null | undefined;
-  readonly budget_tokens?: number | null | undefined;
+  budgetTokens,
+  budget_tokens: budgetTokens,
+});
+
+/**
+ * A search. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null means
+ * unset.
+ */
+export interface MemoryQuery extends Omit<z.input<typeof querySchema>, "scope" | "return"> {
+  readonly scope: Scope;
 }
 
 /** A query with an answer formatted for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
 }
-
-const topK = z.int().min(1).max(200).nullish();
-const budgetTokens = z.int().min(16).max(100_000).nullish();
-const someOf = <Name extends z.ZodType>(name: Name) =>
-  z.array(name).min(1, "must name at least one: leave it out for all").nullish();
-const querySchema = z.strictObject({
-  scope: scopeField,
-  query: z.string().max(10_000),
-  threadId: z.string().nullish(),
-  timeZone: timeZoneField.nullish(),
-  agent: z.string().nullish(),
-  categories: someOf(z.string()),
-  filters: z.unknown().optional(),
-  minTrust: minTrustField,
-  kinds: someOf(z.enum(memoryKinds)),
-  topK,
-  top_k: topK,
-  threshold: z.number().min(0).max(1).nullish(),
-  return: z.enum(answerForms).nullish(),
-  budgetTokens,
-  budget_tokens: budgetTokens,
-});
 
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 
@@ -126,11 +109,11 @@ export async function findHits(
   question: EmbeddedQuestion,
 ) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
-  const unrelated = question.vector?.space.unrelated ?? null;
-  const ranking = { ...question, threshold, now: timeOf(deps), unrelated };
+  const ranking = { ...question, threshold, now: deps.clock() };
   const isBroad = important.length > 0;
   const weighed = isBroad ? [] : weighMemories(candidates, ranking);
-  const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
+  const ranked = await rerank(deps, question, orderWeighed(weighed, ranking).map(hitOf));
+  const ordered = isBroad ? important.map(listedHit) : ranked;
   return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 

@@ -1,15 +1,15 @@
 import { dayMs } from "../clock.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
-  assumedUnrelated,
   nearness,
   type SimilarityScale,
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
 import { laterFirst } from "./near-statements.rule.js";
+import type { Question } from "./read-question.js";
 import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
+import { nearnessInTime } from "./time-span.rule.js";
 
 /** Linked memories by the id of a memory, strongest first. */
 export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
@@ -63,7 +63,7 @@ export interface MemoryHit {
    * more), 1 for an identifier of the question, up to 0.3 near a day that it names.
    */
   readonly similarity: number;
-  /** Determines the rank. */
+  /** Determines the rank. A reranker reorders the best hits, and changes no score. */
   readonly score: number;
   readonly reason: string;
   /** Its strongest links that are not hits themselves: at most two in a query. */
@@ -73,14 +73,11 @@ export interface MemoryHit {
 /** The part of a vector from which the reason names a similar meaning. */
 const similarPart = 0.15;
 
-export interface RankedFor {
-  readonly spans: readonly TimeSpan[];
-  readonly names: (actor: string) => boolean;
+export interface RankedFor extends Pick<Question, "spans" | "names" | "needed"> {
   readonly now: Date;
   readonly threshold: number | undefined;
-  readonly unrelated?: UnrelatedSimilarity | null;
-  /** See `Question`. @default 1 */
-  readonly needed?: number;
+  /** Null without embeddings. */
+  readonly vector: { readonly space: { readonly unrelated: UnrelatedSimilarity | null } } | null;
 }
 
 export const noParts = {
@@ -127,7 +124,7 @@ export function hitOf(weighed: WeighedMemory): RankedHit {
 /** Best first, of equal and of nearly equal ones the later first. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
-  { spans, threshold, needed = 1 }: Pick<RankedFor, "spans" | "threshold" | "needed">,
+  { spans, threshold, needed }: Pick<RankedFor, "spans" | "threshold" | "needed">,
 ): WeighedMemory[] {
   const found =
     threshold === undefined
@@ -139,8 +136,7 @@ export function orderWeighed(
       saidAt(second) - saidAt(first) ||
       placeOf(second) - placeOf(first),
   );
-  // Of a day that the question names, what was said later says nothing.
-  return spans.length > 0 ? ranked : laterFirst(ranked);
+  return laterFirst(ranked, spans);
 }
 
 /** Beside the best hit, less than this share of its score is noise, if it is below a floor too. */
@@ -164,8 +160,8 @@ const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
  * `similarityScale`).
  */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
-  const scale = similarityScale(question.unrelated ?? assumedUnrelated);
-  const { needed = 1 } = question;
+  const { needed } = question;
+  const scale = similarityScale(question.vector?.space.unrelated);
   const leastSimilar = scale.from + needed * (scale.floor - scale.from);
   return candidates.map((candidate) => {
     const { memory, words, hasIdentifier } = candidate;

@@ -1,4 +1,3 @@
-import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Embedder } from "../models/embedder.js";
@@ -24,6 +23,7 @@ export function namesActor(question: string): (actor: string) => boolean {
 }
 
 export interface Question {
+  readonly text: string;
   /** Prepared by `searchText`. */
   readonly terms: string;
   /** Times that the question names: memories of that time need no common word. */
@@ -68,13 +68,9 @@ export function readQuestion(
   const asked = headOf(text, mostAsked);
   const { language } = runtime.db;
   const timeZone = zone ?? runtime.config.retrieval.timeZone;
-  const spans = questionDates(text, { language, timeZone, now: timeOf(runtime) });
+  const spans = questionDates(text, { language, timeZone, now: runtime.clock() });
   const needed = neededFor(asked);
-  return { terms: questionTerms(asked), spans, names: namesActor(asked), needed };
-}
-
-export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {
-  return clock?.() ?? new Date();
+  return { text: asked, terms: questionTerms(asked), spans, names: namesActor(asked), needed };
 }
 
 export async function embedQuestion(

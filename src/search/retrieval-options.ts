@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
+import { callback } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
 
 /**
@@ -80,6 +81,25 @@ export const recallModeSchema = z.enum(["active", "passive"]);
 /** "active" shows memories to a turn; "passive" only stores new ones. */
 export type RecallMode = z.output<typeof recallModeSchema>;
 
+/**
+ * A score for each text: the higher, the better it answers `question`. `signal` is aborted at the
+ * deadline.
+ */
+export type Reranker = (
+  question: string,
+  texts: string[],
+  options: { readonly signal: AbortSignal },
+) => Promise<ArrayLike<number>>;
+
+const rerankOptionsSchema = z.strictObject({
+  /** Scores what was found. It never finds more or less. */
+  with: callback<Reranker>(),
+  /** Milliseconds. After them, and when it fails, the order stays as it was. @default 300 */
+  timeoutMs: z.int().min(1).default(300),
+  /** How many of the best hits it scores. @default 20 */
+  limit: z.int().min(1).default(20),
+});
+
 export const retrievalOptionsSchema = z.strictObject({
   /**
    * A text search configuration of PostgreSQL, for words whose script does not say their language;
@@ -119,6 +139,11 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default 300
    */
   fallbackTokens: z.int().min(0).default(300),
+  /**
+   * Orders the best hits by a model of yours: see docs/recall-by-meaning.md#a-reranker-of-your-own.
+   * @default none
+   */
+  rerank: rerankOptionsSchema.optional(),
 });
 
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}

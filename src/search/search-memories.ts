@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem, MemoryKind } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
+import { similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import type { Scope } from "../scope/scope.js";
@@ -88,7 +88,7 @@ export function candidateRows(
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
-  const scale = similarityScale(vector?.space.unrelated ?? assumedUnrelated);
+  const scale = similarityScale(vector?.space.unrelated);
   return sql`
       select * from ${db.schema}.search_memories_1(
         ${owners}, ${visibleArguments(db, search)}, ${search.limit},

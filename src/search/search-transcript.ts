@@ -41,22 +41,15 @@ interface TranscriptCandidate {
   readonly ownFit: number;
 }
 
-/** Without a threshold: none unless the best is good. */
-function aboveFloor<Hit extends { readonly similarity: number }>(
-  hits: readonly Hit[],
-  threshold: number | undefined,
-): Hit[] {
-  const { best, each } = floors.messages;
-  if (threshold === undefined && !hits.some(({ similarity }) => similarity >= best)) return [];
-  return hits.filter(({ similarity }) => similarity >= (threshold ?? each));
-}
+type FoundMessage = TranscriptCandidate & ScopeRow;
 
-/** Candidates above the threshold (see `aboveFloor`), best first. */
-function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
-  candidates: readonly Candidate[],
+/** Candidates that reach the threshold, best first. Without one: none unless the best is good. */
+function rankTranscript(
+  candidates: readonly FoundMessage[],
   { spans, names }: Pick<Question, "spans" | "names">,
   threshold: number | undefined,
-): (Candidate & Pick<TranscriptHit, "similarity" | "score" | "reason">)[] {
+) {
+  const { best, each } = floors.messages;
   const ranked = candidates.map((candidate) => {
     const { actor, saidAt, fit } = candidate;
     const isNamed = actor !== null && names(actor);
@@ -68,7 +61,10 @@ function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" 
       reason: reasonOf(candidate, isNamed),
     };
   });
-  return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
+  if (threshold === undefined && !ranked.some(({ similarity }) => similarity >= best)) return [];
+  return ranked
+    .filter(({ similarity }) => similarity >= (threshold ?? each))
+    .toSorted((first, second) => second.score - first.score);
 }
 
 export interface TranscriptQuery {
@@ -133,7 +129,7 @@ function findCandidates(
   db: Connection,
   { terms, spans }: Question,
   request: z.output<typeof querySchema> & { readonly scope: Scope | undefined },
-): Promise<(TranscriptCandidate & ScopeRow)[]> {
+): Promise<FoundMessage[]> {
   const threadId = request.threadId === undefined ? null : parseThreadId(request.threadId);
   const limit = Math.max(200, request.topK * candidatesPerHit);
   const { schema } = db;
@@ -143,7 +139,7 @@ function findCandidates(
     ? seenOwners(db, scope)
     : sql`select o.id from ${schema}.owner o where ${ofTenant(sql`o.tenant_id`, tenantId)}`;
   const { k1, b, expectedTerms, part, aside, neighbour, assistant, exchange } = weights;
-  return db.query<TranscriptCandidate & ScopeRow>(
+  return db.query<FoundMessage>(
     sql`
     with owner as materialized (select array(${owners}) as ids),
     forgotten as materialized (

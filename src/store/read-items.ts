@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
+import { similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
@@ -110,7 +110,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
     : sql`null::float8`;
-  const { from } = similarityScale(vector?.space.unrelated ?? assumedUnrelated);
+  const { from } = similarityScale(vector?.space.unrelated);
   const near = sql`greatest(0, (i.similarity - ${from}::float8) / ${1 - from}::float8)`;
   const score = vector
     ? sql`(i.lexical + ${weight}::float8 * coalesce(${near}, 0)) / ${1 + weight}::float8`

@@ -4,10 +4,8 @@ import { type ContextOptions, type Preset, readLimits } from "../conversation/co
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { closeEdited } from "../edits/close-edited.js";
-import { MemoryError, messageOf } from "../errors.js";
-import { insertEvent } from "../events/event-log.js";
+import { MemoryError } from "../errors.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
-import type { MemoryTrust } from "../memories/item/memory.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
@@ -20,12 +18,7 @@ import {
 } from "../scope/scope.js";
 import { minTrustField, noFilter, withTrust } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
-import {
-  type EmbeddedQuestion,
-  questionVector,
-  readQuestion,
-  timeOf,
-} from "../search/read-question.js";
+import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
 import {
   type RecallMode,
   recallModeSchema,
@@ -41,28 +34,40 @@ import { fitBudget } from "./fit-budget.js";
 import { heldChecks, heldWords } from "./held-words.js";
 import { durations, isNewsGone, partOf, type Recalled, selectMemories } from "./recalled.js";
 
-export interface RecallInput extends ThreadAddress {
-  /**
-   * Ids of one branch: selects the latest summary that ends with one of them, or before all of
-   * them.
-   */
-  readonly messageIds?: readonly string[] | undefined;
+/** The newest ones identify a branch. */
+export const mostMessageIds = 10_000;
+
+const inputSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
   /**
    * The user's current words, up to 10,000 characters.
    * @default none: shows the most important memories
    */
-  readonly query?: string | undefined;
+  query: z.string().optional(),
   /** The user's, for days in `query` and in the prompt: "Europe/Lisbon". @default retrieval.timeZone */
-  readonly timeZone?: string | undefined;
+  timeZone: timeZoneField.optional(),
   /** Recalls only this agent's categories. @default no restriction */
-  readonly agent?: string | undefined;
+  agent: z.string().optional(),
   /** Recalls only memories of at least this trust; the conversation stays. @default any */
-  readonly minTrust?: MemoryTrust | null | undefined;
+  minTrust: minTrustField,
+  /**
+   * Ids of one branch: selects the latest summary that ends with one of them, or before all of
+   * them.
+   */
+  messageIds: z.array(z.string()).max(mostMessageIds).readonly().optional(),
   /** "passive": the conversation alone, no memories. @default "active" */
-  readonly mode?: RecallMode | undefined;
+  mode: recallModeSchema.optional(),
   /** The caller's messages, which replace the transcript's by id. @default none */
-  readonly state?: readonly BaseMessage[] | undefined;
-}
+  state: z
+    .array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null))
+    .readonly()
+    .optional(),
+});
+
+export interface RecallInput
+  extends ThreadAddress,
+    Omit<z.input<typeof inputSchema>, keyof ThreadAddress> {}
 
 const mostCharacters = 10_000;
 /** Nobody would read more lines. */
@@ -129,10 +134,10 @@ export async function recall(
   const of = { mode, reader, held, words, timeZone };
   const first = await findUnedited(deps, reads, words);
   if (first.found.conversation === null) throw threadForbidden(threadId);
-  const continued = recalledOf(deps, asks, of, first);
+  const continued = await recalledOf(deps, asks, of, first);
   // Seldom: what the epoch shows cannot be shown any more, or has no room for what is more important.
   const fitting = mustFold(first.found, continued)
-    ? recalledOf(deps, asks, of, await findInTime(deps, { ...reads, isFolded: true }))
+    ? await recalledOf(deps, asks, of, await findInTime(deps, { ...reads, isFolded: true }))
     : continued;
   const shownNotes = fitting.memories.notes.length;
   if (appId !== undefined && shownNotes > 0) {
@@ -167,17 +172,17 @@ interface Reading {
 }
 
 /** What was found, within the budget. */
-function recalledOf(
+async function recalledOf(
   deps: RecallRuntime,
   { threadId, scope: { appId } }: ThreadAddress,
   { mode, reader, held, words, timeZone }: Reading,
   { found, question, timedOut }: Awaited<ReturnType<typeof findInTime>>,
-): Recalled {
+): Promise<Recalled> {
   const { retrieval, notes } = deps.config;
   // A task says all that its agent needs; earlier tasks are others'.
   const { epoch, firstSeq, summarisedId, edited, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
-  const { memories, asked, earlier, added, toldIds } = selectMemories(deps, question, found);
+  const { memories, asked, earlier, added, toldIds } = await selectMemories(deps, question, found);
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
@@ -206,7 +211,7 @@ function recalledOf(
     },
     consents: found.consents.filter(({ id }) => !shownBefore.has(id)),
     unread: found.unread,
-    day: dayIn(timeOf(deps), timeZone),
+    day: dayIn(deps.clock(), timeZone),
     timeZone,
   };
   return fitBudget(recalled, retrieval.budgetTokens, asked);
@@ -307,23 +312,6 @@ function categoriesShown({ categories }: CategoryPolicy, names: readonly string[
   };
 }
 
-/** The newest ones identify a branch. */
-export const mostMessageIds = 10_000;
-
-const inputSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  query: z.string().optional(),
-  timeZone: timeZoneField.optional(),
-  agent: z.string().optional(),
-  minTrust: minTrustField,
-  messageIds: z.array(z.string()).max(mostMessageIds).optional(),
-  mode: recallModeSchema.optional(),
-  state: z
-    .array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null))
-    .optional(),
-});
-
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the best hits and episodes. */
 const candidateLimit = 30;
@@ -359,8 +347,6 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
   logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
   const { scope, threadId } = asks;
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
-  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
-    logger.error(`an event could not be kept: ${messageOf(error)}`);
-  });
+  await deps.record({ scope, threadId, ...event });
   return { found, question: asks.question, timedOut: true };
 }

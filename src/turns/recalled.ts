@@ -5,7 +5,8 @@ import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
-import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
+import type { EmbeddedQuestion } from "../search/read-question.js";
+import { rerank } from "../search/rerank.js";
 import type { RecallMode, RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
 import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import { onOneLine } from "../text/storable-text.js";
@@ -239,7 +240,7 @@ const allOf = (shown: ShownMemories): readonly MemoryItem[] =>
  * An open epoch keeps its block and adds new matches, and what is always shown and became known
  * since. `asked`: ids of matching profile memories, best first.
  */
-export function selectMemories(
+export async function selectMemories(
   deps: SearchRuntime,
   question: EmbeddedQuestion,
   found: RecallResult,
@@ -247,7 +248,7 @@ export function selectMemories(
   const epoch = found.conversation?.epoch;
   if (!epoch) {
     const earlier: readonly EarlierAdditions[] = [];
-    return { ...selectParts(deps, question, found), earlier, added: {}, toldIds: [] };
+    return { ...(await selectParts(deps, question, found)), earlier, added: {}, toldIds: [] };
   }
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const { profile = [], rest = [], notes = [] } = block;
@@ -257,7 +258,7 @@ export function selectMemories(
   const added = { profile: found.profile.filter(isNew), notes: found.notes.filter(isNew) };
   // They count against a category's length, and are not repeated.
   const told = toldIds.flatMap((id) => found.shown.get(id) ?? []);
-  const { memories } = selectParts(deps, question, {
+  const { memories } = await selectParts(deps, question, {
     ...found,
     profile: [...before, ...told, ...added.profile],
     rest: [],
@@ -274,10 +275,13 @@ export function selectMemories(
 }
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
-function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
+async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
-  const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));
+  const fit = found.broad ? [] : fittingHits(deps, question, found.candidates);
+  const hits = (await rerank(deps, question, fit, always)).toSorted(
+    (first, second) => Number(ranksLast(first.memory)) - Number(ranksLast(second.memory)),
+  );
   const pinned = new Set(found.profile.filter((memory) => memory.pinned).map(({ id }) => id));
   const left = categoryRoom(policy);
   for (const memory of found.profile) if (memory.pinned) left(memory);
@@ -350,24 +354,18 @@ function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 function fittingHits(
   runtime: SearchRuntime,
-  { spans, names, needed, vector }: EmbeddedQuestion,
+  asked: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const { maxEpisodeDistance } = retrieval;
-  const space = vector?.space ?? null;
   const leastEpisode =
-    maxEpisodeDistance === undefined ? leastSimilarity(space, "episode") : 1 - maxEpisodeDistance;
-  const question = {
-    spans,
-    names,
-    needed,
-    now: timeOf(runtime),
-    threshold: retrieval.threshold,
-    unrelated: space?.unrelated ?? null,
-  };
+    maxEpisodeDistance === undefined
+      ? leastSimilarity(asked.vector?.space ?? null, "episode")
+      : 1 - maxEpisodeDistance;
+  const question = { ...asked, now: runtime.clock(), threshold: retrieval.threshold };
   const isNear = ({ memory, similarity }: MemoryCandidate) =>
-    vector !== null &&
+    asked.vector !== null &&
     memory.kind === "episode" &&
     similarity !== null &&
     similarity >= leastEpisode;
@@ -383,7 +381,5 @@ function fittingHits(
     ...found.filter(({ memory }) => memory.kind === "episode"),
     ...rankMemories(near, { ...question, threshold: retrieval.threshold ?? 0 }),
   ].toSorted((first, second) => second.score - first.score);
-  return [...found.filter(({ memory }) => memory.kind !== "episode"), ...episodes].toSorted(
-    (first, second) => Number(ranksLast(first.memory)) - Number(ranksLast(second.memory)),
-  );
+  return [...found.filter(({ memory }) => memory.kind !== "episode"), ...episodes];
 }

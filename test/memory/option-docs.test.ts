@@ -18,6 +18,7 @@ const groups = {
   consolidation: ["consolidation/consolidation-options.ts", "consolidationOptionsSchema"],
   lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
+  "retrieval.rerank": ["search/retrieval-options.ts", "rerankOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],

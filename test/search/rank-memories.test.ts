@@ -24,7 +24,7 @@ const signals = (
   relation: 0,
   ...fields,
 });
-const question = { spans: [], names: () => false, now, threshold: 0 };
+const question = { spans: [], names: () => false, now, threshold: 0, needed: 1, vector: null };
 const ids = (
   candidates: readonly MemorySignals[],
   asked: Partial<Parameters<typeof rankMemories>[1]> = {},
@@ -138,6 +138,7 @@ describe("what fits", () => {
     rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
   const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
+  const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
     const weak = [signals("weak", { words: share(best - 0.01) })];
@@ -159,28 +160,19 @@ describe("what fits", () => {
 
   it("Where its vector is not alike, a memory needs most of the question's words", () => {
     const unalike = { similarity: 0.35, words: share(floors.besideVector.best - 0.01) };
-    const unrelated = { mean: 0.36, spread: 0.06 };
-    expect(fits([signals("some", unalike)], { unrelated })).toEqual([]);
-    expect(fits([signals("most", { ...unalike, words: share(0.8) })], { unrelated })).toEqual([
+    expect(fits([signals("some", unalike)], { vector })).toEqual([]);
+    expect(fits([signals("most", { ...unalike, words: share(0.8) })], { vector })).toEqual([
       "most",
     ]);
-    expect(fits([signals("alike", { similarity: 0.6, words: 0 })], { unrelated })).toEqual([
-      "alike",
-    ]);
-    expect(fits([signals("new", { ...unalike, similarity: null })], { unrelated })).toEqual([
-      "new",
-    ]);
+    expect(fits([signals("alike", { similarity: 0.6, words: 0 })], { vector })).toEqual(["alike"]);
+    expect(fits([signals("new", { ...unalike, similarity: null })], { vector })).toEqual(["new"]);
   });
 
   it("A long text needs less of words and of vectors", () => {
     const part = [signals("words", { words: share(0.5 * best + 0.01) })];
     expect([fits(part), fits(part, { needed: 0.5 })]).toEqual([[], ["words"]]);
-    const unrelated = { mean: 0.36, spread: 0.06 };
     const near = [signals("vector", { words: 0, similarity: 0.5 })];
-    expect([fits(near, { unrelated }), fits(near, { unrelated, needed: 0.5 })]).toEqual([
-      [],
-      ["vector"],
-    ]);
+    expect([fits(near, { vector }), fits(near, { vector, needed: 0.5 })]).toEqual([[], ["vector"]]);
   });
 });
 
