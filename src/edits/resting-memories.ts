@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
+import { evidenceLink } from "../memories/apply/change-set.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import { evidenceLink } from "../memories/write/remove-resting.js";
+import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -37,11 +37,10 @@ export async function findRestingFacts(
   const { schema } = tx;
   const before = thread.messages.map((message) => message.before);
   const isChanged = sql`thread_ref = ${thread.threadRef} and s.seq = any (${seqsOf(thread)}::integer[])`;
-  const found = await findMemories(
+  const found = await findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.ref in (
+    ownerRef,
+    sql`${inStates(states)} and m.ref in (
       select s.memory_ref from ${schema}.memory_source s where s.${isChanged}
       union
       select c.ref from ${schema}.memory c
@@ -55,18 +54,7 @@ export async function findRestingFacts(
   return found.filter(({ source }) => !isStillSaid(thread, source?.quote));
 }
 
-/** The owner's memories in `states` that are `which`, oldest first. */
-async function findMemories(
-  tx: Connection,
-  { ownerRef, states }: { ownerRef: OwnerRef; states: readonly MemoryItem["state"][] },
-  which: Sql,
-): Promise<MemoryItem[]> {
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.state = any (${states}::text[]) and ${which}
-    order by m.ref`);
-  return rows.map(({ memory }) => memoryOf(memory));
-}
+const inStates = (states: readonly MemoryItem["state"][]) => sql`m.state = any (${states}::text[])`;
 
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
@@ -114,11 +102,10 @@ export async function findInsights(
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
   if (facts.length === 0) return [];
-  return findMemories(
+  return findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.kind = 'insight' and m.ref in (
+    ownerRef,
+    sql`${inStates(states)} and m.kind = 'insight' and m.ref in (
       select r.from_ref from ${tx.schema}.relation r join ${tx.schema}.memory e on e.ref = r.to_ref
       where r.relation_type = ${evidenceLink} and e.id = any (${facts.map(({ id }) => id)}::uuid[])
     )`,
@@ -132,11 +119,10 @@ export async function findCoveringEpisodes(
   thread: ChangedThread,
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
-  return findMemories(
+  return findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.kind = 'episode' and m.thread_ref = ${thread.threadRef} and m.turn_end >= (
+    ownerRef,
+    sql`${inStates(states)} and m.kind = 'episode' and m.thread_ref = ${thread.threadRef} and m.turn_end >= (
       select count(*) from ${tx.schema}.message u
       where u.thread_ref = ${thread.threadRef} and u.role = 'user' and u.seq <= ${Math.min(...seqsOf(thread))}
     )`,

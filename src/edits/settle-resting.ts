@@ -45,7 +45,7 @@ export async function settleResting(
   settling: Settling,
   { states, end, endConsents }: Ending,
 ): Promise<{ readonly memoryIds: readonly string[]; readonly isAnything: boolean }> {
-  const { ownerRef, threadId, thread, actor, unread } = settling;
+  const { ownerRef, scope, threadId, thread, actor, unread } = settling;
   if (thread.messages.length === 0) return { memoryIds: [], isAnything: false };
   const facts = await findRestingFacts(tx, ownerRef, thread, states);
   const insights = await findInsights(tx, ownerRef, facts, states);
@@ -53,11 +53,11 @@ export async function settleResting(
   const notes = await findCoveringNotes(tx, thread, states);
   // Insights come before their evidence, by which they are found.
   const own = [...insights, ...facts, ...episodes];
-  if (own.length > 0) await end(tx, settling, own);
-  for (const { note, ...app } of notes) {
+  if (own.length > 0) await end(tx, { ownerRef, scope, threadId, actor }, own);
+  for (const { note, ownerRef, scope } of notes) {
     // An app's notes are another owner's.
-    await lockOwner(tx, app.scope);
-    await end(tx, { ...app, threadId, actor }, [note]);
+    await lockOwner(tx, scope);
+    await end(tx, { ownerRef, scope, threadId, actor }, [note]);
   }
   await partSources(tx, ownerRef, thread);
   const consents = await findRestingConsents(tx, ownerRef, threadId, thread);

@@ -5,9 +5,9 @@ import { insertEvents } from "../events/event-log.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { hideMemories } from "../memories/apply/change-set.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
-import { hideMemories } from "../memories/write/memory-states.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
@@ -122,18 +122,12 @@ async function limitUserShare(
     from gone g cross join lateral (select * from ${schema}.memory where ref = g.ref limit 1) m
     where g.place <= g.too_many
     order by m.ref`);
-  const { purgeAfterMs } = deps.config.lifecycle;
-  const removal = {
-    ownerRef,
-    purgeAfterMs,
-    vectors: deps.embedder !== null,
-    event: "DELETE",
-  } as const;
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
-  const gone = rows.map(({ memory }) => memoryOf(memory));
-  const changes = await hideMemories(tx, removal, gone, () => ({ reason, by: "share" }));
-  if (changes.length > 0)
-    await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
+  const excess = rows.map(({ memory }) => memoryOf(memory));
+  const details = { reason, by: "share" };
+  const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
+  const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
+  await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
 }
 
 const databaseErrors: readonly string[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deactivateMemories } from "../../src/memories/write/memory-states.js";
+import { applyChanges } from "../../src/memories/apply/apply-changes.js";
 import type { Memory } from "../../src/memory.js";
 import { createDatabase } from "../../src/postgres/database.js";
 import { lockOwner } from "../../src/scope/scope-predicates.js";
@@ -109,8 +109,8 @@ describe("an insight", () => {
     await createDatabase(db.pool, { schemaName: db.schema }, async () => {}).transaction(
       async (tx) => {
         const { ref: ownerRef } = await lockOwner(tx, first.scope);
-        const changes = [{ ...gone, validTo: null, purgeAfterMs: null }];
-        await deactivateMemories(tx, { ownerRef, changes, vectors: false });
+        const by = { ownerRef, scope: first.scope, actor: "test", step: "consolidate" } as const;
+        await applyChanges(tx, by, { deactivated: [gone] });
       },
     );
     await memory.memories.remove(into, first);

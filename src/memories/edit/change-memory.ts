@@ -4,8 +4,8 @@ import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
 import { sharedWords } from "../../text/shared-words.js";
+import { hideMemories, joinChanges } from "../apply/change-set.js";
 import {
-  isApproved,
   leastTrusted,
   type MemoryItem,
   type MemoryPatch,
@@ -14,13 +14,12 @@ import {
   provenanceOf,
 } from "../item/memory.js";
 import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
-import { hideMemories } from "../write/memory-states.js";
-import { removeResting } from "../write/remove-resting.js";
+import { hideResting } from "../write/hide-resting.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
+import { type Editing, planRewrite, unexpiredFrom } from "./plan-rewrite.js";
 import { rejectMemory } from "./quarantine.js";
-import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /**
  * @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints
@@ -44,24 +43,23 @@ export async function updateMemory(
       ...(dropsValue(before, patch) && { value: null }),
     };
   };
-  return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
+  return editMemory(deps, { ...input, states, next: nextOf, embedded }, async (editing) => {
     const { before } = editing;
     refuseRemoved(editing);
     const next = nextOf(before);
     const { origin, trust } = next;
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
+    const planned = await planRewrite(deps, editing, next);
     if (before.state !== "active") {
-      return {
-        event: "RESTORE",
-        delta: "restored",
-        old: { state: before.state },
-        new: versionOf(next),
-        also,
-      };
+      const old = { state: before.state };
+      return { ...planned, event: "RESTORE", as: "restored", old, new: versionOf(next) };
     }
-    const delta = patch.text === undefined ? null : "updated";
-    const now = { ...versionOf(next), origin, trust };
-    return { event: "UPDATE", delta, old: versionOf(before), new: now, also };
+    return {
+      ...planned,
+      event: "UPDATE",
+      as: patch.text === undefined ? null : "updated",
+      old: versionOf(before),
+      new: { ...versionOf(next), origin, trust },
+    };
   });
 }
 
@@ -96,10 +94,18 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
-    const how = { ownerRef: owner.ref, vectors: deps.embedder !== null, purgeAfterMs };
-    const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
-    const also = await removeResting(tx, { ...how, removed: [before.id] });
-    return { event: "DELETE", delta: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
+    const own = hideMemories([before], { purgeAfterMs }, "DELETE");
+    const removed = [before.id];
+    const resting = await hideResting(tx, { ownerRef: owner.ref, removed, purgeAfterMs });
+    const [change] = own.changes;
+    return {
+      after: { ...before, state: "soft_deleted" },
+      set: joinChanges([{ ...own, changes: [] }, resting]),
+      event: "DELETE",
+      as: "soft_deleted",
+      old: change?.old,
+      new: change?.new,
+    };
   });
 }
 
@@ -114,13 +120,14 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
     key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
   const { text } = await requireMemory(deps.db, input, states);
   const embedded = (await deps.embedder?.documents([text])) ?? null;
-  return editMemory(deps, { ...input, states, next: (before) => before }, async (editing) => {
+  const next = (before: MemoryItem) => before;
+  return editMemory(deps, { ...input, states, next, embedded }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
-    // The text is unchanged, so its links stay.
-    await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
     return {
+      // The text is unchanged, so its links stay.
+      ...(await planRewrite(deps, editing, before)),
       event: "RESTORE",
-      delta: "restored",
+      as: "restored",
       old: { state: before.state },
       new: versionOf(before),
     };

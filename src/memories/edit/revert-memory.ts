@@ -3,7 +3,6 @@ import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import {
-  isApproved,
   leastTrusted,
   type MemoryItem,
   type MemoryVersion,
@@ -14,7 +13,7 @@ import {
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
+import { planRewrite, unexpiredFrom } from "./plan-rewrite.js";
 
 const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
   return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
@@ -84,14 +83,16 @@ export async function revertMemory(
     return { ...before, ...version, ...(then && leastTrusted(before, then)) };
   };
   const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
-  return editMemory(deps, { ...input, states, next: reverted }, async (editing) => {
+  return editMemory(deps, { ...input, states, next: reverted, embedded }, async (editing) => {
     const { before } = editing;
     const next = unexpiredFrom(editing, reverted(before));
     const { origin, trust } = next;
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
-    const delta = before.state === "active" ? "updated" : "restored";
-    const old = { ...versionOf(before), state: before.state };
-    const now = { ...versionOf(next), origin, trust, revertOf: input.to };
-    return { event: "UPDATE", delta, old, new: now, also };
+    return {
+      ...(await planRewrite(deps, editing, next)),
+      event: "UPDATE",
+      as: before.state === "active" ? "updated" : "restored",
+      old: { ...versionOf(before), state: before.state },
+      new: { ...versionOf(next), origin, trust, revertOf: input.to },
+    };
   });
 }

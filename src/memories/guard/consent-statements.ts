@@ -73,17 +73,18 @@ export interface ConsentPlan {
 /** Settles old requests first: a slot has at most one pending request. */
 export async function applyConsentPlan(
   tx: Connection,
-  plan: ConsentPlan,
-  { ownerRef, scope }: { ownerRef: number; scope: Scope },
+  { settled = [], requests = [], repeats = [], events = [] }: Partial<ConsentPlan>,
+  { ownerRef, scope }: { readonly ownerRef: number; readonly scope: Scope },
 ): Promise<void> {
-  const { settled, requests, repeats } = plan;
   await settleConsents(tx, settled);
   await insertConsents(tx, ownerRef, requests);
   await repeatConsents(tx, repeats);
   // The plan may settle its own requests.
   if (requests.length > 0) await settleConsents(tx, settled);
-  const events = plan.events.map((event) => ({ ...event, scope }));
-  await insertEvents(tx, events);
+  await insertEvents(
+    tx,
+    events.map((event) => ({ ...event, scope })),
+  );
 }
 
 /**

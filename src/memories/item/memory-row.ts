@@ -1,9 +1,9 @@
-import sql, { join, raw, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
-import { type Scope, scopeField, tenantField } from "../../scope/scope.js";
+import { type OwnerRef, type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import {
   belongsTo,
   ofTenant,
@@ -102,6 +102,20 @@ export async function findMemory(
     from ${db.schema}.memory m
     where m.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "m")}`);
   return row ? memoryOf(row.memory) : null;
+}
+
+/** The owner's memories `m` that are `which`, in any state, oldest first. @param end a limit, a lock */
+export async function findOwned(
+  db: Connection,
+  ownerRef: OwnerRef,
+  which: Sql,
+  end = empty,
+): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(db)} as memory from ${db.schema}.memory m
+    where m.owner_ref = ${ownerRef} and ${which}
+    order by m.ref ${end}`);
+  return rows.map(({ memory }) => memoryOf(memory));
 }
 
 /** @throws MemoryError `INVALID_INPUT` when `after` does not exist */

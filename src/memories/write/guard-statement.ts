@@ -7,7 +7,7 @@ import { decideProposal, type EarlierRequest } from "../guard/decide-proposal.ru
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import type { FoundStatement, RankedStatement, WriteContext } from "./statement.js";
+import type { FoundStatement, RankedMemory, WriteContext } from "./statement.js";
 
 export type GuardVerdict =
   | {
@@ -69,7 +69,7 @@ const passed = { outcome: "written", approval: null, consents: {} } as const;
  */
 function impliedConsent(
   { config: { consent }, origin: { stated } }: WriteContext,
-  { statement: { memory, draft }, requests }: FoundStatement,
+  { memory, draft, requests }: FoundStatement,
   rule: ConsentRule,
 ): ConsentGiven | null {
   const { source, origin } = memory;
@@ -85,7 +85,7 @@ function impliedConsent(
 
 /** Approves requests for the same value, and supersedes those for another. */
 function consented(found: FoundStatement, actor: string, given: ConsentGiven): GuardVerdict {
-  const { memory } = found.statement;
+  const { memory } = found;
   const { via, evidence = null, requestId = null, reason } = given;
   // The decider settles the answered request itself.
   const others = pendingRequests(found).filter(({ id }) => id !== requestId);
@@ -104,7 +104,7 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
 
 /** A repeated value supersedes older requests for another value. */
 function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
-  const { validFrom, category } = found.statement.memory;
+  const { validFrom, category } = found.memory;
   const isOlder = ({ validFrom: other }: EarlierRequest) =>
     !validFrom || !other || validFrom >= other;
   return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
@@ -112,14 +112,13 @@ function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPl
 
 function proposed(
   context: WriteContext,
-  { statement, requests }: FoundStatement,
+  { memory, requests }: FoundStatement,
   rule: ConsentRule,
 ): GuardVerdict {
   const { actor } = context.origin;
-  const { memory } = statement;
   const { category, key = null, validFrom = null } = memory;
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
-  const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
+  const change = { ...memory, ...proposal, signals: signalsOf(context, memory) };
   const verdict = decideProposal(change, requests);
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {
@@ -171,7 +170,7 @@ function proposed(
 }
 
 /** Pending requests for the slot; without a key, for the same text. */
-function pendingRequests({ statement: { memory }, requests }: FoundStatement): EarlierRequest[] {
+function pendingRequests({ memory, requests }: FoundStatement): EarlierRequest[] {
   const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
   return requests.filter(
     ({ status, contentHash }) => status === "pending" && isSubject(contentHash),
@@ -222,9 +221,8 @@ const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "u
 
 function signalsOf(
   { origin: { call, messageHash } }: WriteContext,
-  { memory }: RankedStatement,
+  { origin, source, turn }: RankedMemory,
 ): ConsentSignal[] {
-  const { origin, source, turn } = memory;
   const seq = source?.seqs.at(-1);
   const byCall = call !== undefined && signalOrigins.has(origin) && { call };
   const saidAt = source && seq !== undefined && { threadId: source.threadId, seq };

@@ -1,7 +1,6 @@
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
-import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
@@ -25,16 +24,6 @@ export interface RankedMemory extends PreparedMemory {
   readonly now: Date;
 }
 
-export interface RankedStatement extends Statement {
-  readonly memory: RankedMemory;
-}
-
-export function rankStatement({ turns, now }: LockedOwner, statement: Statement): RankedStatement {
-  const { memory, turnsAgo } = statement;
-  const turn = Math.max(0, turns - turnsAgo);
-  return { ...statement, memory: { ...memory, turn, now, rank: sourceRank(memory) } };
-}
-
 export interface ExistingMemory extends SlotValue, MemoryVersion {
   /**
    * "slot": has the same slot. "same": has the same text. "near": one of the most similar.
@@ -56,8 +45,9 @@ export interface ExistingMemory extends SlotValue, MemoryVersion {
   readonly similarity: number;
 }
 
-export interface FoundStatement {
-  readonly statement: RankedStatement;
+/** A statement with what it may change. */
+export interface FoundStatement extends Statement {
+  readonly memory: RankedMemory;
   readonly existing: readonly ExistingMemory[];
   /** Pending or recently refused requests for its slot, or for its category without a key. */
   readonly requests: readonly EarlierRequest[];
