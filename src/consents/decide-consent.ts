@@ -155,9 +155,7 @@ async function settle(
 ): Promise<void> {
   await requirePending(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
-  const settled = await settleConsents(tx, [
-    { id, status, actor, via, evidence: evidence ?? null, memoryId },
-  ]);
+  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence, memoryId }]);
   if (settled.length > 0) return;
   await requirePending(tx, scope, { id });
   throw new MemoryError(

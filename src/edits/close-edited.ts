@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
-import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { Connection } from "../postgres/connection.js";
 import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
@@ -77,23 +76,12 @@ const reason = "The message that it was learned from was edited.";
 /** Hides memories, so that they can be restored. */
 export const closing = ({ embedder, config }: EditRuntime): Ending => ({
   states: ["active"],
-  async end(tx, { threadId, ...by }, memories) {
+  async end(tx, { threadId, ...by }, { memories, consents }) {
+    const { actor } = by;
     const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({ reason }));
     const changes = hidden.changes.map((change) => ({ ...change, threadId }));
+    const settled = consents.map((id) => ({ id, status: "superseded", actor }) as const);
     const changer = { ...by, step: "remember", hasVectors: embedder !== null } as const;
-    await applyChanges(tx, changer, { ...hidden, changes });
-  },
-  endConsents(tx, ids, actor) {
-    const ended = {
-      status: "superseded",
-      actor,
-      via: null,
-      evidence: null,
-      memoryId: null,
-    } as const;
-    return settleConsents(
-      tx,
-      ids.map((id) => ({ id, ...ended })),
-    );
+    await applyChanges(tx, changer, { ...hidden, changes, settled });
   },
 });

@@ -27,12 +27,12 @@ export interface Settling {
 /** How what rests on changed messages ends: closed, or deleted. */
 export interface Ending {
   readonly states: readonly MemoryItem["state"][];
+  /** Ends memories, and requests for consent, of one owner: some at least. */
   end(
     tx: Connection,
     of: Pick<Settling, "ownerRef" | "scope" | "threadId" | "actor">,
-    memories: readonly MemoryItem[],
+    resting: { readonly memories: readonly MemoryItem[]; readonly consents: readonly string[] },
   ): Promise<void>;
-  endConsents(tx: Connection, ids: readonly string[], actor: string): Promise<unknown>;
 }
 
 /**
@@ -43,25 +43,27 @@ export interface Ending {
 export async function settleResting(
   tx: Connection,
   settling: Settling,
-  { states, end, endConsents }: Ending,
+  { states, end }: Ending,
 ): Promise<{ readonly memoryIds: readonly string[]; readonly isAnything: boolean }> {
   const { ownerRef, scope, threadId, thread, actor, unread } = settling;
   if (thread.messages.length === 0) return { memoryIds: [], isAnything: false };
   const facts = await findRestingFacts(tx, ownerRef, thread, states);
   const insights = await findInsights(tx, ownerRef, facts, states);
   const episodes = await findCoveringEpisodes(tx, ownerRef, thread, states);
+  const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
   const notes = await findCoveringNotes(tx, thread, states);
+
   // Insights come before their evidence, by which they are found.
   const own = [...insights, ...facts, ...episodes];
-  if (own.length > 0) await end(tx, { ownerRef, scope, threadId, actor }, own);
+  if (own.length + consents.length > 0)
+    await end(tx, { ownerRef, scope, threadId, actor }, { memories: own, consents });
   for (const { note, ownerRef, scope } of notes) {
     // An app's notes are another owner's.
     await lockOwner(tx, scope);
-    await end(tx, { ownerRef, scope, threadId, actor }, [note]);
+    await end(tx, { ownerRef, scope, threadId, actor }, { memories: [note], consents: [] });
   }
+
   await partSources(tx, ownerRef, thread);
-  const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
-  if (consents.length > 0) await endConsents(tx, consents, actor);
   const summaries = await failSummaries(tx, thread);
   await restartWork(tx, thread, {
     facts: unread,

@@ -33,6 +33,14 @@ export function findErasableMemories(tx: Connection, scope: ErasureScope, limit:
     order by x.kind = 'insight' desc, x.ref limit ${limit}`);
 }
 
+/** Memories of an owner in any state, in the order of `ids`. */
+export function findErasableByIds(tx: Connection, ownerRef: string, ids: readonly string[]) {
+  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
+    select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
+    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])
+    order by array_position(${ids}::uuid[], m.id)`);
+}
+
 /** At most `limit` items of LangGraph's store, locked against writes to them and their vectors. */
 export async function findErasableItems(
   tx: Connection,

@@ -124,11 +124,12 @@ export async function findStandingConsents(
 export interface SettledConsent {
   readonly id: string;
   readonly status: "approved" | "refused" | "superseded" | "expired";
-  /** Null when nobody decided. */
-  readonly actor: string | null;
-  readonly via: ConsentVia | null;
-  readonly evidence: ConsentEvidence | null;
-  readonly memoryId: string | null;
+  /** @default nobody decided */
+  readonly actor?: string;
+  readonly via?: ConsentVia;
+  readonly evidence?: ConsentEvidence | null | undefined;
+  /** The memory that the approval wrote. */
+  readonly memoryId?: string | null;
 }
 
 /**

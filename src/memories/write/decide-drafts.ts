@@ -13,7 +13,7 @@ import { nearestCount } from "./find-candidates.js";
 import { guardStatement } from "./guard-statement.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
 import type { ExistingMemory, FoundStatement, Statement, WriteContext } from "./statement.js";
-import type { WriteOrigin, WriteOutcome } from "./write-types.js";
+import type { WriteConfig, WriteOrigin, WriteOutcome } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;
@@ -212,14 +212,14 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   const { memory, existing } = found;
   const rule = consentRule(config.consent, memory);
   const consented = rule && origin.consent ? withConsent(found) : found;
-  const decision = decideWrite(consented.memory, existing, relationOf(context, found));
+  const decision = decideWrite(consented.memory, existing, relationOf(config, found));
   if (rule === null) return planStatement(context, consented, decision);
 
-  const { consents, ...verdict } = guardStatement(context, found, rule, decision);
-  if ("consentId" in verdict)
-    return { outcome: { ...verdict, id: null, problems: [] }, set: consents };
+  const verdict = guardStatement(context, found, rule, decision);
+  const { request, isDropped, approval, consents } = verdict;
+  if (request) return { outcome: { ...request, id: null, problems: [] }, set: consents };
 
-  const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
+  const isPast = isDropped && decision.action === "insert_closed";
   const allowed = isPast ? ({ action: "keep", id: decision.id } as const) : decision;
   const { outcome, set } = planStatement(context, consented, allowed);
   const { id } = outcome;
@@ -227,15 +227,15 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
     return each.status === "approved" ? { ...each, memoryId: id } : each;
   });
   const changes = [...(set.changes ?? [])];
-  if (verdict.approval && id) changes.push(consentChange({ ...memory, id }, verdict.approval));
+  if (approval && id) changes.push(consentChange({ ...memory, id }, approval));
   return { outcome, set: { ...set, ...consents, settled, changes } };
 }
 
 /** Only the user's plain statement ends a memory that needs consent. */
-function relationOf({ config, origin }: WriteContext, { draft, existing }: FoundStatement) {
-  const target = existing.find(({ relation }) => relation === "target");
-  const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
-  return isGuarded && !origin.stated?.has(draft) ? undefined : origin.relations?.get(draft);
+function relationOf({ consent }: WriteConfig, { stated, relation, existing }: FoundStatement) {
+  const target = existing.find((each) => each.relation === "target");
+  const isGuarded = target !== undefined && consentRule(consent, target) === "consent";
+  return isGuarded && !stated ? null : relation;
 }
 
 /** Consent makes a statement the user's own, at any confidence. */

@@ -74,7 +74,7 @@ function refusal(
   const evidence = { quote, threadId: threadId ?? undefined };
   const entry = consentChange(request, { decision: "refuse", via, requestId: id, evidence });
   return {
-    settled: [{ id, status: "refused", actor, via, evidence, memoryId: null }],
+    settled: [{ id, status: "refused", actor, via, evidence }],
     changes: [{ ...entry, threadId }],
   };
 }

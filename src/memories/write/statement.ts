@@ -4,13 +4,22 @@ import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../it
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import type { WriteConfig, WriteOrigin } from "./write-types.js";
+import type { MemoryRelation, WriteConfig, WriteOrigin } from "./write-types.js";
+
+/** What is known of a draft beside its fields. */
+export interface DraftGrounds {
+  /** Whether its quote, if any, counts as the user's plain statement. @default inferred */
+  readonly stated?: boolean;
+  /** A model's relation of it to an existing memory. @default none */
+  readonly relation?: MemoryRelation | null;
+  /** In turns of the owner. @default 0 */
+  readonly turnsAgo?: number;
+}
 
 /** One draft, ready to be written. */
-export interface Statement {
+export interface Statement extends DraftGrounds {
   /** The draft's index in the call. */
   readonly draft: number;
-  readonly turnsAgo: number;
   readonly memory: PreparedMemory;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;

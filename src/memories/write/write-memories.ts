@@ -37,10 +37,15 @@ export async function writeMemories(
   input: Writing & {
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
+    /** Whether quotes count as the user's plain statements. @default false */
+    readonly stated?: boolean;
     readonly anyLength?: boolean | undefined;
   },
 ): Promise<WriteOutcome[]> {
-  return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
+  const { stated = false } = input;
+  const drafts = input.drafts.map((draft) => ({ draft, stated }));
+  const prepared = await prepareDrafts(runtime, { ...input, drafts });
+  return writePrepared(runtime, { ...input, prepared });
 }
 
 export async function writePrepared(
@@ -100,15 +105,12 @@ async function writeBatch(tx: Connection, writing: WritingBatch, batch: readonly
 
 async function findForBatch(
   tx: Connection,
-  { owner, scope, config, prepared, origin }: WritingBatch,
+  { owner, scope, config, prepared }: WritingBatch,
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { ref: ownerRef, turns, now } = owner;
   const space = prepared.comparedIn;
-  const sought = batch.map((each) => ({
-    ...each,
-    target: origin.relations?.get(each.draft)?.target,
-  }));
+  const sought = batch.map((each) => ({ ...each, target: each.relation?.target }));
   const find = () => findCandidates(tx, { ownerRef, space, sought });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
@@ -121,7 +123,7 @@ async function findForBatch(
   });
   const requests = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
   return batch.map((statement, at) => {
-    const { memory, turnsAgo } = statement;
+    const { memory, turnsAgo = 0 } = statement;
     const ranked = { rank: sourceRank(memory), turn: Math.max(0, turns - turnsAgo), now };
     return {
       ...statement,
