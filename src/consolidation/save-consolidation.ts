@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
-import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
+import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
@@ -58,12 +58,9 @@ export async function saveConsolidation(
     await expireMemories(tx, changed, deps.config.lifecycle);
     const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
     const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
-    await applyChanges(tx, by, planPairs(effects));
+    const events = effects.map(eventOf);
+    await applyChanges(tx, by, { ...planPairs(effects), events });
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
-    await insertEvents(
-      tx,
-      effects.map((pair) => eventOf(scope, pair)),
-    );
     const more = work.more || pairs.length < work.pairs.length;
     await completeWork(tx, claim, {
       doneUntil: await revisionDone(tx, { ...work, more }, owner.revision),
@@ -101,19 +98,10 @@ async function revisionDone(
   return Number(row?.revision ?? doneUntil);
 }
 
-function eventOf(
-  scope: ConsolidationWork["scope"],
-  { first, effect, vote, similarity }: SettledPair,
-): MemoryEvent {
+function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["events"][number] {
   const { id: memoryId, category } = first;
-  const event = {
-    scope,
-    step: "consolidate",
-    op: "classify",
-    memoryId,
-    category,
-    similarity,
-  } as const;
+  const about = { memoryId, category, similarity };
+  const event = { step: "consolidate", op: "classify", ...about } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
   return isRefused
     ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }

@@ -22,7 +22,7 @@ export interface ChangedThread {
   readonly messages: readonly ChangedMessage[];
 }
 
-const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
+export const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
 
 /**
  * Memories of a locked owner, in `states`, that were learned from the changed messages alone, and
@@ -58,41 +58,6 @@ const inStates = (states: readonly MemoryItem["state"][]) => sql`m.state = any (
 
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
-
-/**
- * Takes the changed messages from the sources of memories that also rest on others, with a quote
- * that none of those contains.
- */
-export async function partSources(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  thread: ChangedThread,
-): Promise<void> {
-  const { schema } = tx;
-  const seqs = seqsOf(thread);
-  await tx.query(sql`
-    with shared as (
-      select distinct s.memory_ref as ref from ${schema}.memory_source s
-      where s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[]) and exists (
-        select from ${schema}.memory_source o
-        where o.memory_ref = s.memory_ref and o.thread_ref = ${thread.threadRef} and o.seq <> all (${seqs}::integer[])
-      )
-    ),
-    parted as (
-      update ${schema}.memory m set
-        source_seqs = array(select c.seq from unnest(m.source_seqs) c (seq) where c.seq <> all (${seqs}::integer[]) order by 1),
-        evidence = case when exists (
-          select from ${schema}.message o
-          where o.thread_ref = m.thread_ref and o.seq = any (m.source_seqs) and o.seq <> all (${seqs}::integer[])
-            and strpos(o.content, m.evidence) > 0
-        ) then m.evidence end
-      from shared where m.ref = shared.ref and m.owner_ref = ${ownerRef} and m.thread_ref = ${thread.threadRef}
-        and m.kind not in ('episode', 'note')
-      returning m.ref
-    )
-    delete from ${schema}.memory_source s using parted p
-    where s.memory_ref = p.ref and s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[])`);
-}
 
 /** Insights that were derived from `facts`. */
 export async function findInsights(

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
@@ -10,7 +11,7 @@ import {
   findInsights,
   findRestingConsents,
   findRestingFacts,
-  partSources,
+  seqsOf,
 } from "./resting-memories.js";
 
 export interface Settling {
@@ -63,7 +64,8 @@ export async function settleResting(
     await end(tx, { ownerRef, scope, threadId, actor }, { memories: [note], consents: [] });
   }
 
-  await partSources(tx, ownerRef, thread);
+  const parted = [{ threadRef: thread.threadRef, seqs: seqsOf(thread) }];
+  await applyChanges(tx, { ownerRef, scope, actor, step: "remember" }, { parted });
   const summaries = await failSummaries(tx, thread);
   await restartWork(tx, thread, {
     facts: unread,

@@ -1,5 +1,4 @@
 import sql from "sql-template-tag";
-import { insertEvent } from "../events/event-log.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { type ChangeSet, joinChanges, sightingOf } from "../memories/apply/change-set.js";
@@ -9,6 +8,7 @@ import { leastTrusted, type MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { mergeOf } from "../memories/item/merge-of.rule.js";
 import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef, Scope } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
@@ -49,17 +49,7 @@ export async function applyCompaction(
     if (applies) {
       const { target: before } = decision;
       const editing = { tx, owner, before, embedded, passed: new Set<string>() };
-      const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compact" } as const;
-      const by = { ...changer, space: embedded?.space, hasVectors: deps.embedder !== null };
-      if (decision.action === "edit") {
-        await applyChanges(tx, by, await mergeNotes(deps, editing, decision));
-        const { target, merged } = decision;
-        await joinSources(tx, { ownerRef: owner.ref, into: target.id, from: merged.id });
-      } else {
-        await applyChanges(tx, by, deleteNote(deps, decision));
-      }
-      const detail = decision.by === "oldest" ? "oldest" : decision.action;
-      await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
+      await applyDecision(deps, editing, scope, decision);
     }
     const left = notes.length - (applies ? 1 : 0);
     await completeWork(tx, claim, { doneUntil, more: left > app.limit });
@@ -80,6 +70,24 @@ export async function applyCompaction(
   return applied;
 }
 
+async function applyDecision(
+  deps: NotesRuntime,
+  editing: Editing,
+  scope: Scope,
+  decision: CompactionDecision,
+): Promise<void> {
+  const { tx, owner, embedded } = editing;
+  const { action } = decision;
+  const set =
+    action === "edit" ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
+  const detail = decision.by === "oldest" ? "oldest" : action;
+  const event = { step: "compact", op: "classify", status: "ok", detail } as const;
+  const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compact" } as const;
+  const by = { ...changer, space: embedded?.space, hasVectors: deps.embedder !== null };
+  await applyChanges(tx, by, { ...set, events: [event] });
+  if (action === "edit") await joinSources(tx, owner.ref, decision);
+}
+
 function notesOf(decision: CompactionDecision): MemoryItem[] {
   return decision.action === "edit" ? [decision.target, decision.merged] : [decision.target];
 }
@@ -98,11 +106,13 @@ function deleteNote(
   return { deactivated: [{ id: target.id, state, purgeAfterMs }], changes: [deleted] };
 }
 
+type Merging = Extract<CompactionDecision, { action: "edit" }>;
+
 /** `target` with the merged text, what both had, and the lower trust. */
 async function mergeNotes(
   deps: NotesRuntime,
   editing: Editing,
-  { target, merged, text, reason, by }: Extract<CompactionDecision, { action: "edit" }>,
+  { target, merged, text, reason, by }: Merging,
 ): Promise<Partial<ChangeSet>> {
   const next = { ...mergeOf(target, merged), ...leastTrusted(target, merged), text };
   const { origin, trust } = next;
@@ -132,16 +142,13 @@ async function mergeNotes(
 
 async function joinSources(
   tx: Connection,
-  {
-    ownerRef,
-    into,
-    from,
-  }: { readonly ownerRef: number; readonly into: string; readonly from: string },
+  ownerRef: OwnerRef,
+  { target, merged }: Merging,
 ): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select o.thread_ref, ${into}, o.owner_ref, o.start_seq, o.end_seq
-    from ${tx.schema}.note_source o where o.owner_ref = ${ownerRef} and o.memory_id = ${from}
+    select o.thread_ref, ${target.id}, o.owner_ref, o.start_seq, o.end_seq
+    from ${tx.schema}.note_source o where o.owner_ref = ${ownerRef} and o.memory_id = ${merged.id}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }

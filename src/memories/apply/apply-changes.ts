@@ -6,6 +6,7 @@ import { insertMemories } from "./insert-memories.js";
 import { joinMemories, linkMemories } from "./join-memories.js";
 import { deactivateMemories, purgeMemories, touchMemories } from "./memory-states.js";
 import { moveIntervals, splitIntervals } from "./move-intervals.js";
+import { partSources } from "./part-sources.js";
 import { recordChanges } from "./record-changes.js";
 import { rewriteMemory } from "./rewrite-memory.js";
 
@@ -45,6 +46,7 @@ export async function applyChanges(
   await recordChanges(tx, by, changes);
   await joinMemories(tx, ownerRef, set.joined);
   await linkMemories(tx, set.links);
+  await partSources(tx, by, set.parted);
   await purgeMemories(tx, ownerRef, set.purged);
   await applyConsentPlan(tx, set, by);
 }

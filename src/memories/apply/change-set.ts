@@ -32,6 +32,8 @@ export interface ChangeSet extends ConsentPlan {
   /** Take over tags, pins and sources of memories that were merged into them. */
   readonly joined: readonly JoinedMemory[];
   readonly links: readonly StoredLink[];
+  /** Messages that are no source any more of memories that also rest on others. */
+  readonly parted: readonly MessagesOfThread[];
   /** For the audit trail, the events, and agents. */
   readonly changes: readonly MemoryChange[];
   /** Ids of inactive memories to delete for good; the audit trail keeps them. */
@@ -169,6 +171,11 @@ export function sightingOf(memory: Sighting): Sighting {
     ...(turn !== undefined && { turn }),
     ...(assertedAt && { assertedAt }),
   };
+}
+
+export interface MessagesOfThread {
+  readonly threadRef: number;
+  readonly seqs: readonly number[];
 }
 
 /** One set with everything of `sets`, in their order. */
