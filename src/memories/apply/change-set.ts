@@ -109,8 +109,8 @@ export interface Sighting
     "id" | "seenCount" | "importance" | "confidence" | "origin" | "trust" | "metadata" | "expiresAt"
   > {
   /** The owner's turn. An earlier one than the stored one does not count, as for the time. */
-  readonly turn?: number;
-  readonly assertedAt?: Date;
+  readonly turn?: number | undefined;
+  readonly assertedAt?: Date | undefined;
 }
 
 const { state, contentHash } = memoryColumns;
@@ -159,18 +159,10 @@ export interface StoredLink {
 
 /** What is stored of `memory` after a sighting. */
 export function sightingOf(memory: Sighting): Sighting {
-  const { id, seenCount, importance, confidence, origin, trust, metadata, expiresAt } = memory;
-  const { turn, assertedAt } = memory;
+  const { id, seenCount, importance, confidence, origin, trust } = memory;
+  const { metadata, expiresAt, turn, assertedAt } = memory;
   const ratings = { importance, confidence, origin, trust };
-  return {
-    id,
-    seenCount,
-    ...ratings,
-    metadata,
-    expiresAt,
-    ...(turn !== undefined && { turn }),
-    ...(assertedAt && { assertedAt }),
-  };
+  return { id, seenCount, ...ratings, metadata, expiresAt, turn, assertedAt };
 }
 
 export interface MessagesOfThread {

@@ -17,8 +17,7 @@ import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fi
 import { hideResting } from "../write/hide-resting.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
-import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { type Editing, planRewrite, unexpiredFrom } from "./plan-rewrite.js";
+import { type ChangeInput, editContent, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
 
 /**
@@ -29,11 +28,10 @@ export async function updateMemory(
   input: ChangeInput & { patch: MemoryPatch },
 ): Promise<MemoryItem> {
   const patch = await redactFields(deps.redactor, parsePatch(input.patch), wordNames);
-  const embedded =
-    patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const states =
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
-  const nextOf = (before: MemoryItem): MemoryItem => {
+  const next = (before: MemoryItem): MemoryItem => {
+    refuseRemoved(before, deps.clock());
     requireWhole(before, patch.text);
     const provenance = setsWords(patch) && changedBy(before, patch, input);
     return {
@@ -43,22 +41,16 @@ export async function updateMemory(
       ...(dropsValue(before, patch) && { value: null }),
     };
   };
-  return editMemory(deps, { ...input, states, next: nextOf, embedded }, async (editing) => {
-    const { before } = editing;
-    refuseRemoved(editing);
-    const next = nextOf(before);
+  return editContent(deps, { ...input, states, next }, (before, next) => {
     const { origin, trust } = next;
-    const planned = await planRewrite(deps, editing, next);
-    if (before.state !== "active") {
-      const old = { state: before.state };
-      return { ...planned, event: "RESTORE", as: "restored", old, new: versionOf(next) };
-    }
+    const version = versionOf(next);
+    if (before.state !== "active")
+      return { event: "RESTORE", as: "restored", old: { state: before.state }, new: version };
     return {
-      ...planned,
       event: "UPDATE",
       as: patch.text === undefined ? null : "updated",
       old: versionOf(before),
-      new: { ...versionOf(next), origin, trust },
+      new: { ...version, origin, trust },
     };
   });
 }
@@ -118,25 +110,17 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   // A former value of a slot stays in the slot's history.
   const states =
     key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
-  const { text } = await requireMemory(deps.db, input, states);
-  const embedded = (await deps.embedder?.documents([text])) ?? null;
-  const next = (before: MemoryItem) => before;
-  return editMemory(deps, { ...input, states, next, embedded }, async (editing) => {
-    const before = unexpiredFrom(editing, editing.before);
-    return {
-      // The text is unchanged, so its links stay.
-      ...(await planRewrite(deps, editing, before)),
-      event: "RESTORE",
-      as: "restored",
-      old: { state: before.state },
-      new: versionOf(before),
-    };
-  });
+  // The text is unchanged, so its links stay.
+  return editContent(deps, { ...input, states, next: (before) => before }, (before, next) => ({
+    event: "RESTORE",
+    as: "restored",
+    old: { state: before.state },
+    new: versionOf(next),
+  }));
 }
 
-function refuseRemoved({ before, owner }: Editing): void {
-  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now))
-    return;
+function refuseRemoved(before: MemoryItem, now: Date): void {
+  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= now)) return;
   const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });
 }

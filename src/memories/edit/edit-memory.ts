@@ -19,7 +19,7 @@ import { hashOfMessage, requireBudget } from "../write/message-budget.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
-import { type Editing, type PlannedEdit, screenedWords } from "./plan-rewrite.js";
+import { type Editing, type PlannedEdit, planRewrite, screenedWords } from "./plan-rewrite.js";
 
 /**
  * The memory to change. A user's scope changes nothing that all users of an app are shown.
@@ -84,8 +84,8 @@ export interface ChangeInput {
   readonly ifRevision?: number | undefined;
 }
 
-/** An edit with its entry in the audit trail; `set.changes` are others. */
-export interface Edit extends PlannedEdit, Pick<MemoryChange, "event" | "old" | "new"> {
+/** How an edit is recorded. */
+interface Recorded extends Pick<MemoryChange, "event" | "old" | "new"> {
   /** What agents see; null: nothing. */
   readonly as: ChangeEvent | null;
 }
@@ -94,10 +94,39 @@ interface EditInput extends ChangeInput {
   readonly states: readonly MemoryItem["state"][];
   /** @default "api" */
   readonly step?: EventStep;
-  /** The edited memory, to screen before the lock. @default nothing is screened */
-  readonly next?: (before: MemoryItem) => MemoryItem;
-  /** The new text. @default its vector stays */
-  readonly embedded?: Embedded | null;
+}
+
+interface ContentInput extends EditInput {
+  /** The edited memory. Called before the lock too, to screen and embed what is new. */
+  readonly next: (before: MemoryItem) => MemoryItem;
+}
+
+/**
+ * Gives a memory the content of `next` and makes it active.
+ * @throws MemoryError as `editMemory`; `INVALID_INPUT` for text that cannot be a memory
+ */
+export async function editContent(
+  deps: WriteRuntime,
+  input: ContentInput,
+  recorded: (before: MemoryItem, next: MemoryItem) => Recorded,
+): Promise<MemoryItem> {
+  // A classifier and an embedding may be slow, so they come before the lock.
+  const current = await requireMemory(deps.db, input, input.states);
+  const wanted = input.next(current);
+  const passed = await screenedWords(deps, current, wanted);
+  const isNew = wanted.text !== current.text || current.state !== "active";
+  const embedded = isNew ? ((await deps.embedder?.documents([wanted.text])) ?? null) : null;
+  return editMemory(deps, { ...input, current, embedded }, async ({ tx, owner, before }) => {
+    const next = unexpired(input.next(before), owner.now);
+    const editing = { tx, owner, before, passed, embedded };
+    return { ...(await planRewrite(deps, editing, next)), ...recorded(before, next) };
+  });
+}
+
+/** A restored memory whose expiry has passed never expires. */
+function unexpired(memory: MemoryItem, now: Date): MemoryItem {
+  const isExpired = memory.expiresAt !== null && memory.expiresAt <= now;
+  return isExpired ? { ...memory, expiresAt: null } : memory;
 }
 
 /**
@@ -107,17 +136,17 @@ interface EditInput extends ChangeInput {
  */
 export async function editMemory(
   deps: WriteRuntime,
-  input: EditInput,
-  plan: (editing: Editing) => Promise<Edit>,
+  input: EditInput & {
+    /** The memory as it was read before. @default it is read */
+    readonly current?: MemoryItem;
+    /** The new text. @default its vector stays */
+    readonly embedded?: Embedded | null;
+  },
+  plan: (editing: Pick<Editing, "tx" | "owner" | "before">) => Promise<PlannedEdit & Recorded>,
 ): Promise<MemoryItem> {
-  // What may be slow comes before the lock.
-  const current = await requireMemory(deps.db, input);
-  const passed = input.next
-    ? await screenedWords(deps, current, input.next(current))
-    : new Set<string>();
+  const { scope } = input.current ?? (await requireMemory(deps.db, input));
   const grounds = await groundsOf(deps, input);
-  const { scope } = current;
-  const { actor, step = "api", threadId, embedded = null } = input;
+  const { actor, step = "api", threadId, embedded } = input;
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
     return await deps.db.transaction(async (tx) => {
@@ -126,16 +155,10 @@ export async function editMemory(
       await expireMemories(tx, changed, deps.config.lifecycle);
       // Read again: it may have changed before the lock.
       const before = await requireMemory(tx, input, input.states);
-      const { after, set, event, as, ...edit } = await plan({
-        tx,
-        owner,
-        before,
-        passed,
-        embedded,
-      });
+      const { after, set, event, ...recorded } = await plan({ tx, owner, before });
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
 
-      const explained = { ...edit, as, new: { ...(edit.new as object), ...grounds } };
+      const explained = { ...recorded, new: { ...(recorded.new as object), ...grounds } };
       const changes = [changeOf(after, event, explained), ...(set.changes ?? [])];
       if (verdict.passes && verdict.approval) changes.push(consentChange(after, verdict.approval));
       const placed = changes.map((change) => ({ ...change, threadId }));

@@ -78,14 +78,14 @@ export async function planRewrite(
   };
 }
 
-/** The new texts that pass the screen. Called before the lock: a classifier may be slow. */
+/** The new texts that pass the screen; none is asked for where a person approved the memory. */
 export async function screenedWords(
   { config, screen }: WriteRuntime,
   before: MemoryItem,
   next: MemoryItem,
 ): Promise<ReadonlySet<string>> {
   const memory = prepareRewrite(config.policy, next);
-  const texts = newTexts(memory, before);
+  const texts = isApproved(next) ? [] : newTexts(memory, before);
   const instructions = new Set(await instructionsIn(screen, memory, texts));
   return new Set(texts.filter((text) => !instructions.has(text)));
 }
@@ -106,12 +106,6 @@ function requireScreened(
   const advice =
     'Add it as a new memory, which puts it in quarantine, or with `origin: "operator"`.';
   throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
-}
-
-/** A restored memory whose expiry has passed never expires. */
-export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
-  const isExpired = next.expiresAt !== null && next.expiresAt <= owner.now;
-  return isExpired ? { ...next, expiresAt: null } : next;
 }
 
 /** The end of the slot's last value, when that is later than `validFrom`. */

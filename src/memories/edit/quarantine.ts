@@ -4,29 +4,23 @@ import { changeOf } from "../changes/memory-change.js";
 import type { MemoryItem } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-types.js";
-import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";
-import { planRewrite, unexpiredFrom } from "./plan-rewrite.js";
+import { type ChangeInput, editContent, groundsOf, requireMemory } from "./edit-memory.js";
 
 const step = "quarantine";
 
-export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  const { text } = await requireMemory(deps.db, input, ["quarantined"]);
-  const embedded = (await deps.embedder?.documents([text])) ?? null;
-  const approval = { ...input, step, states: ["quarantined"], embedded } as const;
-  return editMemory(deps, approval, async (editing) => {
-    const before = unexpiredFrom(editing, editing.before);
+export function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  const approved = (before: MemoryItem): MemoryItem => {
     // The operator takes over words of unknown origin.
     const origin = before.origin === "unknown" ? "operator" : before.origin;
-    const approved = { ...before, origin, trust: "operator" } as const;
-    const { state, trust } = before;
-    return {
-      ...(await planRewrite(deps, editing, approved)),
-      event: "UPDATE",
-      as: "created",
-      old: { state, trust },
-      new: { ...versionOf(before), state: "active", origin, trust: "operator" },
-    };
-  });
+    return { ...before, origin, trust: "operator" };
+  };
+  const approval = { ...input, step, states: ["quarantined"], next: approved } as const;
+  return editContent(deps, approval, ({ state, trust }, next) => ({
+    event: "UPDATE",
+    as: "created",
+    old: { state, trust },
+    new: { ...versionOf(next), state: "active", origin: next.origin, trust: next.trust },
+  }));
 }
 
 /** Returns the deleted memory; the audit trail keeps it. */

@@ -12,8 +12,7 @@ import {
 } from "../item/memory.js";
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-types.js";
-import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { planRewrite, unexpiredFrom } from "./plan-rewrite.js";
+import { type ChangeInput, editContent, requireMemory } from "./edit-memory.js";
 
 const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
   return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
@@ -70,7 +69,7 @@ export async function revertMemory(
   deps: WriteRuntime,
   input: ChangeInput & { to: number },
 ): Promise<MemoryItem> {
-  const current = await requireMemory(deps.db, input, states);
+  await requireMemory(deps.db, input, states);
   const entries = await listHistory(deps.db, parseScope(input.scope), input.id);
   const version = versionAt(entries, input.to);
   if (!version)
@@ -82,13 +81,9 @@ export async function revertMemory(
   const reverted = (before: MemoryItem): MemoryItem => {
     return { ...before, ...version, ...(then && leastTrusted(before, then)) };
   };
-  const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
-  return editMemory(deps, { ...input, states, next: reverted, embedded }, async (editing) => {
-    const { before } = editing;
-    const next = unexpiredFrom(editing, reverted(before));
+  return editContent(deps, { ...input, states, next: reverted }, (before, next) => {
     const { origin, trust } = next;
     return {
-      ...(await planRewrite(deps, editing, next)),
       event: "UPDATE",
       as: before.state === "active" ? "updated" : "restored",
       old: { ...versionOf(before), state: before.state },

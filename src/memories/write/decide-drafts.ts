@@ -143,7 +143,8 @@ function updateOverlay(
   }
   for (const sighting of sightings) {
     const seen = found.existing.find(({ id }) => id === sighting.id) as ExistingMemory;
-    const memory = { ...seen, ...sighting };
+    const { turn = seen.turn, assertedAt = seen.assertedAt } = sighting;
+    const memory = { ...seen, ...sighting, turn, assertedAt };
     overlay.set(sighting.id, {
       memory: { ...memory, rank: sourceRank(memory) },
       draft: overlay.get(sighting.id)?.draft ?? null,

@@ -55,24 +55,21 @@ function planned(
 /** Stores text that reads as instructions without slot, links and delta line. */
 export function planQuarantined(context: WriteContext, found: FoundStatement): PlannedWrite {
   const [seen] = found.existing;
-  const set = seen ? quarantinedAgain(seen) : newInQuarantine(context, found);
-  const id = seen?.id ?? (set.created?.[0]?.id as string);
-  return { outcome: { outcome: "quarantined", id, problems: ["instruction"] }, set };
-}
-
-function quarantinedAgain(seen: ExistingMemory): Partial<ChangeSet> {
-  const seenCount = seen.seenCount + 1;
-  return {
-    sightings: [sightingOf({ ...seen, seenCount })],
-    changes: [changeOf(seen, "MERGE", { new: { seenCount } })],
-  };
-}
-
-function newInQuarantine(context: WriteContext, found: FoundStatement): Partial<ChangeSet> {
+  if (seen) {
+    const seenCount = seen.seenCount + 1;
+    return inQuarantine(seen.id, {
+      sightings: [sightingOf({ ...seen, seenCount })],
+      changes: [changeOf(seen, "MERGE", { new: { seenCount } })],
+    });
+  }
   const state = "quarantined";
   const memory = { ...newMemory(context, found, []), state } as const;
   const added = changeOf(memory, "ADD", { new: { ...contentOf(memory), state } });
-  return { created: [memory], changes: [added] };
+  return inQuarantine(memory.id, { created: [memory], changes: [added] });
+}
+
+function inQuarantine(id: string, set: Partial<ChangeSet>): PlannedWrite {
+  return { outcome: { outcome: "quarantined", id, problems: ["instruction"] }, set };
 }
 
 type Decided<Action extends WriteDecision["action"]> = Extract<WriteDecision, { action: Action }>;
