@@ -17,8 +17,8 @@ import { learnedFrom, memoryColumns, versionColumns, versionOf } from "../item/m
 import type { IntervalMove, IntervalSplit } from "../slot/slot-timeline.rule.js";
 
 /**
- * What changes memories of one owner, as a value: rules make it, `applyChanges` applies it. In the
- * order of execution.
+ * What changes memories of one owner, as a value: rules make it, `applyChanges` applies it, in an
+ * order of its own.
  */
 export interface ChangeSet extends ConsentPlan {
   /** Leave every search. */
