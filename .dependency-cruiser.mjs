@@ -24,13 +24,18 @@ const mayImport = {
   "memories/slot": ["text", "postgres", "scope", "memories/item"],
   "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
   "memories/guard": ["text", "postgres", "scope", "events", "memories/item", "memories/changes"],
-  "memories/write": [
-    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+  "memories/apply": [
+    ...["text", "postgres", "scope", "models", "events", "jobs"],
     ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
   ],
+  "memories/write": [
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/apply"],
+  ],
   "memories/edit": [
-    ...["text", "postgres", "scope", "models", "events", "jobs"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
+    ...["text", "postgres", "scope", "models", "events"],
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
+    ...["memories/apply", "memories/write"],
   ],
   memories: [
     ...["text", "postgres", "scope"],
@@ -46,7 +51,8 @@ const mayImport = {
   ],
   consolidation: [
     ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],
-    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
+    ...["memories/apply", "memories/write"],
   ],
   episodes: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -54,12 +60,12 @@ const mayImport = {
   ],
   notes: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/write", "memories/edit"],
+    ...["memories/item", "memories/changes", "memories/apply", "memories/write", "memories/edit"],
     ...["forgetting", "search"],
   ],
   insights: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/apply", "memories/write"],
   ],
   procedures: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -67,15 +73,15 @@ const mayImport = {
   ],
   consents: [
     ...["text", "postgres", "scope", "events", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/write", "memories/edit"],
+    ...["memories/item", "memories/guard", "memories/apply", "memories/write", "memories/edit"],
   ],
   forgetting: [
     ...["text", "postgres", "scope", "events", "conversation", "checkpoints"],
-    ...["memories/item", "memories/changes", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/apply"],
   ],
   lifecycle: [
     ...["text", "postgres", "scope", "jobs", "forgetting", "usage"],
-    ...["memories/item", "memories/changes", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/apply", "memories/write"],
   ],
   transfer: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
@@ -90,8 +96,7 @@ const mayImport = {
   ],
   edits: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/guard", "memories/write"],
-    ...["checkpoints", "forgetting"],
+    ...["memories/item", "memories/guard", "memories/apply", "checkpoints", "forgetting"],
   ],
   owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
   turns: [
@@ -224,6 +229,16 @@ export default {
       severity: "error",
       from: { path: "^src/.+/", pathNot: Object.keys(mayImport).map(escaped) },
       to: {},
+    },
+    {
+      name: "one-door-to-memory-rows",
+      comment: "Make a change set, and give it to memories/apply/apply-changes.ts.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/memories/apply/" },
+      to: {
+        path: "^src/memories/apply/",
+        pathNot: "^src/memories/apply/(apply-changes|change-set)\\.ts$",
+      },
     },
     {
       name: "top-is-for-the-top",

@@ -5,7 +5,7 @@ import { askAgainMs, consentRules } from "../memories/guard/consent-policy.rule.
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
-import { unexpired } from "../memories/item/memory-row.js";
+import { isActive } from "../memories/item/memory-row.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isAfter, requireEnd } from "../scope/page-bookmark.js";
@@ -39,7 +39,7 @@ function currentValue(db: Connection): Sql {
   return sql`(
     select coalesce(m.value, m.content) from ${db.schema}.memory m
     where m.owner_ref = c.owner_ref and ${isId(sql`m.app_id`, sql`c.app_id`)}
-      and m.category = c.category and m.key = c.key and m.state = 'active' and ${unexpired(db)}
+      and m.category = c.category and m.key = c.key and ${isActive(db)}
   )`;
 }
 

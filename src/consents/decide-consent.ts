@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
 import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
 import { settleConsents } from "../memories/guard/consent-statements.js";
@@ -87,11 +87,11 @@ async function refuse(
   const { id: requestId, scope, source } = request;
   const { actor, via, evidence, reason } = decision;
   await db.transaction(async (tx) => {
-    const owner = await lockOwner(tx, scope);
+    const { ref: ownerRef } = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     const changes = [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }];
-    await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step: "consent", changes });
+    await applyChanges(tx, { ownerRef, scope, actor, step: "consent" }, { changes });
   });
 }
 
@@ -155,9 +155,7 @@ async function settle(
 ): Promise<void> {
   await requirePending(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
-  const settled = await settleConsents(tx, [
-    { id, status, actor, via, evidence: evidence ?? null, memoryId },
-  ]);
+  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence, memoryId }]);
   if (settled.length > 0) return;
   await requirePending(tx, scope, { id });
   throw new MemoryError(

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
-import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
-import { applyPlan } from "../memories/write/apply-plan.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
@@ -9,7 +9,7 @@ import { fingerprintOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
-import { findLinked, joinMemories, keepCompared, linkPairs } from "./pair-statements.js";
+import { findLinked, keepCompared } from "./pair-statements.js";
 import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
@@ -52,22 +52,15 @@ export async function saveConsolidation(
 ): Promise<SettledPair[]> {
   const { claim, work, pairs } = input;
   const { scope, ownerRef } = work;
-  const { config } = deps;
   const settled = await deps.db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
-    const { purgeAfterMs } = config.lifecycle;
-    await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
+    const changed = { ownerRef, scope, hasVectors: deps.embedder !== null };
+    await expireMemories(tx, changed, deps.config.lifecycle);
     const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
-    const { plan, joined, links } = planPairs(effects);
-    const origin = { actor: consolidator, step: "consolidate" } as const;
-    await applyPlan(tx, { owner, scope, space: null, origin }, plan);
-    await joinMemories(tx, { ownerRef, joined });
-    await linkPairs(tx, links);
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
+    const events = effects.map(eventOf);
+    await applyChanges(tx, by, { ...planPairs(effects), events });
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
-    await insertEvents(
-      tx,
-      effects.map((pair) => eventOf(scope, pair)),
-    );
     const more = work.more || pairs.length < work.pairs.length;
     await completeWork(tx, claim, {
       doneUntil: await revisionDone(tx, { ...work, more }, owner.revision),
@@ -105,19 +98,10 @@ async function revisionDone(
   return Number(row?.revision ?? doneUntil);
 }
 
-function eventOf(
-  scope: ConsolidationWork["scope"],
-  { first, effect, vote, similarity }: SettledPair,
-): MemoryEvent {
+function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["events"][number] {
   const { id: memoryId, category } = first;
-  const event = {
-    scope,
-    step: "consolidate",
-    op: "classify",
-    memoryId,
-    category,
-    similarity,
-  } as const;
+  const about = { memoryId, category, similarity };
+  const event = { step: "consolidate", op: "classify", ...about } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
   return isRefused
     ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }

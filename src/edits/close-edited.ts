@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
-import { recordChanges } from "../memories/changes/record-changes.js";
-import { settleConsents } from "../memories/guard/consent-statements.js";
-import { hideMemories } from "../memories/write/memory-states.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { hideMemories } from "../memories/apply/change-set.js";
 import type { Connection } from "../postgres/connection.js";
 import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
@@ -77,24 +76,12 @@ const reason = "The message that it was learned from was edited.";
 /** Hides memories, so that they can be restored. */
 export const closing = ({ embedder, config }: EditRuntime): Ending => ({
   states: ["active"],
-  async end(tx, { ownerRef, scope, threadId, actor }, memories) {
-    const { purgeAfterMs } = config.lifecycle;
-    const how = { ownerRef, vectors: embedder !== null, purgeAfterMs, event: "UPDATE" } as const;
-    const hidden = await hideMemories(tx, how, memories, () => ({ reason }));
-    const changes = hidden.map((change) => ({ ...change, threadId }));
-    await recordChanges(tx, { ownerRef, scope, actor, step: "remember", changes });
-  },
-  endConsents(tx, ids, actor) {
-    const ended = {
-      status: "superseded",
-      actor,
-      via: null,
-      evidence: null,
-      memoryId: null,
-    } as const;
-    return settleConsents(
-      tx,
-      ids.map((id) => ({ id, ...ended })),
-    );
+  async end(tx, { threadId, ...by }, { memories, consents }) {
+    const { actor } = by;
+    const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({ reason }));
+    const changes = hidden.changes.map((change) => ({ ...change, threadId }));
+    const settled = consents.map((id) => ({ id, status: "superseded", actor }) as const);
+    const changer = { ...by, step: "remember", hasVectors: embedder !== null } as const;
+    await applyChanges(tx, changer, { ...hidden, changes, settled });
   },
 });

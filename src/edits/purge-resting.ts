@@ -1,7 +1,8 @@
 import sql from "sql-template-tag";
 import { existingTables } from "../checkpoints/checkpoint-names.js";
-import { eraseFound } from "../forgetting/erase-statements.js";
+import { eraseFound, findErasableByIds } from "../forgetting/erase-statements.js";
 import { memoryTables } from "../forgetting/erasure-tables.js";
+import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import { restsOnChanged } from "./resting-memories.js";
@@ -11,26 +12,24 @@ const reason = "The message that it was learned from was removed.";
 
 /** Deletes memories with their audit trail; an entry without words says who asked. */
 export const purging: Ending = {
-  states: ["active", "superseded", "merged", "soft_deleted", "quarantined"],
-  async end(tx, { ownerRef, scope, actor }, memories) {
-    const rows = await tx.query<{ id: string; ref: string }>(sql`
-      select m.id, m.ref::text as ref from ${tx.schema}.memory m
-      where m.owner_ref = ${ownerRef} and m.id = any (${memories.map(({ id }) => id)}::uuid[])`);
-    const refs = new Map(rows.map(({ id, ref }) => [id, ref]));
-    const found = memories.flatMap(({ id, category, importance, state }) => {
-      const ref = refs.get(id);
-      return ref === undefined ? [] : { ref, id, category, importance, active: state === "active" };
-    });
+  states: memoryStates,
+  async end(tx, { ownerRef, scope, actor }, { memories, consents }) {
+    // A decision's entry is about its request.
+    await tx.query(
+      sql`delete from ${tx.schema}.history where memory_id = any (${consents}::uuid[])`,
+    );
+    await tx.query(
+      sql`delete from ${tx.schema}.consent_request where id = any (${consents}::uuid[])`,
+    );
+    const ids = memories.map(({ id }) => id);
     await eraseFound(tx, {
       scope: await findErasureScope(tx, scope),
-      ...{ owner: scope, ownerRef: String(ownerRef), found, audit: { actor, reason } },
+      owner: scope,
+      ownerRef: String(ownerRef),
+      found: await findErasableByIds(tx, String(ownerRef), ids),
+      audit: { actor, reason },
       tables: await existingTables(tx, memoryTables),
     });
-  },
-  async endConsents(tx, ids) {
-    // A decision's entry is about its request.
-    await tx.query(sql`delete from ${tx.schema}.history where memory_id = any (${ids}::uuid[])`);
-    await tx.query(sql`delete from ${tx.schema}.consent_request where id = any (${ids}::uuid[])`);
   },
 };
 

@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
+import { evidenceLink } from "../memories/apply/change-set.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import { evidenceLink } from "../memories/write/remove-resting.js";
+import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
@@ -22,7 +22,7 @@ export interface ChangedThread {
   readonly messages: readonly ChangedMessage[];
 }
 
-const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
+export const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
 
 /**
  * Memories of a locked owner, in `states`, that were learned from the changed messages alone, and
@@ -37,11 +37,10 @@ export async function findRestingFacts(
   const { schema } = tx;
   const before = thread.messages.map((message) => message.before);
   const isChanged = sql`thread_ref = ${thread.threadRef} and s.seq = any (${seqsOf(thread)}::integer[])`;
-  const found = await findMemories(
+  const found = await findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.ref in (
+    ownerRef,
+    sql`${inStates(states)} and m.ref in (
       select s.memory_ref from ${schema}.memory_source s where s.${isChanged}
       union
       select c.ref from ${schema}.memory c
@@ -55,56 +54,10 @@ export async function findRestingFacts(
   return found.filter(({ source }) => !isStillSaid(thread, source?.quote));
 }
 
-/** The owner's memories in `states` that are `which`, oldest first. */
-async function findMemories(
-  tx: Connection,
-  { ownerRef, states }: { ownerRef: OwnerRef; states: readonly MemoryItem["state"][] },
-  which: Sql,
-): Promise<MemoryItem[]> {
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.state = any (${states}::text[]) and ${which}
-    order by m.ref`);
-  return rows.map(({ memory }) => memoryOf(memory));
-}
+const inStates = (states: readonly MemoryItem["state"][]) => sql`m.state = any (${states}::text[])`;
 
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
-
-/**
- * Takes the changed messages from the sources of memories that also rest on others, with a quote
- * that none of those contains.
- */
-export async function partSources(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  thread: ChangedThread,
-): Promise<void> {
-  const { schema } = tx;
-  const seqs = seqsOf(thread);
-  await tx.query(sql`
-    with shared as (
-      select distinct s.memory_ref as ref from ${schema}.memory_source s
-      where s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[]) and exists (
-        select from ${schema}.memory_source o
-        where o.memory_ref = s.memory_ref and o.thread_ref = ${thread.threadRef} and o.seq <> all (${seqs}::integer[])
-      )
-    ),
-    parted as (
-      update ${schema}.memory m set
-        source_seqs = array(select c.seq from unnest(m.source_seqs) c (seq) where c.seq <> all (${seqs}::integer[]) order by 1),
-        evidence = case when exists (
-          select from ${schema}.message o
-          where o.thread_ref = m.thread_ref and o.seq = any (m.source_seqs) and o.seq <> all (${seqs}::integer[])
-            and strpos(o.content, m.evidence) > 0
-        ) then m.evidence end
-      from shared where m.ref = shared.ref and m.owner_ref = ${ownerRef} and m.thread_ref = ${thread.threadRef}
-        and m.kind not in ('episode', 'note')
-      returning m.ref
-    )
-    delete from ${schema}.memory_source s using parted p
-    where s.memory_ref = p.ref and s.thread_ref = ${thread.threadRef} and s.seq = any (${seqs}::integer[])`);
-}
 
 /** Insights that were derived from `facts`. */
 export async function findInsights(
@@ -114,11 +67,10 @@ export async function findInsights(
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
   if (facts.length === 0) return [];
-  return findMemories(
+  return findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.kind = 'insight' and m.ref in (
+    ownerRef,
+    sql`${inStates(states)} and m.kind = 'insight' and m.ref in (
       select r.from_ref from ${tx.schema}.relation r join ${tx.schema}.memory e on e.ref = r.to_ref
       where r.relation_type = ${evidenceLink} and e.id = any (${facts.map(({ id }) => id)}::uuid[])
     )`,
@@ -132,11 +84,10 @@ export async function findCoveringEpisodes(
   thread: ChangedThread,
   states: readonly MemoryItem["state"][],
 ): Promise<MemoryItem[]> {
-  return findMemories(
+  return findOwned(
     tx,
-    { ownerRef, states },
-    sql`
-    m.kind = 'episode' and m.thread_ref = ${thread.threadRef} and m.turn_end >= (
+    ownerRef,
+    sql`${inStates(states)} and m.kind = 'episode' and m.thread_ref = ${thread.threadRef} and m.turn_end >= (
       select count(*) from ${tx.schema}.message u
       where u.thread_ref = ${thread.threadRef} and u.role = 'user' and u.seq <= ${Math.min(...seqsOf(thread))}
     )`,

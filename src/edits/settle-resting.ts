@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
@@ -10,7 +11,7 @@ import {
   findInsights,
   findRestingConsents,
   findRestingFacts,
-  partSources,
+  seqsOf,
 } from "./resting-memories.js";
 
 export interface Settling {
@@ -27,12 +28,12 @@ export interface Settling {
 /** How what rests on changed messages ends: closed, or deleted. */
 export interface Ending {
   readonly states: readonly MemoryItem["state"][];
+  /** Ends memories, and requests for consent, of one owner: some at least. */
   end(
     tx: Connection,
     of: Pick<Settling, "ownerRef" | "scope" | "threadId" | "actor">,
-    memories: readonly MemoryItem[],
+    resting: { readonly memories: readonly MemoryItem[]; readonly consents: readonly string[] },
   ): Promise<void>;
-  endConsents(tx: Connection, ids: readonly string[], actor: string): Promise<unknown>;
 }
 
 /**
@@ -43,25 +44,28 @@ export interface Ending {
 export async function settleResting(
   tx: Connection,
   settling: Settling,
-  { states, end, endConsents }: Ending,
+  { states, end }: Ending,
 ): Promise<{ readonly memoryIds: readonly string[]; readonly isAnything: boolean }> {
-  const { ownerRef, threadId, thread, actor, unread } = settling;
+  const { ownerRef, scope, threadId, thread, actor, unread } = settling;
   if (thread.messages.length === 0) return { memoryIds: [], isAnything: false };
   const facts = await findRestingFacts(tx, ownerRef, thread, states);
   const insights = await findInsights(tx, ownerRef, facts, states);
   const episodes = await findCoveringEpisodes(tx, ownerRef, thread, states);
+  const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
   const notes = await findCoveringNotes(tx, thread, states);
+
   // Insights come before their evidence, by which they are found.
   const own = [...insights, ...facts, ...episodes];
-  if (own.length > 0) await end(tx, settling, own);
-  for (const { note, ...app } of notes) {
+  if (own.length + consents.length > 0)
+    await end(tx, { ownerRef, scope, threadId, actor }, { memories: own, consents });
+  for (const { note, ownerRef, scope } of notes) {
     // An app's notes are another owner's.
-    await lockOwner(tx, app.scope);
-    await end(tx, { ...app, threadId, actor }, [note]);
+    await lockOwner(tx, scope);
+    await end(tx, { ownerRef, scope, threadId, actor }, { memories: [note], consents: [] });
   }
-  await partSources(tx, ownerRef, thread);
-  const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
-  if (consents.length > 0) await endConsents(tx, consents, actor);
+
+  const parted = [{ threadRef: thread.threadRef, seqs: seqsOf(thread) }];
+  await applyChanges(tx, { ownerRef, scope, actor, step: "remember" }, { parted });
   const summaries = await failSummaries(tx, thread);
   await restartWork(tx, thread, {
     facts: unread,

@@ -5,7 +5,7 @@ import { type ThreadWork, threadWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { trustOf } from "../memories/item/memory.js";
-import { unexpired } from "../memories/item/memory-row.js";
+import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { noFilter } from "../search/memory-filter.rule.js";
@@ -204,7 +204,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
         order by m.key is null, m.importance desc, m.updated_at desc
       ) as place
     from thread t join ${schema}.memory m
-      on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)}
+      on m.owner_ref = t.owner and m.kind = 'fact' and ${isActive(db)}
       and m.app_id in ('', t.app_id)
     order by place limit ${maxKnown}
   ),

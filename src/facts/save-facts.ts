@@ -43,20 +43,15 @@ export async function saveFacts(
   });
   const prepared = await prepareDrafts(deps, {
     scope: work.scope,
-    drafts: chosen.map((fact) => toDraft(fact, work)),
-    turnsAgo: chosen.map((fact) => messageOf(fact, work).turnsAgo),
-    personal: chosen.map(({ personal }) => personal),
+    drafts: chosen.map((fact) => {
+      const { statedByUser: stated, relation, personal } = fact;
+      const { turnsAgo } = messageOf(fact, work);
+      return { draft: toDraft(fact, work), stated, relation, personal, turnsAgo };
+    }),
   });
   const outcomes = await writePrepared(deps, {
     prepared,
-    origin: {
-      actor: extractor,
-      step: "extract",
-      stated: new Set(chosen.flatMap(({ statedByUser }, draft) => (statedByUser ? [draft] : []))),
-      relations: new Map(
-        chosen.flatMap(({ relation }, draft) => (relation ? [[draft, relation]] : [])),
-      ),
-    },
+    origin: { actor: extractor, step: "extract" },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {

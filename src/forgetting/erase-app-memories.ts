@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { existingTables } from "../checkpoints/checkpoint-names.js";
 import type { MemoryKind } from "../memories/item/memory.js";
-import { unexpired } from "../memories/item/memory-row.js";
+import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
@@ -70,15 +70,13 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
 
 const isSelected = ({ only }: ErasedKinds): Sql => (only ? sql`m.kind = ${only.kind}` : sql`true`);
 
-const isShown = (db: Connection) => sql`m.state = 'active' and ${unexpired(db)}`;
-
 async function countMemories(
   db: Connection,
   ownerRef: string,
   input: ErasedKinds,
 ): Promise<Purged> {
   const [row] = await db.query<{ active: number; hidden: number }>(sql`
-    select count(*) filter (where ${isShown(db)})::int as active, count(*) filter (where not (${isShown(db)}))::int as hidden
+    select count(*) filter (where ${isActive(db)})::int as active, count(*) filter (where not (${isActive(db)}))::int as hidden
     from ${db.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}`);
   return { deletedCount: row?.active ?? 0, hiddenCount: row?.hidden ?? 0 };
 }
@@ -89,7 +87,7 @@ async function findMemories(
   input: ErasedKinds,
 ): Promise<readonly ErasableMemory[]> {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
-    select m.ref::text as ref, m.id, m.category, m.importance, ${isShown(tx)} as active
+    select m.ref::text as ref, m.id, m.category, m.importance, ${isActive(tx)} as active
     from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}
     order by m.ref limit ${batchSize}`);
 }

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { ErasureScope } from "../scope/erasure-scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { type ErasableMemory, eraseFound, forgetting, lockOwnerRow } from "./erase-statements.js";
+import { eraseFound, findErasableByIds, forgetting, lockOwnerRow } from "./erase-statements.js";
 import type { ErasureTable, RowCounts } from "./erasure-tables.js";
 
 /**
@@ -21,9 +21,7 @@ export async function eraseNotes(
   for (const { owner_ref: ownerRef, ids, ...row } of await findNotesOf(tx, threads)) {
     // Every writer of the app's memories takes this lock first.
     await lockOwnerRow(tx, ownerRef);
-    const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
-      select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
-      from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
+    const found = await findErasableByIds(tx, ownerRef, ids);
     const input = { scope, owner: scopeOf(row), ownerRef, found, ids, tables, audit: forgetting };
     for (const [table, rows] of Object.entries(await eraseFound(tx, input)))
       counts[table] = (counts[table] ?? 0) + rows;

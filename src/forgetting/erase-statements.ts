@@ -1,6 +1,7 @@
 import sql, { empty } from "sql-template-tag";
-import { changeLine, wordlessLine } from "../memories/changes/change-line.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { wordlessLine } from "../memories/changes/change-line.js";
+import { changeOf } from "../memories/changes/memory-change.js";
 import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
@@ -32,6 +33,14 @@ export function findErasableMemories(tx: Connection, scope: ErasureScope, limit:
     order by x.kind = 'insight' desc, x.ref limit ${limit}`);
 }
 
+/** Memories of an owner in any state, in the order of `ids`. */
+export function findErasableByIds(tx: Connection, ownerRef: string, ids: readonly string[]) {
+  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
+    select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
+    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])
+    order by array_position(${ids}::uuid[], m.id)`);
+}
+
 /** At most `limit` items of LangGraph's store, locked against writes to them and their vectors. */
 export async function findErasableItems(
   tx: Connection,
@@ -61,26 +70,10 @@ async function recordErased(
   await tx.query(sql`
     update ${tx.schema}.change_log c set line = ${wordlessLine}
     where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
-  if (found.length === 0) return;
-  await recordChanges(tx, {
-    ownerRef: Number(ownerRef),
-    scope,
-    actor,
-    step: "forget",
-    changes: found.map(({ id, category, importance, active }) => {
-      const line = changeLine("deleted", { category, importance, text: "", seenCount: 1 });
-      const delta = active ? ({ event: "deleted", line, importance } as const) : null;
-      return {
-        memoryId: id,
-        category,
-        event: "DELETE",
-        old: null,
-        new: gone,
-        delta,
-        similarity: null,
-      };
-    }),
-  });
+  const changes = found.map(({ active, ...memory }) =>
+    changeOf({ ...memory, text: "" }, "DELETE", { new: gone, as: active ? "deleted" : null }),
+  );
+  await applyChanges(tx, { ownerRef: Number(ownerRef), scope, actor, step: "forget" }, { changes });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
-import { unexpired } from "../memories/item/memory-row.js";
+import { isActive } from "../memories/item/memory-row.js";
 import { zoneOfSource } from "../memories/item/source-rows.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
@@ -79,7 +79,7 @@ async function findInsightsWork(
   { insights, policy, retrieval }: InsightsRuntime["config"],
 ): Promise<(InsightsWork & { readonly isNew: boolean; readonly waitsUntil: Date | null }) | null> {
   const { schema, now } = db;
-  const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
+  const usable = sql`${isActive(db)} and m.valid_from <= ${now()} and m.app_id = ''
       and m.trust <> 'untrusted'`;
   const nextRun = sql`(o.done_at + ${insights.everyMs}::float8 * interval '1 millisecond')`;
   // If episodes stay within their app, its messages do too.

@@ -1,12 +1,14 @@
 import sql from "sql-template-tag";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { evidenceLink, type StoredLink } from "../memories/apply/change-set.js";
+import type { MemoryChange } from "../memories/changes/memory-change.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
-import { evidenceLink } from "../memories/write/remove-resting.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef } from "../scope/scope.js";
 import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
@@ -76,42 +78,46 @@ async function linkEvidence(
   chosen: readonly ChosenInsight[],
   outcomes: readonly WriteOutcome[],
 ): Promise<void> {
-  const insights = chosen.flatMap(({ evidence }, index) => {
-    const { id, outcome } = outcomes[index] as WriteOutcome;
-    return outcome === "quarantined" || id === null
-      ? []
-      : { id, evidence: evidence.map((each) => each.id) };
-  });
+  const insights: { id: string; evidence: string[] }[] = [];
+  for (const [at, { evidence }] of chosen.entries()) {
+    const { id, outcome } = outcomes[at] as WriteOutcome;
+    if (id !== null && outcome !== "quarantined")
+      insights.push({ id, evidence: evidence.map((each) => each.id) });
+  }
   if (insights.length === 0) return;
+  const found = await findEvidence(tx, ownerRef, insights);
+  const links = found.flatMap(({ ref, sources }) =>
+    sources.map((to): StoredLink => {
+      return { from: ref, to, strength: evidenceStrength, type: evidenceLink };
+    }),
+  );
+  const changes = found.map(({ id: memoryId, category, evidence }): MemoryChange => {
+    return { memoryId, event: "LINK", new: { evidence }, category };
+  });
+  await applyChanges(tx, { ownerRef, scope, actor: analyst, step: "insights" }, { links, changes });
+}
+
+/** The stored insights with their evidence that is still active, by id and ref. */
+function findEvidence(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  insights: readonly { readonly id: string; readonly evidence: readonly string[] }[],
+) {
   const { schema } = tx;
-  const linked = await tx.query<{ id: string; category: string; evidence: string[] }>(sql`
-    with pair as materialized (
-      select i.ref as insight, i.id, i.category, m.ref as source, m.id as source_id
-      from json_to_recordset(${JSON.stringify(insights)}::json) as p (id uuid, evidence json)
-      join ${schema}.memory i on i.id = p.id and i.owner_ref = ${ownerRef}
-      cross join lateral json_array_elements_text(p.evidence) as e (id)
-      join ${schema}.memory m on m.id = e.id::uuid and m.owner_ref = ${ownerRef} and m.state = 'active'
-    ),
-    replaced as (
-      delete from ${schema}.relation r using pair p
-      where r.from_ref = p.insight and r.to_ref = p.source and r.relation_type <> ${evidenceLink}
-    ),
-    added as (
-      insert into ${schema}.relation (from_ref, to_ref, relation_type, strength)
-      select distinct insight, source, ${evidenceLink}, ${evidenceStrength}::real from pair
-      on conflict do nothing
-    )
-    select id, category, json_agg(source_id order by source) as evidence from pair group by 1, 2`);
-  const changes = linked.map(({ id, category, evidence }) => ({
-    memoryId: id,
-    event: "LINK" as const,
-    old: null,
-    new: { evidence },
-    delta: null,
-    category,
-    similarity: null,
-  }));
-  await recordChanges(tx, { ownerRef, scope, actor: analyst, step: "insights", changes });
+  return tx.query<{
+    id: string;
+    ref: number;
+    category: string;
+    evidence: string[];
+    sources: number[];
+  }>(sql`
+    select i.id, i.ref::float8 as ref, i.category, json_agg(m.id order by m.ref) as evidence,
+      json_agg(m.ref order by m.ref) as sources
+    from json_to_recordset(${JSON.stringify(insights)}::json) as p (id uuid, evidence json)
+    join ${schema}.memory i on i.id = p.id and i.owner_ref = ${ownerRef}
+    cross join lateral json_array_elements_text(p.evidence) as e (id)
+    join ${schema}.memory m on m.id = e.id::uuid and m.owner_ref = ${ownerRef} and m.state = 'active'
+    group by i.ref, i.id, i.category`);
 }
 
 function eventsOf(

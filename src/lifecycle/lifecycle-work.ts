@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { findOwned } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
@@ -108,13 +108,8 @@ export async function findDueMemories(
   due: "aged" | "purge",
   { ownerRef, options }: { ownerRef: OwnerRef; options: LifecycleOptions },
 ): Promise<MemoryItem[]> {
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory
-    from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and ${due === "aged" ? isAged(tx, options) : isDueForPurge(tx)}
-    order by m.ref limit ${batchSize}
-    for update of m`);
-  return rows.map((row) => memoryOf(row.memory));
+  const isDue = due === "aged" ? isAged(tx, options) : isDueForPurge(tx);
+  return findOwned(tx, ownerRef, isDue, sql`limit ${batchSize} for update of m`);
 }
 
 export async function findOwnersToTrim(db: Connection, limit: number): Promise<OwnerRef[]> {

@@ -1,10 +1,10 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import { defineWork } from "../jobs/define-work.js";
-import { changeLine } from "../memories/changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { hideMemories } from "../memories/apply/change-set.js";
+import { changeOf } from "../memories/changes/memory-change.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
-import { hideMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import {
@@ -59,10 +59,12 @@ async function inBatches(
   }
 }
 
+const changerOf = ({ embedder }: LifecycleRuntime, { ref, scope }: LifecycleOwner) =>
+  ({ ownerRef: ref, scope, actor, step: "lifecycle", hasVectors: embedder !== null }) as const;
+
 function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
   const { purgeAfterMs } = deps.config.lifecycle;
-  const vectors = deps.embedder !== null;
-  return expireMemories(tx, { owner, scope: owner.scope, purgeAfterMs, vectors, limit: batchSize });
+  return expireMemories(tx, changerOf(deps, owner), { purgeAfterMs, limit: batchSize });
 }
 
 async function softDelete(
@@ -70,16 +72,12 @@ async function softDelete(
   tx: Connection,
   owner: LifecycleOwner,
 ): Promise<number> {
-  const { ref: ownerRef, scope } = owner;
   const options = deps.config.lifecycle;
-  const memories = await findDueMemories(tx, "aged", { ownerRef, options });
-  if (memories.length === 0) return 0;
-  const { purgeAfterMs } = options;
-  const how = { ownerRef, vectors: deps.embedder !== null, purgeAfterMs, event: "TTL" } as const;
-  const changes = await hideMemories(tx, how, memories, ({ lastAccessedAt }) => ({
+  const memories = await findDueMemories(tx, "aged", { ownerRef: owner.ref, options });
+  const hidden = hideMemories(memories, options, "TTL", ({ lastAccessedAt }) => ({
     lastAccessedAt,
   }));
-  await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
+  await applyChanges(tx, changerOf(deps, owner), hidden);
   return memories.length;
 }
 
@@ -88,23 +86,15 @@ async function purge(
   tx: Connection,
   owner: LifecycleOwner,
 ): Promise<number> {
-  const { ref: ownerRef, scope } = owner;
-  const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
-  if (memories.length === 0) return 0;
-  const changes = memories.map((memory): MemoryChange => {
-    const { id: memoryId, category, state, importance } = memory;
-    const delta = { event: "deleted", line: changeLine("deleted", memory), importance } as const;
-    return {
-      memoryId,
-      category,
-      event: "DELETE",
-      old: { ...versionOf(memory), state },
+  const options = deps.config.lifecycle;
+  const memories = await findDueMemories(tx, "purge", { ownerRef: owner.ref, options });
+  const changes = memories.map((memory) =>
+    changeOf(memory, "DELETE", {
+      old: { ...versionOf(memory), state: memory.state },
       new: { state: "purged" },
-      delta,
-    };
-  });
-  await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
-  const ids = memories.map(({ id }) => id);
-  await purgeMemories(tx, ownerRef, ids);
+      as: "deleted",
+    }),
+  );
+  await applyChanges(tx, changerOf(deps, owner), { changes, purged: memories.map(({ id }) => id) });
   return memories.length;
 }

@@ -172,10 +172,9 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const parts = await Promise.all(
         memories.map((draft) => (anyLength ? splitDraft(deps.redactor, draft) : [draft])),
       );
-      const whole = parts.flat();
-      const stated = new Set(whole.keys());
-      const origin = { actor, step: "api", consent, threadId, call, messageHash, stated } as const;
-      const outcomes = await writeMemories(deps, { scope, drafts: whole, origin, anyLength });
+      const origin = { actor, step: "api", consent, threadId, call, messageHash } as const;
+      const writing = { scope, drafts: parts.flat(), stated: true, origin, anyLength };
+      const outcomes = await writeMemories(deps, writing);
       return parts.map(({ length }) => {
         const [first, ...further] = outcomes.splice(0, length) as [WriteOutcome];
         return further.length === 0 ? first : { ...first, further };

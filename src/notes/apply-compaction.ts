@@ -1,20 +1,15 @@
 import sql from "sql-template-tag";
-import { insertEvent } from "../events/event-log.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
-import { changeLine } from "../memories/changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
-import { rewriteContent } from "../memories/edit/rewrite-content.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { type ChangeSet, joinChanges, sightingOf } from "../memories/apply/change-set.js";
+import { changeOf } from "../memories/changes/memory-change.js";
+import { type Editing, planRewrite } from "../memories/edit/plan-rewrite.js";
 import { leastTrusted, type MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
-import {
-  type Deactivation,
-  deactivateMemories,
-  touchMemories,
-} from "../memories/write/memory-states.js";
-import type { Embedded } from "../models/embedder.js";
+import { mergeOf } from "../memories/item/merge-of.rule.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef } from "../scope/scope.js";
-import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
+import type { OwnerRef, Scope } from "../scope/scope.js";
+import { lockOwner } from "../scope/scope-predicates.js";
 import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
@@ -52,14 +47,9 @@ export async function applyCompaction(
       notes.some(({ id, revision }) => id === old.id && revision === old.revision);
     const applies = notes.length > app.limit && notesOf(decision).every(isUnchanged);
     if (applies) {
-      const ownerRef = owner.ref;
-      const changes =
-        decision.action === "edit"
-          ? await mergeNotes(deps, { tx, owner, decision, embedded })
-          : [await deleteNote(deps, { tx, ownerRef, decision })];
-      await recordChanges(tx, { ownerRef, scope, actor: compactor, step: "compact", changes });
-      const detail = decision.by === "oldest" ? "oldest" : decision.action;
-      await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
+      const { target: before } = decision;
+      const editing = { tx, owner, before, embedded, passed: new Set<string>() };
+      await applyDecision(deps, editing, scope, decision);
     }
     const left = notes.length - (applies ? 1 : 0);
     await completeWork(tx, claim, { doneUntil, more: left > app.limit });
@@ -80,133 +70,85 @@ export async function applyCompaction(
   return applied;
 }
 
+async function applyDecision(
+  deps: NotesRuntime,
+  editing: Editing,
+  scope: Scope,
+  decision: CompactionDecision,
+): Promise<void> {
+  const { tx, owner, embedded } = editing;
+  const { action } = decision;
+  const set =
+    action === "edit" ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
+  const detail = decision.by === "oldest" ? "oldest" : action;
+  const event = { step: "compact", op: "classify", status: "ok", detail } as const;
+  const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compact" } as const;
+  const by = { ...changer, space: embedded?.space, hasVectors: deps.embedder !== null };
+  await applyChanges(tx, by, { ...set, events: [event] });
+  if (action === "edit") await joinSources(tx, owner.ref, decision);
+}
+
 function notesOf(decision: CompactionDecision): MemoryItem[] {
   return decision.action === "edit" ? [decision.target, decision.merged] : [decision.target];
 }
 
-async function deleteNote(
-  deps: NotesRuntime,
-  { tx, ownerRef, decision }: { tx: Connection; ownerRef: OwnerRef; decision: CompactionDecision },
-): Promise<MemoryChange> {
-  const { target, reason, by } = decision;
-  const { id, category, importance } = target;
-  await deactivateNote(deps, tx, ownerRef, { id, state: "soft_deleted", supersededBy: null });
-  return {
-    memoryId: id,
-    event: "DELETE",
-    category,
-    delta: { event: "deleted", line: changeLine("deleted", target), importance },
+function deleteNote(
+  { config }: NotesRuntime,
+  { target, reason, by }: CompactionDecision,
+): Partial<ChangeSet> {
+  const state = "soft_deleted";
+  const { purgeAfterMs } = config.lifecycle;
+  const deleted = changeOf(target, "DELETE", {
     old: { ...versionOf(target), state: target.state },
-    new: { state: "soft_deleted", reason, by },
-  };
+    new: { state, reason, by },
+    as: "deleted",
+  });
+  return { deactivated: [{ id: target.id, state, purgeAfterMs }], changes: [deleted] };
 }
 
-async function deactivateNote(
-  { config, embedder }: NotesRuntime,
-  tx: Connection,
-  ownerRef: OwnerRef,
-  change: Pick<Deactivation, "id" | "state" | "supersededBy">,
-): Promise<void> {
-  const changes = [{ ...change, validTo: null, purgeAfterMs: config.lifecycle.purgeAfterMs }];
-  await deactivateMemories(tx, { ownerRef, changes, vectors: embedder !== null });
-}
+type Merging = Extract<CompactionDecision, { action: "edit" }>;
 
-interface Merging {
-  readonly tx: Connection;
-  readonly owner: LockedOwner;
-  readonly decision: Extract<CompactionDecision, { action: "edit" }>;
-  readonly embedded: Embedded | null;
-}
-
+/** `target` with the merged text, what both had, and the lower trust. */
 async function mergeNotes(
   deps: NotesRuntime,
-  { tx, owner, decision, embedded }: Merging,
-): Promise<MemoryChange[]> {
-  const { target, merged, text, reason, by } = decision;
-  await deactivateNote(deps, tx, owner.ref, {
-    id: merged.id,
-    state: "merged",
-    supersededBy: target.id,
-  });
-  const next = mergedNote(target, merged, text);
+  editing: Editing,
+  { target, merged, text, reason, by }: Merging,
+): Promise<Partial<ChangeSet>> {
+  const next = { ...mergeOf(target, merged), ...leastTrusted(target, merged), text };
   const { origin, trust } = next;
   // Screened by the decision already.
-  const editing = { tx, owner, before: target, passed: new Set<string>() };
-  const furtherChanges = await rewriteContent(deps, editing, next, { embedded, vouched: true });
-  await touchMemories(tx, {
-    ownerRef: owner.ref,
-    sightings: [
-      {
-        id: target.id,
-        times: merged.seenCount,
-        assertedTurn: 0,
-        assertedAt: null,
-        origin: null,
-        trust: null,
-        rank: 0,
-        confidence: next.confidence,
-        importance: next.importance,
-        metadata: next.metadata,
-        expiresAt: next.expiresAt,
-      },
-    ],
-  });
-  await joinSources(tx, { ownerRef: owner.ref, into: target.id, from: merged.id });
-  const shared = { event: "MERGE", category: target.category } as const;
-  const delta = {
-    event: "merged",
-    line: changeLine("merged", next),
-    importance: next.importance,
-  } as const;
-  return [
-    {
-      ...shared,
-      memoryId: target.id,
-      delta,
+  const how = { isVouched: true, gone: merged.id };
+  const rewrite = await planRewrite(deps, editing, next, how);
+  const gone = { state: "merged", supersededBy: target.id } as const;
+  const { purgeAfterMs } = deps.config.lifecycle;
+  const changes = [
+    changeOf(next, "MERGE", {
       old: versionOf(target),
       new: { ...versionOf(next), origin, trust, merged: merged.id, reason, by },
-    },
-    {
-      ...shared,
-      memoryId: merged.id,
+      as: "merged",
+    }),
+    changeOf({ ...merged, category: target.category }, "MERGE", {
       old: { ...versionOf(merged), state: merged.state },
-      new: { state: "merged", supersededBy: target.id, reason, by },
-    },
-    ...furtherChanges,
+      new: { ...gone, reason, by },
+    }),
   ];
-}
-
-const maxTags = 32;
-
-/** `target` with the merged text, the higher value of each rating, and the lower trust. */
-function mergedNote(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
-  return {
-    ...target,
-    ...leastTrusted(target, merged),
-    text,
-    seenCount: target.seenCount + merged.seenCount,
-    importance: Math.max(target.importance, merged.importance),
-    confidence: Math.max(target.confidence, merged.confidence),
-    tags: [...new Set([...target.tags, ...merged.tags])].slice(0, maxTags),
-    metadata: { ...merged.metadata, ...target.metadata },
-    expiresAt: target.expiresAt && merged.expiresAt && laterOf(target.expiresAt, merged.expiresAt),
+  const merging = {
+    deactivated: [{ ...gone, id: merged.id, purgeAfterMs }],
+    sightings: [sightingOf(next)],
+    changes,
   };
+  return joinChanges([merging, rewrite.set]);
 }
-
-const laterOf = (one: Date, other: Date) => (one > other ? one : other);
 
 async function joinSources(
   tx: Connection,
-  {
-    ownerRef,
-    into,
-    from,
-  }: { readonly ownerRef: number; readonly into: string; readonly from: string },
+  ownerRef: OwnerRef,
+  { target, merged }: Merging,
 ): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select o.thread_ref, ${into}, o.owner_ref, o.start_seq, o.end_seq
-    from ${tx.schema}.note_source o where o.owner_ref = ${ownerRef} and o.memory_id = ${from}
+    select o.thread_ref, ${target.id}, o.owner_ref, o.start_seq, o.end_seq
+    from ${tx.schema}.note_source o where o.owner_ref = ${ownerRef} and o.memory_id = ${merged.id}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }

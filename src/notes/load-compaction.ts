@@ -3,7 +3,7 @@ import { insertEvent } from "../events/event-log.js";
 import type { OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import { isActive, memoryJson, readMemories } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
 import { stays } from "./compaction-decision.rule.js";
@@ -49,9 +49,11 @@ export async function loadCompaction(
 
 /** Oldest first. */
 export async function findNotes(db: Connection, ownerRef: OwnerRef): Promise<MemoryItem[]> {
-  const rows = await db.query<{ memory: MemoryJson }>(sql`
+  return readMemories(
+    db,
+    sql`
     select ${memoryJson(db)} as memory from ${db.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
-    order by m.created_at, m.ref`);
-  return rows.map(({ memory }) => memoryOf(memory));
+    where m.owner_ref = ${ownerRef} and m.kind = 'note' and ${isActive(db)}
+    order by m.created_at, m.ref`,
+  );
 }

@@ -6,13 +6,7 @@ import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import {
-  listMemories,
-  type MemoryJson,
-  memoryJson,
-  memoryOf,
-  unexpired,
-} from "../memories/item/memory-row.js";
+import { isActive, listMemories, memoryJson, readMemories } from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
@@ -153,25 +147,25 @@ async function findShownNotes(
   db: Connection,
   { scope, categories, limit }: { scope: AppScope; categories: readonly string[]; limit: number },
 ): Promise<MemoryItem[]> {
-  const rows = await db.query<{ memory: MemoryJson }>(
+  return readMemories(
+    db,
     sql`
     select ${memoryJson(db)} as memory
     from (${seenOwners(db, scope)}) o cross join lateral (
       select * from ${db.schema}.memory m
-      where m.owner_ref = o.id and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
+      where m.owner_ref = o.id and m.kind = 'note' and ${isActive(db)}
         and m.category = any (${categories}::text[])
       order by m.trust = 'operator' desc, m.updated_at desc, m.ref limit ${limit}
     ) m
     order by m.trust = 'operator' desc, m.updated_at desc, m.ref`,
     { prepare: true },
   );
-  return rows.map(({ memory }) => memoryOf(memory));
 }
 
 async function countNotes(db: Connection, scope: AppScope): Promise<number> {
   const [row] = await db.query<{ count: number }>(sql`
     select count(*)::int as count
     from (${seenOwners(db, scope)}) o
-    join ${db.schema}.memory m on m.owner_ref = o.id and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}`);
+    join ${db.schema}.memory m on m.owner_ref = o.id and m.kind = 'note' and ${isActive(db)}`);
   return row?.count ?? 0;
 }

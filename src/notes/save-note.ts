@@ -5,9 +5,9 @@ import { insertEvents } from "../events/event-log.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
-import { recordChanges } from "../memories/changes/record-changes.js";
-import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
-import { hideMemories } from "../memories/write/memory-states.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { hideMemories } from "../memories/apply/change-set.js";
+import { isActive, memoryJson, readMemories } from "../memories/item/memory-row.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
@@ -100,7 +100,9 @@ async function limitUserShare(
   const { schema } = tx;
   if (scope.userId === undefined) return;
   const { ref: ownerRef } = await lockOwner(tx, owner);
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+  const excess = await readMemories(
+    tx,
+    sql`
     with note as (
       select m.ref, m.created_at, s.user_id, m.trust <> 'operator' and not m.pinned as may_go,
         count(*) over () - ${app.limit} as too_many, count(s.user_id) over () as of_users,
@@ -111,7 +113,7 @@ async function limitUserShare(
         from ${schema}.note_source s join ${schema}.thread t on t.id = s.thread_ref
         where s.owner_ref = ${ownerRef} and s.memory_id = m.id having min(t.user_id) = max(t.user_id)
       ) s on true
-      where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and ${unexpired(tx)}
+      where m.owner_ref = ${ownerRef} and m.kind = 'note' and ${isActive(tx)}
     ),
     gone as (
       select n.ref, n.too_many, row_number() over (order by n.created_at, n.ref) as place
@@ -121,19 +123,13 @@ async function limitUserShare(
     select ${memoryJson(tx)} as memory
     from gone g cross join lateral (select * from ${schema}.memory where ref = g.ref limit 1) m
     where g.place <= g.too_many
-    order by m.ref`);
-  const { purgeAfterMs } = deps.config.lifecycle;
-  const removal = {
-    ownerRef,
-    purgeAfterMs,
-    vectors: deps.embedder !== null,
-    event: "DELETE",
-  } as const;
+    order by m.ref`,
+  );
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
-  const gone = rows.map(({ memory }) => memoryOf(memory));
-  const changes = await hideMemories(tx, removal, gone, () => ({ reason, by: "share" }));
-  if (changes.length > 0)
-    await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
+  const details = { reason, by: "share" };
+  const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
+  const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
+  await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
 }
 
 const databaseErrors: readonly string[] = [

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { unexpired } from "../memories/item/memory-row.js";
+import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { nobody, type Scope } from "../scope/scope.js";
@@ -51,7 +51,7 @@ export async function listOwners(
     select o.tenant_id, o.user_id, o.app_id, o.id::text as cursor,
       (
         select count(*)::int from ${schema}.memory m
-        where m.owner_ref = o.id and m.state = 'active' and ${unexpired(db)}
+        where m.owner_ref = o.id and ${isActive(db)}
       ) as memories,
       (
         select count(*)::int from ${schema}.store_item i

@@ -11,7 +11,7 @@ import {
 } from "../../scope/scope-predicates.js";
 import { pageRowsField } from "../../text/parse-input.js";
 import type { ChangeEvent } from "./change-line.js";
-import type { HistoryEvent } from "./record-changes.js";
+import type { HistoryEvent } from "./memory-change.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {

@@ -2,8 +2,8 @@ import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
 import { redactFields } from "../../text/redactor.js";
 import { sharedWords } from "../../text/shared-words.js";
+import { hideMemories, joinChanges } from "../apply/change-set.js";
 import {
-  isApproved,
   leastTrusted,
   type MemoryItem,
   type MemoryVersion,
@@ -11,13 +11,11 @@ import {
   provenanceOf,
 } from "../item/memory.js";
 import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
-import { hideMemories } from "../write/memory-states.js";
-import { removeResting } from "../write/remove-resting.js";
+import { hideResting } from "../write/hide-resting.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
-import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
+import { type ChangeInput, editContent, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
-import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 /**
  * @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints
@@ -27,11 +25,10 @@ export async function updateMemory(
   input: ChangeInput & Patch,
 ): Promise<MemoryItem> {
   const patch = await redactFields(deps.redactor, patchOf(input), wordNames);
-  const embedded =
-    patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const states =
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
-  const nextOf = (before: MemoryItem): MemoryItem => {
+  const next = (before: MemoryItem): MemoryItem => {
+    refuseRemoved(before, deps.clock());
     requireWhole(before, patch.text);
     const provenance = setsWords(patch) && changedBy(before, patch, input);
     return {
@@ -41,24 +38,17 @@ export async function updateMemory(
       ...(dropsValue(before, patch) && { value: null }),
     };
   };
-  return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
-    const { before } = editing;
-    refuseRemoved(editing);
-    const next = nextOf(before);
+  return editContent(deps, { ...input, states, next }, (before, next) => {
     const { origin, trust } = next;
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
-    if (before.state !== "active") {
-      return {
-        event: "RESTORE",
-        delta: "restored",
-        old: { state: before.state },
-        new: versionOf(next),
-        also,
-      };
-    }
-    const delta = patch.text === undefined ? null : "updated";
-    const now = { ...versionOf(next), origin, trust };
-    return { event: "UPDATE", delta, old: versionOf(before), new: now, also };
+    const version = versionOf(next);
+    if (before.state !== "active")
+      return { event: "RESTORE", as: "restored", old: { state: before.state }, new: version };
+    return {
+      event: "UPDATE",
+      as: patch.text === undefined ? null : "updated",
+      old: versionOf(before),
+      new: { ...version, origin, trust },
+    };
   });
 }
 
@@ -93,10 +83,18 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
-    const how = { ownerRef: owner.ref, vectors: deps.embedder !== null, purgeAfterMs };
-    const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
-    const also = await removeResting(tx, { ...how, removed: [before.id] });
-    return { event: "DELETE", delta: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
+    const own = hideMemories([before], { purgeAfterMs }, "DELETE");
+    const removed = [before.id];
+    const resting = await hideResting(tx, { ownerRef: owner.ref, removed, purgeAfterMs });
+    const [change] = own.changes;
+    return {
+      after: { ...before, state: "soft_deleted" },
+      set: joinChanges([{ ...own, changes: [] }, resting]),
+      event: "DELETE",
+      as: "soft_deleted",
+      old: change?.old,
+      new: change?.new,
+    };
   });
 }
 
@@ -109,24 +107,17 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   // A former value of a slot stays in the slot's history.
   const states =
     key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
-  const { text } = await requireMemory(deps.db, input, states);
-  const embedded = (await deps.embedder?.documents([text])) ?? null;
-  return editMemory(deps, { ...input, states, next: (before) => before }, async (editing) => {
-    const before = unexpiredFrom(editing, editing.before);
-    // The text is unchanged, so its links stay.
-    await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
-    return {
-      event: "RESTORE",
-      delta: "restored",
-      old: { state: before.state },
-      new: versionOf(before),
-    };
-  });
+  // The text is unchanged, so its links stay.
+  return editContent(deps, { ...input, states, next: (before) => before }, (before, next) => ({
+    event: "RESTORE",
+    as: "restored",
+    old: { state: before.state },
+    new: versionOf(next),
+  }));
 }
 
-function refuseRemoved({ before, owner }: Editing): void {
-  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now))
-    return;
+function refuseRemoved(before: MemoryItem, now: Date): void {
+  if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= now)) return;
   const problem = `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: before } });
 }

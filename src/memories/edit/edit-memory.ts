@@ -2,12 +2,14 @@ import sql from "sql-template-tag";
 import { isoDay } from "../../clock.js";
 import { MemoryError } from "../../errors.js";
 import type { EventStep } from "../../events/event-log.js";
+import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
 import { brokenConstraint } from "../../postgres/database-error.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
-import { type ChangeEvent, changeLine } from "../changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { applyChanges } from "../apply/apply-changes.js";
+import type { ChangeEvent } from "../changes/change-line.js";
+import { changeOf, type MemoryChange } from "../changes/memory-change.js";
 import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.js";
 import { guardEdit } from "../guard/guard-edit.rule.js";
 import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
@@ -17,7 +19,7 @@ import { hashOfMessage, requireBudget } from "../write/message-budget.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
-import { type Editing, screenedWords } from "./rewrite-content.js";
+import { type Editing, type PlannedEdit, planRewrite, screenedWords } from "./plan-rewrite.js";
 
 /**
  * The memory to change. A user's scope changes nothing that all users of an app are shown.
@@ -82,62 +84,94 @@ export interface ChangeInput {
   readonly ifRevision?: number | undefined;
 }
 
-export interface Edit extends Pick<MemoryChange, "event" | "old" | "new"> {
-  /** Null: agents do not see the change. */
-  readonly delta: ChangeEvent | null;
-  readonly also?: readonly MemoryChange[];
+/** How an edit is recorded. */
+interface Recorded extends Pick<MemoryChange, "event" | "old" | "new"> {
+  /** What agents see; null: nothing. */
+  readonly as: ChangeEvent | null;
 }
 
 interface EditInput extends ChangeInput {
   readonly states: readonly MemoryItem["state"][];
   /** @default "api" */
   readonly step?: EventStep;
-  /** The edited memory, to screen before the lock. @default nothing is screened */
-  readonly next?: (before: MemoryItem) => MemoryItem;
+}
+
+interface ContentInput extends EditInput {
+  /** The edited memory. Called before the lock too, to screen and embed what is new. */
+  readonly next: (before: MemoryItem) => MemoryItem;
 }
 
 /**
- * Changes one memory by `apply` under its owner's lock, in one transaction.
+ * Gives a memory the content of `next` and makes it active.
+ * @throws MemoryError as `editMemory`; `INVALID_INPUT` for text that cannot be a memory
+ */
+export async function editContent(
+  deps: WriteRuntime,
+  input: ContentInput,
+  recorded: (before: MemoryItem, next: MemoryItem) => Recorded,
+): Promise<MemoryItem> {
+  // A classifier and an embedding may be slow, so they come before the lock.
+  const current = await requireMemory(deps.db, input, input.states);
+  const wanted = input.next(current);
+  const passed = await screenedWords(deps, current, wanted);
+  const isNew = wanted.text !== current.text || current.state !== "active";
+  const embedded = isNew ? ((await deps.embedder?.documents([wanted.text])) ?? null) : null;
+  return editMemory(deps, { ...input, current, embedded }, async ({ tx, owner, before }) => {
+    const next = unexpired(input.next(before), owner.now);
+    const editing = { tx, owner, before, passed, embedded };
+    return { ...(await planRewrite(deps, editing, next)), ...recorded(before, next) };
+  });
+}
+
+/** A restored memory whose expiry has passed never expires. */
+function unexpired(memory: MemoryItem, now: Date): MemoryItem {
+  const isExpired = memory.expiresAt !== null && memory.expiresAt <= now;
+  return isExpired ? { ...memory, expiresAt: null } : memory;
+}
+
+/**
+ * Changes one memory as `plan` says under its owner's lock, in one transaction.
  * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which may leave a request; `STALE_REVISION`;
  * `WRONG_STATE` outside `states`; `CONFLICT` when another active memory has its slot, text or turns
  */
 export async function editMemory(
   deps: WriteRuntime,
-  input: EditInput,
-  apply: (editing: Editing) => Promise<Edit>,
+  input: EditInput & {
+    /** The memory as it was read before. @default it is read */
+    readonly current?: MemoryItem;
+    /** The new text. @default its vector stays */
+    readonly embedded?: Embedded | null;
+  },
+  plan: (editing: Pick<Editing, "tx" | "owner" | "before">) => Promise<PlannedEdit & Recorded>,
 ): Promise<MemoryItem> {
-  const current = await requireMemory(deps.db, input);
-  const { scope } = current;
-  const passed = input.next
-    ? await screenedWords(deps, current, input.next(current))
-    : new Set<string>();
+  const { scope } = input.current ?? (await requireMemory(deps.db, input));
   const grounds = await groundsOf(deps, input);
+  const { actor, step = "api", threadId, embedded } = input;
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
     return await deps.db.transaction(async (tx) => {
       const owner = await lockOwner(tx, scope);
-      const { purgeAfterMs } = deps.config.lifecycle;
-      await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
+      const changed = { ownerRef: owner.ref, scope, hasVectors: deps.embedder !== null };
+      await expireMemories(tx, changed, deps.config.lifecycle);
       // Read again: it may have changed before the lock.
       const before = await requireMemory(tx, input, input.states);
-      const edit = await apply({ tx, owner, before, passed });
-      const after = await requireMemory(tx, { ...input, ifRevision: undefined });
+      const { after, set, event, ...recorded } = await plan({ tx, owner, before });
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
+
+      const explained = { ...recorded, new: { ...(recorded.new as object), ...grounds } };
+      const changes = [changeOf(after, event, explained), ...(set.changes ?? [])];
+      if (verdict.passes && verdict.approval) changes.push(consentChange(after, verdict.approval));
+      const placed = changes.map((change) => ({ ...change, threadId }));
+      const by = { ...changed, actor, step, space: embedded?.space };
+      await applyChanges(tx, by, { ...set, changes: placed });
+      // The error undoes the edit. A conflict is reported first, which leaves no request.
       if (!verdict.passes) {
         refused = { after, asks: verdict.asks };
-        throw new MemoryError(
-          "CONSENT_REQUIRED",
-          "A sensitive field changes only with the user's consent.",
-        );
+        const problem = "A sensitive field changes only with the user's consent.";
+        throw new MemoryError("CONSENT_REQUIRED", problem);
       }
-      const { actor, step = "api", threadId } = input;
-      const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
-      const explained = { ...edit, new: { ...(edit.new as object), ...grounds } };
-      const all = [changeOf(after, explained), ...(edit.also ?? []), ...approved];
-      const changes = all.map((change) => ({ ...change, threadId }));
-      await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step, changes });
       await requireBudget(tx, owner.ref, hashOfMessage(input), deps.config.memories);
-      return after;
+      return requireMemory(tx, { ...input, ifRevision: undefined });
     });
   } catch (error) {
     // After the rollback, in a transaction of its own.
@@ -152,12 +186,6 @@ export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput):
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
   const evidence = quote === undefined ? undefined : { quote, threadId, messageId };
   return { evidence, reason, messageHash: hashOfMessage(input) };
-}
-
-function changeOf(changed: MemoryItem, { event, delta, old, new: next }: Edit): MemoryChange {
-  const { id: memoryId, category, importance } = changed;
-  const line = delta && { event: delta, line: changeLine(delta, changed), importance };
-  return { memoryId, event, old, new: next, delta: line, category };
 }
 
 /**

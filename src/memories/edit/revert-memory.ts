@@ -3,7 +3,6 @@ import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import {
-  isApproved,
   leastTrusted,
   type MemoryItem,
   type MemoryVersion,
@@ -13,8 +12,7 @@ import {
 } from "../item/memory.js";
 import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-types.js";
-import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
-import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
+import { type ChangeInput, editContent, requireMemory } from "./edit-memory.js";
 
 const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
   return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
@@ -71,7 +69,7 @@ export async function revertMemory(
   deps: WriteRuntime,
   input: ChangeInput & { to: number },
 ): Promise<MemoryItem> {
-  const current = await requireMemory(deps.db, input, states);
+  await requireMemory(deps.db, input, states);
   const entries = await listHistory(deps.db, parseScope(input.scope), input.id);
   const version = versionAt(entries, input.to);
   if (!version)
@@ -83,15 +81,13 @@ export async function revertMemory(
   const reverted = (before: MemoryItem): MemoryItem => {
     return { ...before, ...version, ...(then && leastTrusted(before, then)) };
   };
-  const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
-  return editMemory(deps, { ...input, states, next: reverted }, async (editing) => {
-    const { before } = editing;
-    const next = unexpiredFrom(editing, reverted(before));
+  return editContent(deps, { ...input, states, next: reverted }, (before, next) => {
     const { origin, trust } = next;
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(next) });
-    const delta = before.state === "active" ? "updated" : "restored";
-    const old = { ...versionOf(before), state: before.state };
-    const now = { ...versionOf(next), origin, trust, revertOf: input.to };
-    return { event: "UPDATE", delta, old, new: now, also };
+    return {
+      event: "UPDATE",
+      as: before.state === "active" ? "updated" : "restored",
+      old: { ...versionOf(before), state: before.state },
+      new: { ...versionOf(next), origin, trust, revertOf: input.to },
+    };
   });
 }

@@ -1,5 +1,5 @@
 import type { Scope } from "../../scope/scope.js";
-import type { MemoryChange } from "../changes/record-changes.js";
+import type { MemoryChange } from "../changes/memory-change.js";
 import type { MemorySource } from "../item/memory.js";
 import type { ConsentRule } from "./consent-policy.rule.js";
 

@@ -73,17 +73,18 @@ export interface ConsentPlan {
 /** Settles old requests first: a slot has at most one pending request. */
 export async function applyConsentPlan(
   tx: Connection,
-  plan: ConsentPlan,
-  { ownerRef, scope }: { ownerRef: number; scope: Scope },
+  { settled = [], requests = [], repeats = [], events = [] }: Partial<ConsentPlan>,
+  { ownerRef, scope }: { readonly ownerRef: number; readonly scope: Scope },
 ): Promise<void> {
-  const { settled, requests, repeats } = plan;
   await settleConsents(tx, settled);
   await insertConsents(tx, ownerRef, requests);
   await repeatConsents(tx, repeats);
   // The plan may settle its own requests.
   if (requests.length > 0) await settleConsents(tx, settled);
-  const events = plan.events.map((event) => ({ ...event, scope }));
-  await insertEvents(tx, events);
+  await insertEvents(
+    tx,
+    events.map((event) => ({ ...event, scope })),
+  );
 }
 
 /**
@@ -123,11 +124,12 @@ export async function findStandingConsents(
 export interface SettledConsent {
   readonly id: string;
   readonly status: "approved" | "refused" | "superseded" | "expired";
-  /** Null when nobody decided. */
-  readonly actor: string | null;
-  readonly via: ConsentVia | null;
-  readonly evidence: ConsentEvidence | null;
-  readonly memoryId: string | null;
+  /** @default nobody decided */
+  readonly actor?: string;
+  readonly via?: ConsentVia;
+  readonly evidence?: ConsentEvidence | null | undefined;
+  /** The memory that the approval wrote. */
+  readonly memoryId?: string | null;
 }
 
 /**

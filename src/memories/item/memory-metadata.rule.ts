@@ -60,23 +60,10 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-export interface Noted {
-  readonly metadata: MemoryMetadata;
-  /** Null: never. */
-  readonly expiresAt: Date | null;
-}
-
-/** Merges metadata, unless it becomes too long, and keeps the later expiry. */
-export function notedAgain(existing: Noted, added: Noted): Noted {
-  const merged = { ...existing.metadata, ...added.metadata };
-  const fits = JSON.stringify(merged).length <= mostCharacters;
-  return {
-    metadata: fits ? merged : existing.metadata,
-    expiresAt: later(existing.expiresAt, added.expiresAt),
-  };
-}
-
-function later(one: Date | null, other: Date | null): Date | null {
-  if (one === null || other === null) return null;
-  return one > other ? one : other;
+/** `metadata`, or `otherwise` where it is too long. */
+export function boundedMetadata(
+  metadata: MemoryMetadata,
+  otherwise: MemoryMetadata,
+): MemoryMetadata {
+  return JSON.stringify(metadata).length <= mostCharacters ? metadata : otherwise;
 }

@@ -1,9 +1,9 @@
-import sql, { join, raw, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { jsonRow, readRow } from "../../postgres/columns.js";
-import type { Connection } from "../../postgres/connection.js";
+import type { Connection, QueryOptions } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
-import { type Scope, scopeField, tenantField } from "../../scope/scope.js";
+import { type OwnerRef, type Scope, scopeField, tenantField } from "../../scope/scope.js";
 import {
   belongsTo,
   ofTenant,
@@ -36,6 +36,9 @@ export const memoryJson = (db: Connection): Sql => {
 /** The sweep changes the state of expired memories only later. */
 export const unexpired = (db: Connection): Sql =>
   sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
+
+/** Whether agents may see it: others are hidden, closed, or have expired. */
+export const isActive = (db: Connection): Sql => sql`m.state = 'active' and ${unexpired(db)}`;
 
 const plainCount = Object.keys(plainColumns).length;
 
@@ -97,11 +100,40 @@ export async function findMemory(
   scope: Scope,
   id: string,
 ): Promise<MemoryItem | null> {
-  const [row] = await db.query<{ memory: MemoryJson }>(sql`
+  const [memory = null] = await readMemories(
+    db,
+    sql`
     select ${memoryJson(db)} as memory
     from ${db.schema}.memory m
-    where m.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "m")}`);
-  return row ? memoryOf(row.memory) : null;
+    where m.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "m")}`,
+  );
+  return memory;
+}
+
+/** The memories of a `statement` that selects `memoryJson` as `memory`. */
+export async function readMemories(
+  db: Connection,
+  statement: Sql,
+  options?: QueryOptions,
+): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(statement, options);
+  return rows.map(({ memory }) => memoryOf(memory));
+}
+
+/** The owner's memories `m` that are `which`, in any state, oldest first. @param end a limit, a lock */
+export function findOwned(
+  db: Connection,
+  ownerRef: OwnerRef,
+  which: Sql,
+  end = empty,
+): Promise<MemoryItem[]> {
+  return readMemories(
+    db,
+    sql`
+    select ${memoryJson(db)} as memory from ${db.schema}.memory m
+    where m.owner_ref = ${ownerRef} and ${which}
+    order by m.ref ${end}`,
+  );
 }
 
 /** @throws MemoryError `INVALID_INPUT` when `after` does not exist */
@@ -112,17 +144,20 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
   // By owner, so that the index limits the rows that are read.
   const owners = scope ? sql`(${seenOwners(db, scope)}) o cross join lateral` : sql``;
   const isOwned = scope ? sql`m.owner_ref = o.id` : ofTenant(sql`m.tenant_id`, tenantId);
-  const rows = await db.query<{ memory: MemoryJson }>(sql`
+  const memories = await readMemories(
+    db,
+    sql`
     select ${memoryJson(db)} as memory
     from ${owners} (
       select * from ${schema}.memory m where ${isOwned} and ${listed(db, listing)}
       order by ${order} limit ${limit}
     ) m
-    order by ${order} limit ${limit}`);
-  if (rows.length === 0) {
+    order by ${order} limit ${limit}`,
+  );
+  if (memories.length === 0) {
     await requireEnd(db, bookmark(db, listing.after), scope ? belongsTo(db, scope, "m") : isOwned);
   }
-  return rows.map((row) => memoryOf(row.memory));
+  return memories;
 }
 
 function sortColumn(sort: MemorySort, row = "m"): Sql {
@@ -185,7 +220,7 @@ function containsText(words: string): Sql {
 /** In `memoryJson` an expired memory is soft-deleted. */
 function stateIs(db: Connection, state: MemoryLifecycle): Sql {
   const stored = raw(`m.state = '${state}'`);
-  if (state === "active") return sql`(${stored} and ${unexpired(db)})`;
+  if (state === "active") return sql`(${isActive(db)})`;
   if (state !== "soft_deleted") return stored;
   return sql`(${stored} or (m.state = 'active' and m.expires_at <= ${db.now()}))`;
 }

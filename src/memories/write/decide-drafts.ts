@@ -1,27 +1,19 @@
 import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
+import { type ChangeSet, joinChanges, type NewMemory } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { consentChange } from "../guard/consent-request.rule.js";
 import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
-import { joinPlans, type WritePlan } from "./apply-plan.js";
 import { decideWrite } from "./decide-write.rule.js";
 import { similarity } from "./draft-similarity.js";
 import { nearestCount } from "./find-candidates.js";
 import { guardStatement } from "./guard-statement.js";
-import type { NewMemory } from "./insert-memories.js";
-import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import type {
-  ExistingMemory,
-  FoundStatement,
-  RankedStatement,
-  Statement,
-  WriteContext,
-} from "./statement.js";
-import type { WriteOrigin } from "./write-types.js";
+import type { ExistingMemory, FoundStatement, Statement, WriteContext } from "./statement.js";
+import type { WriteConfig, WriteOrigin, WriteOutcome } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;
@@ -55,35 +47,46 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
 }
 
 /** Decides the drafts of a batch in order: each sees the effects of the earlier ones. */
-export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]) {
+export function decideDrafts(context: WriteContext, batch: readonly FoundStatement[]) {
+  const { origin } = context;
   const overlay: Overlay = new Map();
   const requestsByField = new Map<string, readonly EarlierRequest[]>();
-  const writes = found.map((stored) => {
-    const { statement } = stored;
-    const { scope, category, key, quarantined } = statement.memory;
+  const outcomes: [draft: number, WriteOutcome][] = [];
+  const sets: Partial<ChangeSet>[] = [];
+  for (const stored of batch) {
+    const { scope, category, key, quarantined } = stored.memory;
     const field = JSON.stringify([scope.appId, category, key]);
-    const requests = requestsByField.get(field) ?? stored.requests;
-    const current = { statement, existing: withOverlay(overlay, stored), requests };
-    const { outcome, plan } = quarantined
-      ? planQuarantined(context, current)
-      : planGuarded(context, current);
-    updateOverlay(overlay, current, plan);
-    requestsByField.set(field, requestsAfter(current, plan));
-    const { changes = [], events = [] } = plan;
-    const place = placeOf(context.origin, statement);
-    const { messageHash } = context.origin;
-    const placed: Partial<WritePlan> = {
-      ...plan,
-      changes: changes.map((change) => {
-        return { ...change, ...place, new: { ...(change.new as object), messageHash } };
-      }),
-      events: events.map((event) => ({ ...event, ...place })),
+    const found = {
+      ...stored,
+      existing: withOverlay(overlay, stored),
+      requests: requestsByField.get(field) ?? stored.requests,
     };
-    return { outcome: [statement.draft, outcome] as const, plan: placed };
-  });
+    const { outcome, set } = quarantined
+      ? planQuarantined(context, found)
+      : planGuarded(context, found);
+    updateOverlay(overlay, found, set);
+    requestsByField.set(field, requestsAfter(found, set));
+    outcomes.push([found.draft, outcome]);
+    sets.push(placedIn(origin, found, set));
+  }
+  return { outcomes, set: joinChanges(sets) };
+}
+
+/** `set` with the conversation that it comes from, in its changes and events. */
+function placedIn(
+  origin: WriteOrigin,
+  statement: Statement,
+  set: Partial<ChangeSet>,
+): Partial<ChangeSet> {
+  const { changes = [], events = [] } = set;
+  const { messageHash } = origin;
+  const place = placeOf(origin, statement);
   return {
-    outcomes: writes.map(({ outcome }) => outcome),
-    plan: joinPlans(writes.map(({ plan }) => plan)),
+    ...set,
+    changes: changes.map((change) => {
+      return { ...change, ...place, new: { ...(change.new as object), messageHash } };
+    }),
+    events: events.map((event) => ({ ...event, ...place })),
   };
 }
 
@@ -98,25 +101,23 @@ type Overlay = Map<string, Overlaid>;
 const bySimilarity = (one: ExistingMemory, other: ExistingMemory) =>
   other.similarity - one.similarity;
 
-function withOverlay(
-  overlay: Overlay,
-  { statement, existing }: FoundStatement,
-): readonly ExistingMemory[] {
-  if (overlay.size === 0) return existing;
-  const stored = existing.flatMap((memory): ExistingMemory[] => {
+function withOverlay(overlay: Overlay, found: FoundStatement): readonly ExistingMemory[] {
+  if (overlay.size === 0) return found.existing;
+  const existing: ExistingMemory[] = [];
+  for (const memory of found.existing) {
     const overlaid = overlay.get(memory.id);
-    if (overlaid === undefined) return [memory];
     const { relation, similarity } = memory;
-    return overlaid === null || overlaid.draft
-      ? []
-      : [{ ...overlaid.memory, relation, similarity }];
-  });
-  const drafted = [...overlay.values()].flatMap(
-    (overlaid) => comparedDraft(statement, overlaid) ?? [],
-  );
-  return [...stored, ...drafted.toSorted(bySimilarity).slice(0, nearestCount)].toSorted(
-    bySimilarity,
-  );
+    if (overlaid === undefined) existing.push(memory);
+    else if (overlaid && !overlaid.draft)
+      existing.push({ ...overlaid.memory, relation, similarity });
+  }
+  const drafted: ExistingMemory[] = [];
+  for (const overlaid of overlay.values()) {
+    const compared = comparedDraft(found, overlaid);
+    if (compared) drafted.push(compared);
+  }
+  const nearest = drafted.toSorted(bySimilarity).slice(0, nearestCount);
+  return [...existing, ...nearest].toSorted(bySimilarity);
 }
 
 function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): ExistingMemory | null {
@@ -132,18 +133,20 @@ function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): Exis
 
 function updateOverlay(
   overlay: Overlay,
-  { statement, existing }: FoundStatement,
-  { deactivated = [], created = [], sightings = [], rewrites = [] }: Partial<WritePlan>,
+  found: FoundStatement,
+  { deactivated = [], created = [], sightings = [], rewrites = [] }: Partial<ChangeSet>,
 ): void {
   for (const { id } of deactivated) overlay.set(id, null);
   for (const memory of created) {
     if (memory.state !== "superseded")
-      overlay.set(memory.id, { memory: createdMemory(memory), draft: statement });
+      overlay.set(memory.id, { memory: createdMemory(memory), draft: found });
   }
   for (const sighting of sightings) {
-    const seen = existing.find(({ id }) => id === sighting.id) as ExistingMemory;
+    const seen = found.existing.find(({ id }) => id === sighting.id) as ExistingMemory;
+    const { turn = seen.turn, assertedAt = seen.assertedAt } = sighting;
+    const memory = { ...seen, ...sighting, turn, assertedAt };
     overlay.set(sighting.id, {
-      memory: seenAgain(seen, sighting),
+      memory: { ...memory, rank: sourceRank(memory) },
       draft: overlay.get(sighting.id)?.draft ?? null,
     });
   }
@@ -152,7 +155,7 @@ function updateOverlay(
     const { expiresAt } = memory;
     overlay.set(rewrite.id, {
       memory: { ...memory, ...versionOf(rewrite), expiresAt },
-      draft: statement,
+      draft: found,
     });
   }
 }
@@ -176,32 +179,9 @@ function createdMemory(created: NewMemory): ExistingMemory {
   };
 }
 
-/** The effect of `touchMemories`. */
-function seenAgain(memory: ExistingMemory, sighting: Sighting): ExistingMemory {
-  const { kind, assertedAt } = memory;
-  const source = {
-    kind,
-    origin: sighting.origin ?? memory.origin,
-    trust: sighting.trust ?? memory.trust,
-  };
-  const sightedAt = new Date(sighting.assertedAt ?? assertedAt);
-  return {
-    ...memory,
-    ...source,
-    rank: sourceRank(source),
-    seenCount: memory.seenCount + sighting.times,
-    confidence: Math.max(memory.confidence, sighting.confidence),
-    importance: Math.max(memory.importance, sighting.importance),
-    turn: Math.max(memory.turn, sighting.assertedTurn),
-    assertedAt: sightedAt > assertedAt ? sightedAt : assertedAt,
-    metadata: sighting.metadata,
-    expiresAt: sighting.expiresAt,
-  };
-}
-
 function requestsAfter(
-  { statement: { memory }, requests }: FoundStatement,
-  { settled = [], requests: created = [], repeats = [] }: Partial<WritePlan>,
+  { memory, requests }: FoundStatement,
+  { settled = [], requests: created = [], repeats = [] }: Partial<ChangeSet>,
 ): EarlierRequest[] {
   const added = created.map(({ draft: { text }, ...request }): EarlierRequest => {
     return {
@@ -230,52 +210,41 @@ function placeOf(origin: WriteOrigin, { memory: { source, agentId, runId } }: St
 
 function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite {
   const { config, origin } = context;
-  const { statement, existing } = found;
-  const { memory } = statement;
+  const { memory, existing } = found;
   const rule = consentRule(config.consent, memory);
-  const consented =
-    rule && origin.consent ? { ...found, statement: withConsent(statement) } : found;
-  const decision = decideWrite(consented.statement.memory, existing, relationOf(context, found));
+  const consented = rule && origin.consent ? withConsent(found) : found;
+  const decision = decideWrite(consented.memory, existing, relationOf(config, found));
   if (rule === null) return planStatement(context, consented, decision);
-  const { consents, ...verdict } = guardStatement(context, found, rule, decision);
-  if ("consentId" in verdict)
-    return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
-  const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
-  const { outcome, plan } = planStatement(
-    context,
-    consented,
-    isPast ? { action: "keep", id: decision.id } : decision,
-  );
-  const { id: memoryId } = outcome;
-  const { approval } = verdict;
-  const approved =
-    approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
-  const settled =
-    consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each)) ??
-    [];
-  return {
-    outcome,
-    plan: { ...plan, ...consents, settled, changes: [...(plan.changes ?? []), ...approved] },
-  };
+
+  const verdict = guardStatement(context, found, rule, decision);
+  const { request, isDropped, approval, consents } = verdict;
+  if (request) return { outcome: { ...request, id: null, problems: [] }, set: consents };
+
+  const isPast = isDropped && decision.action === "insert_closed";
+  const allowed = isPast ? ({ action: "keep", id: decision.id } as const) : decision;
+  const { outcome, set } = planStatement(context, consented, allowed);
+  const { id } = outcome;
+  const settled = (consents.settled ?? []).map((each) => {
+    return each.status === "approved" ? { ...each, memoryId: id } : each;
+  });
+  const changes = [...(set.changes ?? [])];
+  if (approval && id) changes.push(consentChange({ ...memory, id }, approval));
+  return { outcome, set: { ...set, ...consents, settled, changes } };
 }
 
 /** Only the user's plain statement ends a memory that needs consent. */
-function relationOf(
-  { config, origin }: WriteContext,
-  { statement: { draft }, existing }: FoundStatement,
-) {
-  const target = existing.find(({ relation }) => relation === "target");
-  const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
-  return isGuarded && !origin.stated?.has(draft) ? undefined : origin.relations?.get(draft);
+function relationOf({ consent }: WriteConfig, { stated, relation, existing }: FoundStatement) {
+  const target = existing.find((each) => each.relation === "target");
+  const isGuarded = target !== undefined && consentRule(consent, target) === "consent";
+  return isGuarded && !stated ? null : relation;
 }
 
 /** Consent makes a statement the user's own, at any confidence. */
-function withConsent(statement: RankedStatement): RankedStatement {
-  const { memory } = statement;
+function withConsent(found: FoundStatement): FoundStatement {
   const trusted = {
-    ...memory,
-    trust: isApproved(memory) ? "operator" : "user",
+    ...found.memory,
+    trust: isApproved(found.memory) ? "operator" : "user",
     correction: true,
   } as const;
-  return { ...statement, memory: { ...trusted, rank: sourceRank(trusted) } };
+  return { ...found, memory: { ...trusted, rank: sourceRank(trusted) } };
 }

@@ -29,7 +29,7 @@ export type WriteDecision =
 export function decideWrite(
   memory: RankedMemory,
   existing: readonly ExistingMemory[],
-  relation?: MemoryRelation,
+  relation?: MemoryRelation | null,
 ): WriteDecision {
   const by = (relation: ExistingMemory["relation"]) =>
     existing.find((each) => each.relation === relation);
@@ -54,7 +54,7 @@ export function decideWrite(
 function closedBy(
   memory: RankedMemory,
   target?: ExistingMemory,
-  relation?: MemoryRelation,
+  relation?: MemoryRelation | null,
 ): ExistingMemory | undefined {
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
   if (!target || target.pinned || target.rank > memory.rank) return undefined;

@@ -1,10 +1,8 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
-import type { Scope } from "../../scope/scope.js";
-import type { LockedOwner } from "../../scope/scope-predicates.js";
-import { recordChanges } from "../changes/record-changes.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { hideMemories } from "./memory-states.js";
+import { applyChanges } from "../apply/apply-changes.js";
+import { type Changer, hideMemories } from "../apply/change-set.js";
+import { findOwned } from "../item/memory-row.js";
 
 export const lifecycleActor = "worker:lifecycle";
 
@@ -18,30 +16,15 @@ export function isExpired(db: Connection) {
  */
 export async function expireMemories(
   tx: Connection,
-  input: {
-    owner: Pick<LockedOwner, "ref">;
-    scope: Scope;
-    purgeAfterMs: number;
-    vectors: boolean;
-    limit?: number;
-  },
+  owner: Pick<Changer, "ownerRef" | "scope" | "hasVectors">,
+  { purgeAfterMs, limit = 10_000 }: { readonly purgeAfterMs: number; readonly limit?: number },
 ): Promise<number> {
-  const { owner, scope, purgeAfterMs, vectors, limit = 10_000 } = input;
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
-    where m.owner_ref = ${owner.ref} and ${isExpired(tx)}
-    order by m.ref limit ${limit}
-    for update of m`);
-  if (rows.length === 0) return 0;
-  const memories = rows.map((row) => memoryOf(row.memory));
-  const how = { ownerRef: owner.ref, vectors, purgeAfterMs, event: "TTL" } as const;
-  const changes = await hideMemories(tx, how, memories, ({ expiresAt }) => ({ expiresAt }));
-  await recordChanges(tx, {
-    ownerRef: owner.ref,
-    scope,
-    actor: lifecycleActor,
-    step: "lifecycle",
-    changes,
-  });
+  const end = sql`limit ${limit} for update of m`;
+  const memories = await findOwned(tx, owner.ownerRef, isExpired(tx), end);
+  const by = { ...owner, actor: lifecycleActor, step: "lifecycle" } as const;
+  const hidden = hideMemories(memories, { purgeAfterMs }, "TTL", ({ expiresAt }) => ({
+    expiresAt,
+  }));
+  await applyChanges(tx, by, hidden);
   return memories.length;
 }

@@ -7,22 +7,20 @@ import { decideProposal, type EarlierRequest } from "../guard/decide-proposal.ru
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import type { FoundStatement, RankedStatement, WriteContext } from "./statement.js";
+import type { FoundStatement, RankedMemory, WriteContext } from "./statement.js";
 
-export type GuardVerdict =
-  | {
-      /** "dropped": the slot keeps its value. */
-      readonly outcome: "written" | "dropped";
-      /** For the audit trail; null without consent. */
-      readonly approval: ConsentDecided | null;
-      readonly consents: Partial<ConsentPlan>;
-    }
-  | {
-      /** "kept": a later value is pending. */
-      readonly outcome: "proposed" | "refused" | "kept";
-      readonly consentId: string;
-      readonly consents: Partial<ConsentPlan>;
-    };
+export interface GuardVerdict {
+  /** The request in the place of a memory; "kept": a later value is pending. @default passes */
+  readonly request?: {
+    readonly outcome: "proposed" | "refused" | "kept";
+    readonly consentId: string;
+  };
+  /** The slot keeps its value. @default false */
+  readonly isDropped?: boolean;
+  /** For the audit trail. @default passes without consent */
+  readonly approval?: ConsentDecided;
+  readonly consents: Partial<ConsentPlan>;
+}
 
 /**
  * Whether a statement about a guarded field is written as decided.
@@ -51,60 +49,56 @@ export function guardStatement(
     const isSlot = found.existing.some(
       ({ relation, id }) => relation === "slot" && id === decision.id,
     );
-    return { ...passed, consents: isSlot ? supersedeOlder(found, origin.actor) : {} };
+    return isSlot ? { consents: supersedeOlder(found, origin.actor) } : passed;
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return passed;
   const implied = impliedConsent(context, found, rule);
   if (implied) return action === "keep" ? passed : consented(found, origin.actor, implied);
-  return action === "insert_closed"
-    ? { ...passed, outcome: "dropped" }
-    : proposed(context, found, rule);
+  if (action === "insert_closed") return { ...passed, isDropped: true };
+  return proposed(context, found, rule);
 }
 
-const passed = { outcome: "written", approval: null, consents: {} } as const;
+const passed: GuardVerdict = { consents: {} };
 
 /**
  * The user's plain statement is consent if nobody asks, unless the user refused this value
  * recently.
  */
 function impliedConsent(
-  { config: { consent }, origin: { stated } }: WriteContext,
-  { statement: { memory, draft }, requests }: FoundStatement,
+  { config: { consent } }: WriteContext,
+  { memory, stated, requests }: FoundStatement,
   rule: ConsentRule,
 ): ConsentGiven | null {
   const { source, origin } = memory;
   if (rule === "signals" && origin === "operator") return { via: "code" };
   const isAsked = rule === "consent" && consent.ask !== "said";
-  if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated?.has(draft)) return null;
+  if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated) return null;
+  const refused = requests.filter(({ status }) => status === "refused");
+  if (refused.some((other) => isSameProposal(memory, other))) return null;
   const { quote, threadId } = source;
-  const refused = requests.some(
-    (other) => other.status === "refused" && isSameProposal(memory, other),
-  );
-  return refused ? null : { via: "said", evidence: { quote, threadId } };
+  return { via: "said", evidence: { quote, threadId } };
 }
 
 /** Approves requests for the same value, and supersedes those for another. */
 function consented(found: FoundStatement, actor: string, given: ConsentGiven): GuardVerdict {
-  const { memory } = found.statement;
+  const { memory } = found;
   const { via, evidence = null, requestId = null, reason } = given;
   // The decider settles the answered request itself.
   const others = pendingRequests(found).filter(({ id }) => id !== requestId);
   const isApproved = (other: EarlierRequest) => !other.expired && isSameProposal(memory, other);
-  const approved = others
-    .filter(isApproved)
-    .map(({ id }) => approvedBy(actor, id, { via, evidence }));
   const outdated = others.filter((other) => !isApproved(other));
   const { settled, events } = endedRequests(outdated, actor, memory.category);
+  for (const { id } of others.filter(isApproved))
+    settled.push({ id, status: "approved", actor, via, evidence });
   return {
-    outcome: "written",
     approval: { decision: "approve", via, requestId, evidence, reason },
-    consents: { settled: [...settled, ...approved], events },
+    consents: { settled, events },
   };
 }
 
 /** A repeated value supersedes older requests for another value. */
 function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
-  const { validFrom, category } = found.statement.memory;
+  const { validFrom, category } = found.memory;
   const isOlder = ({ validFrom: other }: EarlierRequest) =>
     !validFrom || !other || validFrom >= other;
   return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
@@ -112,66 +106,57 @@ function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPl
 
 function proposed(
   context: WriteContext,
-  { statement, requests }: FoundStatement,
+  { memory, requests }: FoundStatement,
   rule: ConsentRule,
 ): GuardVerdict {
   const { actor } = context.origin;
-  const { memory } = statement;
   const { category, key = null, validFrom = null } = memory;
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
-  const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
-  const verdict = decideProposal(change, requests);
+  const change = { ...memory, ...proposal, signals: signalsOf(context, memory) };
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
+  const verdict = decideProposal(change, requests);
   switch (verdict.action) {
     case "ask": {
       const outdated = requests.filter(({ id, expired }) => expired || id === verdict.supersedes);
       const { settled, events } = endedRequests(outdated, actor, category);
       const id = context.newId();
-      const slot = key === null ? `statement:${memory.contentHash}` : `key:${key}`;
-      const columns = {
+      const request = {
+        ...change,
         ...scopeColumns(memory.scope),
         id,
-        slot,
+        slot: key === null ? `statement:${memory.contentHash}` : `key:${key}`,
         draft: draftOf(memory),
         seenCount: 1,
         proposedBy: actor,
       };
-      const consents = {
-        settled,
-        requests: [{ ...change, ...columns }],
-        events: [...events, event],
-      };
-      return { outcome: "proposed", consentId: id, consents };
+      const consents = { settled, requests: [request], events: [...events, event] };
+      return { request: { outcome: "proposed", consentId: id }, consents };
     }
     case "repeat": {
       const { id, signals } = verdict;
-      const consents = {
-        repeats: [{ id, times: 1, signals }],
-        events: [{ ...event, detail: "repeated" }],
-      };
-      return { outcome: "proposed", consentId: id, consents };
+      const repeats = [{ id, times: 1, signals }];
+      const consents = { repeats, events: [{ ...event, detail: "repeated" }] };
+      return { request: { outcome: "proposed", consentId: id }, consents };
     }
     case "refused":
     case "outdated": {
-      const consents = {
-        events: [{ ...event, status: "skipped", detail: verdict.action } as const],
-      };
+      const events = [{ ...event, status: "skipped", detail: verdict.action } as const];
       const outcome = verdict.action === "refused" ? "refused" : "kept";
-      return { outcome, consentId: verdict.id, consents };
+      return { request: { outcome, consentId: verdict.id }, consents: { events } };
     }
     case "apply": {
       const { id: requestId, signals } = verdict;
       const via = "signals";
-      const settled =
-        requestId === null ? [] : [approvedBy(actor, requestId, { via, evidence: null })];
       const approval = { decision: "approve", via, requestId, signals: signals.length } as const;
-      return { outcome: "written", approval, consents: { settled } };
+      if (requestId === null) return { approval, consents: {} };
+      const settled = [{ id: requestId, status: "approved", actor, via } as const];
+      return { approval, consents: { settled } };
     }
   }
 }
 
 /** Pending requests for the slot; without a key, for the same text. */
-function pendingRequests({ statement: { memory }, requests }: FoundStatement): EarlierRequest[] {
+function pendingRequests({ memory, requests }: FoundStatement): EarlierRequest[] {
   const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
   return requests.filter(
     ({ status, contentHash }) => status === "pending" && isSubject(contentHash),
@@ -190,31 +175,17 @@ function proposedValue({ value, text }: PreparedMemory): string {
 }
 
 /** Expires or supersedes requests. */
-function endedRequests(
-  requests: readonly EarlierRequest[],
-  actor: string,
-  category: string,
-): Pick<ConsentPlan, "settled" | "events"> {
-  return {
-    settled: requests.map(({ id, expired }) => ({
-      id,
-      via: null,
-      evidence: null,
-      memoryId: null,
-      ...(expired ? { status: "expired", actor: null } : { status: "superseded", actor }),
-    })),
-    events: requests
-      .filter(({ expired }) => expired)
-      .map(() => ({ step: "consent", op: "expire", status: "ok", category })),
-  };
-}
-
-function approvedBy(
-  actor: string,
-  id: string,
-  how: Pick<SettledConsent, "via" | "evidence">,
-): SettledConsent {
-  return { ...how, id, status: "approved", actor, memoryId: null };
+function endedRequests(requests: readonly EarlierRequest[], actor: string, category: string) {
+  const settled: SettledConsent[] = [];
+  const events: ConsentPlan["events"][number][] = [];
+  for (const { id, expired } of requests) {
+    if (!expired) settled.push({ id, status: "superseded", actor });
+    else {
+      settled.push({ id, status: "expired" });
+      events.push({ step: "consent", op: "expire", status: "ok", category });
+    }
+  }
+  return { settled, events };
 }
 
 /** Each call of a program with such words is a signal; an agent may repeat itself. */
@@ -222,11 +193,10 @@ const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "u
 
 function signalsOf(
   { origin: { call, messageHash } }: WriteContext,
-  { memory }: RankedStatement,
+  { origin, source, turn }: RankedMemory,
 ): ConsentSignal[] {
-  const { origin, source, turn } = memory;
   const seq = source?.seqs.at(-1);
-  const byCall = call !== undefined && signalOrigins.has(origin) && { call };
-  const saidAt = source && seq !== undefined && { threadId: source.threadId, seq };
-  return [{ turn, ...byCall, ...saidAt, ...(messageHash !== undefined && { messageHash }) }];
+  const threadId = seq === undefined ? undefined : source?.threadId;
+  const ownCall = signalOrigins.has(origin) ? call : undefined;
+  return [{ turn, call: ownCall, threadId, seq, messageHash }];
 }

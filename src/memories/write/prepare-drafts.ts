@@ -6,8 +6,8 @@ import type { PersonalField } from "../guard/consent-policy.rule.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
 import { stemMeasures } from "./draft-similarity.js";
-import { prepareMemory, screenMemory } from "./prepare-memory.js";
-import type { Statement } from "./statement.js";
+import { type PreparedMemory, prepareMemory, screenMemory } from "./prepare-memory.js";
+import type { DraftGrounds, Statement } from "./statement.js";
 import type { WriteOutcome, WriteRuntime } from "./write-types.js";
 import { cutOff, hasAnyLength, splitAtSentences } from "./writing-constraints.rule.js";
 
@@ -24,24 +24,28 @@ export interface PreparedDrafts {
 /** Some seconds in one transaction, which blocks the owner's other writers. */
 const mostDrafts = 5_000;
 
+/** A draft with what is known of it. */
+export interface GroundedDraft extends DraftGrounds {
+  readonly draft: MemoryDraft;
+  /** The personal field that a model names. @default by its key */
+  readonly personal?: PersonalField | null;
+}
+
 /**
  * Checks, redacts and embeds `drafts` before any lock is taken.
  * @throws MemoryError as `writeMemories`
- * @param input.turnsAgo by draft, in turns of the owner. @default 0
  * @param input.anyLength keeps facts and insights as long as they are. @default false
- * @param input.personal a model's personal field, by draft. @default by its key
  */
 export async function prepareDrafts(
-  { db, config, embedder, redactor, screen }: WriteRuntime,
+  runtime: WriteRuntime,
   input: {
     readonly scope: Scope;
-    readonly drafts: readonly MemoryDraft[];
-    readonly turnsAgo?: readonly number[] | undefined;
-    readonly personal?: readonly (PersonalField | null)[] | undefined;
+    readonly drafts: readonly GroundedDraft[];
     readonly anyLength?: boolean | undefined;
   },
 ): Promise<PreparedDrafts> {
-  const { scope, drafts, turnsAgo = [], personal = [] } = input;
+  const { redactor, screen, config } = runtime;
+  const { scope, drafts, anyLength } = input;
   if (drafts.length > mostDrafts) {
     const problem = `At most ${mostDrafts} memories can be added in one call, got ${drafts.length}`;
     throw new MemoryError(
@@ -49,49 +53,60 @@ export async function prepareDrafts(
       `${problem}: add them in several calls, or import them.`,
     );
   }
-  const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
-  const checked = redacted.map((draft) =>
-    prepareMemory(draft, scope, config.policy, input.anyLength),
-  );
-  const prepared = await Promise.all(
+  const redacted = await Promise.all(drafts.map(({ draft }) => redactDraft(redactor, draft)));
+  const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy, anyLength));
+  const screened = await Promise.all(
     checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
   );
-  const valid = prepared.flatMap((memory, draft) =>
-    "problems" in memory ? [] : { memory, draft },
-  );
 
-  const plain = valid.filter(({ memory }) => !memory.quarantined);
-  const embedded =
-    embedder && plain.length > 0
-      ? await embedder.documents(plain.map(({ memory }) => memory.text))
-      : null;
-  const isWhole = embedded?.vectors.every((vector) => vector !== null) ?? false;
-  const terms = plain.length > 1 && !isWhole ? plain.map(({ memory }) => memory.terms) : [];
-  const stems = terms.length > 0 ? await stemMeasures(db, terms) : [];
-  const compared = new Map(
-    plain.map(({ draft }, at) => {
-      const measure = stems[at] ?? embedded?.units[at] ?? null;
-      return [draft, { vector: embedded?.vectors[at] ?? null, measure }];
-    }),
-  );
-  const statements = valid.map(({ memory, draft }): Statement => {
-    const { vector = null, measure = null } = compared.get(draft) ?? {};
-    const named = { ...memory, personal: personal[draft] ?? null };
-    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory: named, vector, measure };
+  const outcomes: WriteOutcome[] = [];
+  const memories = new Map<number, PreparedMemory>();
+  for (const [at, memory] of screened.entries()) {
+    if ("problems" in memory) {
+      outcomes.push({ outcome: "rejected", id: null, ...memory });
+      continue;
+    }
+    const trimmed = cutOff(redacted[at]?.text ?? "", memory.text);
+    outcomes.push({
+      outcome: "rejected",
+      id: null,
+      problems: [],
+      ...(trimmed !== "" && { trimmed }),
+    });
+    memories.set(at, memory);
+  }
+
+  const { space, isWhole, compared } = await measure(runtime, [...memories.values()]);
+  const statements = [...memories].map(([draft, memory]): Statement => {
+    const { personal = null, draft: _, ...grounds } = drafts[draft] as GroundedDraft;
+    const comparable = compared.get(memory) ?? { vector: null, measure: null };
+    return { ...grounds, ...comparable, draft, memory: { ...memory, personal } };
   });
   const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
   const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
-  const outcomes = prepared.map((memory, at): WriteOutcome => {
-    if ("problems" in memory) return { outcome: "rejected", id: null, ...memory };
-    const trimmed = cutOff(redacted[at]?.text ?? "", memory.text);
-    return { outcome: "rejected", id: null, problems: [], ...(trimmed !== "" && { trimmed }) };
-  });
   return {
     outcomes,
     owners: owners.filter(({ length }) => length > 0),
-    space: embedded?.space ?? null,
-    comparedIn: isWhole && embedded ? embedded.space : null,
+    space,
+    comparedIn: isWhole ? space : null,
   };
+}
+
+/** How memories are compared: by vectors, or by words where one has none. In quarantine by none. */
+async function measure({ db, embedder }: WriteRuntime, memories: readonly PreparedMemory[]) {
+  const plain = memories.filter(({ quarantined }) => !quarantined);
+  const texts = plain.map(({ text }) => text);
+  const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
+  const isWhole = embedded?.vectors.every((vector) => vector !== null) ?? false;
+  const isByWords = plain.length > 1 && !isWhole;
+  const terms = plain.map((memory) => memory.terms);
+  const measures = isByWords ? await stemMeasures(db, terms) : embedded?.units;
+  const compared = new Map(
+    plain.map((memory, at) => {
+      return [memory, { vector: embedded?.vectors[at] ?? null, measure: measures?.[at] ?? null }];
+    }),
+  );
+  return { space: embedded?.space ?? null, isWhole, compared };
 }
 
 /** Drafts of the whole sentences of a long fact or insight. A slot has one text. */

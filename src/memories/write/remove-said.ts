@@ -3,12 +3,12 @@ import type { EventPlace, EventStep } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { lockOwner, uuidOf } from "../../scope/scope-predicates.js";
-import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { applyChanges } from "../apply/apply-changes.js";
+import { type ChangeSet, hideMemories, joinChanges } from "../apply/change-set.js";
 import { consentChange } from "../guard/consent-request.rule.js";
-import { findWaitingConsents, settleConsents } from "../guard/consent-statements.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { hideMemories } from "./memory-states.js";
-import { removeResting } from "./remove-resting.js";
+import { findWaitingConsents, type WaitingConsent } from "../guard/consent-statements.js";
+import { findOwned } from "../item/memory-row.js";
+import { hideResting } from "./hide-resting.js";
 
 /** A memory, or a pending consent request, that its user asked to forget. */
 export interface SaidRemoval extends EventPlace {
@@ -35,54 +35,46 @@ export async function removeSaid(
   if (removals.length === 0) return [];
   const { ref: ownerRef } = await lockOwner(tx, scope);
   const byId = new Map(removals.map((removal) => [removal.id, removal]));
-  const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${tx.schema}.memory m
-    where m.owner_ref = ${ownerRef} and m.id = any (${[...byId.keys()].map(uuidOf)}::uuid[]) and m.state = 'active'
-      and m.app_id in ('', ${scope.appId ?? ""})
-    order by m.ref`);
-  const found = rows.map(({ memory }) => memoryOf(memory));
-  const removed = found.map(({ id }) => id);
-  const how = { ownerRef, purgeAfterMs, vectors: false };
-  const hidden = await hideMemories(tx, { ...how, event: "DELETE" }, found, ({ id }) => {
+  const ids = [...byId.keys()];
+
+  // The memories, with the user's words as evidence.
+  const isVisible = sql`m.state = 'active' and m.app_id in ('', ${scope.appId ?? ""})`;
+  const isMeant = sql`m.id = any (${ids.map(uuidOf)}::uuid[])`;
+  const found = await findOwned(tx, ownerRef, sql`${isMeant} and ${isVisible}`);
+  const hidden = hideMemories(found, { purgeAfterMs }, "DELETE", ({ id }) => {
     const { quote, threadId, seq } = byId.get(id) as SaidRemoval;
     return { evidence: { quote, threadId, seq } };
   });
-  const placed = hidden.map((change) => {
+  const placed = hidden.changes.map((change) => {
     const { threadId, agentId, runId } = byId.get(change.memoryId) as SaidRemoval;
     return { ...change, threadId, agentId, runId };
   });
-  const insights = removed.length === 0 ? [] : await removeResting(tx, { ...how, removed });
-  const refused = await refuseRequests(tx, { ownerRef, scope, actor, byId });
-  const changes = [...placed, ...insights, ...refused];
-  if (changes.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes });
+
+  // What was understood from them alone, and requests.
+  const removed = found.map(({ id }) => id);
+  const resting =
+    removed.length === 0 ? {} : await hideResting(tx, { ownerRef, removed, purgeAfterMs });
+  const pending = await findWaitingConsents(tx, { ownerRef, scope, ids, limit: ids.length });
+  const refused = pending.map((request) => refusal(request, byId.get(request.id), actor));
+
+  const set = joinChanges([{ ...hidden, changes: placed }, resting, ...refused]);
+  await applyChanges(tx, { ownerRef, scope, actor, step }, set);
   return removed;
 }
 
-async function refuseRequests(
-  tx: Connection,
-  input: { ownerRef: number; scope: Scope; actor: string; byId: ReadonlyMap<string, SaidRemoval> },
-): Promise<MemoryChange[]> {
-  const { ownerRef, scope, actor, byId } = input;
-  const ids = [...byId.keys()];
-  const pending = await findWaitingConsents(tx, { ownerRef, scope, ids, limit: ids.length });
+/** The user's words refuse a request. */
+function refusal(
+  request: WaitingConsent,
+  removal: SaidRemoval | undefined,
+  actor: string,
+): Partial<ChangeSet> {
+  const { quote, threadId } = removal as SaidRemoval;
+  const { id } = request;
   const via = "said";
-  const refused = pending.map((request) => {
-    const { quote, threadId } = byId.get(request.id) as SaidRemoval;
-    return { ...request, evidence: { quote, threadId: threadId ?? undefined }, threadId };
-  });
-  await settleConsents(
-    tx,
-    refused.map(({ id, evidence }) => ({
-      id,
-      status: "refused",
-      actor,
-      via,
-      evidence,
-      memoryId: null,
-    })),
-  );
-  return refused.map(({ evidence, threadId, ...request }) => ({
-    ...consentChange(request, { decision: "refuse", via, requestId: request.id, evidence }),
-    threadId,
-  }));
+  const evidence = { quote, threadId: threadId ?? undefined };
+  const entry = consentChange(request, { decision: "refuse", via, requestId: id, evidence });
+  return {
+    settled: [{ id, status: "refused", actor, via, evidence }],
+    changes: [{ ...entry, threadId }],
+  };
 }

@@ -2,17 +2,25 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
-import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
-import type { WriteConfig, WriteOrigin } from "./write-types.js";
+import type { MemoryRelation, WriteConfig, WriteOrigin } from "./write-types.js";
+
+/** What is known of a draft beside its fields. */
+export interface DraftGrounds {
+  /** Whether its quote, if any, counts as the user's plain statement. @default inferred */
+  readonly stated?: boolean;
+  /** A model's relation of it to an existing memory. @default none */
+  readonly relation?: MemoryRelation | null;
+  /** In turns of the owner. @default 0 */
+  readonly turnsAgo?: number;
+}
 
 /** One draft, ready to be written. */
-export interface Statement {
+export interface Statement extends DraftGrounds {
   /** The draft's index in the call. */
   readonly draft: number;
-  readonly turnsAgo: number;
   readonly memory: PreparedMemory;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
@@ -24,16 +32,6 @@ export interface RankedMemory extends PreparedMemory {
   readonly rank: number;
   readonly turn: number;
   readonly now: Date;
-}
-
-export interface RankedStatement extends Statement {
-  readonly memory: RankedMemory;
-}
-
-export function rankStatement({ turns, now }: LockedOwner, statement: Statement): RankedStatement {
-  const { memory, turnsAgo } = statement;
-  const turn = Math.max(0, turns - turnsAgo);
-  return { ...statement, memory: { ...memory, turn, now, rank: sourceRank(memory) } };
 }
 
 export interface ExistingMemory extends SlotValue, MemoryVersion {
@@ -57,8 +55,9 @@ export interface ExistingMemory extends SlotValue, MemoryVersion {
   readonly similarity: number;
 }
 
-export interface FoundStatement {
-  readonly statement: RankedStatement;
+/** A statement with what it may change. */
+export interface FoundStatement extends Statement {
+  readonly memory: RankedMemory;
   readonly existing: readonly ExistingMemory[];
   /** Pending or recently refused requests for its slot, or for its category without a key. */
   readonly requests: readonly EarlierRequest[];

@@ -4,21 +4,18 @@ import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { lockOwner } from "../../scope/scope-predicates.js";
+import { applyChanges } from "../apply/apply-changes.js";
+import { type ChangeSet, joinChanges } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
-import { applyPlan } from "./apply-plan.js";
+import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { requireBudget } from "./message-budget.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import {
-  type FoundStatement,
-  rankStatement,
-  type Statement,
-  type WriteContext,
-} from "./statement.js";
+import type { FoundStatement, Statement, WriteContext } from "./statement.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
 
 export interface Writing {
@@ -40,10 +37,15 @@ export async function writeMemories(
   input: Writing & {
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
+    /** Whether quotes count as the user's plain statements. @default false */
+    readonly stated?: boolean;
     readonly anyLength?: boolean | undefined;
   },
 ): Promise<WriteOutcome[]> {
-  return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
+  const { stated = false } = input;
+  const drafts = input.drafts.map((draft) => ({ draft, stated }));
+  const prepared = await prepareDrafts(runtime, { ...input, drafts });
+  return writePrepared(runtime, { ...input, prepared });
 }
 
 export async function writePrepared(
@@ -52,60 +54,67 @@ export async function writePrepared(
 ): Promise<WriteOutcome[]> {
   const { db, config, logger } = runtime;
   const { prepared, origin, alongside } = input;
-  const { owners, space, comparedIn } = prepared;
+  const { owners } = prepared;
   const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
-  const { quarantined, pending } = await db.transaction(async (tx) => {
-    const [quarantined, pending]: [string[], NewConsent[]] = [[], []];
+
+  const sets = await db.transaction(async (tx) => {
+    const sets: Partial<ChangeSet>[] = [];
     for (const statements of owners) {
       const { scope } = (statements[0] as Statement).memory;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, newId: randomUUID, space: comparedIn };
+      const context = { owner, config, origin, newId: randomUUID, space: prepared.comparedIn };
+      const writing = { ...context, scope, prepared };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { ...context, scope }, batch);
-        const { outcomes: decided, plan } = decideDrafts(context, found);
-        const searched = bestSimilarity(found.flatMap(({ existing }) => existing));
-        const search = { searched, place: commonPlace(origin, batch) };
-        await applyPlan(
-          tx,
-          { owner, scope, space, origin, insights: config.insights, search },
-          plan,
-        );
-        for (const [draft, outcome] of decided)
+        const written = await writeBatch(tx, writing, batch);
+        for (const [draft, outcome] of written.outcomes)
           outcomes[draft] = { ...outcomes[draft], ...outcome };
-        quarantined.push(
-          ...plan.created.filter(({ state }) => state === "quarantined").map(({ id }) => id),
-        );
-        pending.push(
-          ...plan.requests.filter((request) => !plan.settled.some(({ id }) => id === request.id)),
-        );
+        sets.push(written.set);
       }
       await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
     await alongside?.(tx, outcomes);
-    return { quarantined, pending };
+    return sets;
   });
-  reportQuarantined(logger, { ...origin, memoryIds: quarantined });
+
+  const { created = [], requests = [], settled = [] } = joinChanges(sets);
+  const quarantined = created.filter(({ state }) => state === "quarantined");
+  reportQuarantined(logger, { ...origin, memoryIds: quarantined.map(({ id }) => id) });
+  const answered = new Set(settled.map(({ id }) => id));
+  const pending = requests.filter(({ id }) => !answered.has(id));
   reportPending(runtime, origin.step, pending);
   return outcomes;
 }
 
+interface WritingBatch extends WriteContext {
+  readonly scope: Scope;
+  readonly prepared: PreparedDrafts;
+}
+
+/** Finds what a batch may change, decides it, and applies it. */
+async function writeBatch(tx: Connection, writing: WritingBatch, batch: readonly Statement[]) {
+  const { owner, scope, config, origin, prepared } = writing;
+  const found = await findForBatch(tx, writing, batch);
+  const decided = decideDrafts(writing, found);
+  const { actor, step } = origin;
+  const similarity = bestSimilarity(found.flatMap(({ existing }) => existing));
+  const search = { similarity, place: commonPlace(origin, batch) };
+  const by = { ownerRef: owner.ref, scope, actor, step, space: prepared.space, search };
+  await applyChanges(tx, { ...by, insights: config.insights }, decided.set);
+  return decided;
+}
+
 async function findForBatch(
   tx: Connection,
-  context: WriteContext & { readonly scope: Scope },
+  { owner, scope, config, space }: WritingBatch,
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
-  const { owner, scope, config, space, origin } = context;
-  const ownerRef = owner.ref;
-  const sought = batch.map((each) => ({
-    ...each,
-    target: origin.relations?.get(each.draft)?.target,
-  }));
+  const { ref: ownerRef, turns, now } = owner;
+  const sought = batch.map((each) => ({ ...each, target: each.relation?.target }));
   const find = () => findCandidates(tx, { ownerRef, space, sought });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
-    const { purgeAfterMs } = config.lifecycle;
-    await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: space !== null });
+    await expireMemories(tx, { ownerRef, scope, hasVectors: space !== null }, config.lifecycle);
     existing = await find();
   }
   const isGuarded = batch.some(({ memory }) => consentRule(config.consent, memory) !== null);
@@ -114,8 +123,11 @@ async function findForBatch(
   });
   const requests = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
   return batch.map((statement, at) => {
+    const { memory, turnsAgo = 0 } = statement;
+    const ranked = { rank: sourceRank(memory), turn: Math.max(0, turns - turnsAgo), now };
     return {
-      statement: rankStatement(owner, statement),
+      ...statement,
+      memory: { ...memory, ...ranked },
       existing: existing[at] ?? [],
       requests: requests[at] ?? [],
     };

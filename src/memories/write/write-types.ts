@@ -67,11 +67,4 @@ export interface WriteOrigin {
   readonly messageHash?: string | undefined;
   /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
-  /**
-   * Indexes of drafts whose quote, if any, counts as the user's plain statement.
-   * @default none: all are inferred
-   */
-  readonly stated?: ReadonlySet<number> | undefined;
-  /** A model's relations of drafts to existing memories, by draft index. @default none */
-  readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;
 }

@@ -1,17 +1,20 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
-import { isId } from "../../scope/scope-predicates.js";
-import type { MemoryItem } from "../item/memory.js";
+import type { OwnerRef } from "../../scope/scope.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
-import type { IntervalMove, IntervalSplit, ValidityInterval } from "./slot-timeline.rule.js";
+import type { MovedInterval, SplitInterval } from "./change-set.js";
 
 /**
  * CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet
  * `condition`, with their `ref`.
  */
-export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
+export function ownTargets(
+  { schema }: Connection,
+  ownerRef: OwnerRef,
+  condition: Sql = empty,
+): Sql {
   return sql`target as materialized (
     -- One lookup each: a join would read all of the owner's memories.
     select m.ref, i.* from input i cross join lateral (
@@ -20,33 +23,11 @@ export function ownTargets({ schema }: Connection, ownerRef: number, condition: 
   )`;
 }
 
-/** The validity of superseded values in the slot of `memory`, without itself. */
-export async function findEndedIntervals(
-  tx: Connection,
-  ownerRef: number,
-  { id, scope, category, key }: MemoryItem,
-): Promise<ValidityInterval[]> {
-  return tx.query<ValidityInterval & Record<string, unknown>>(sql`
-    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
-    from ${tx.schema}.memory
-    where owner_ref = ${ownerRef} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
-      and state = 'superseded' and id <> ${id}`);
-}
-
-export interface MovedInterval extends IntervalMove {
-  readonly supersededBy?: string | undefined;
-}
-
-export interface SplitInterval extends IntervalSplit {
-  readonly copyId: string;
-  readonly supersededBy: string;
-}
-
 /** Changes what is given of each interval; the rest stays. */
 export async function moveIntervals(
   tx: Connection,
-  ownerRef: number,
-  moves: readonly MovedInterval[],
+  ownerRef: OwnerRef,
+  moves: readonly MovedInterval[] = [],
 ): Promise<void> {
   if (moves.length === 0) return;
   await tx.query(sql`
@@ -80,8 +61,8 @@ const copiedColumns = without(
  */
 export async function splitIntervals(
   tx: Connection,
-  ownerRef: number,
-  splits: readonly SplitInterval[],
+  ownerRef: OwnerRef,
+  splits: readonly SplitInterval[] = [],
 ): Promise<void> {
   for (const { id, copyId, until, from, supersededBy } of splits) {
     const closed = {

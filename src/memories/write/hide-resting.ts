@@ -1,18 +1,18 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import type { MemoryChange } from "../changes/record-changes.js";
+import { type ChangeSet, evidenceLink, hideMemories } from "../apply/change-set.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { hideMemories } from "./memory-states.js";
 
-/** Type of the links from an insight to its evidence. */
-export const evidenceLink = "evidence";
-
-/** Hides unpinned insights whose evidence is in `removed`, or was merged into it. */
-export async function removeResting(
+/** Hides unpinned insights, others than `removed`, whose evidence is there or was merged into it. */
+export async function hideResting(
   tx: Connection,
-  input: { ownerRef: OwnerRef; removed: readonly string[]; purgeAfterMs: number; vectors: boolean },
-): Promise<MemoryChange[]> {
+  input: {
+    readonly ownerRef: OwnerRef;
+    readonly removed: readonly string[];
+    readonly purgeAfterMs: number;
+  },
+): Promise<Pick<ChangeSet, "deactivated" | "changes">> {
   const { ownerRef, removed } = input;
   const rows = await tx.query<{ memory: MemoryJson; restedOn: string }>(
     sql`
@@ -30,12 +30,12 @@ export async function removeResting(
     )
     select ${memoryJson(tx)} as memory, resting.removed as "restedOn"
     from resting join ${tx.schema}.memory m on m.ref = resting.ref
-    where m.kind = 'insight' and m.state = 'active' and not m.pinned
+    where m.kind = 'insight' and m.state = 'active' and not m.pinned and m.id <> all (${removed}::uuid[])
     order by m.ref`,
     { prepare: true },
   );
   const found = new Map(rows.map(({ memory, restedOn }) => [memoryOf(memory), restedOn]));
-  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (each) => ({
+  return hideMemories([...found.keys()], input, "DELETE", (each) => ({
     restedOn: found.get(each),
   }));
 }

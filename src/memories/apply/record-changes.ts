@@ -1,72 +1,29 @@
 import sql from "sql-template-tag";
-import {
-  type EventOp,
-  type EventPlace,
-  type EventStep,
-  eventNode,
-} from "../../events/event-log.js";
+import { type EventOp, eventNode } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
-import type { ChangeEvent } from "./change-line.js";
-
-export const historyEvents = [
-  "ADD",
-  "UPDATE",
-  "DELETE",
-  "MERGE",
-  "LINK",
-  "TTL",
-  "RESTORE",
-  "CONSENT",
-] as const;
-
-export type HistoryEvent = (typeof historyEvents)[number];
-
-export interface MemoryChange extends EventPlace {
-  readonly memoryId: string;
-  readonly event: HistoryEvent;
-  readonly old?: unknown;
-  readonly new: unknown;
-  /** The line of the delta header. @default agents do not see the change */
-  readonly delta?: {
-    readonly event: ChangeEvent;
-    readonly line: string;
-    readonly importance: number;
-  } | null;
-  readonly category: string;
-  readonly similarity?: number | null;
-}
-
-export interface RecordedChanges {
-  readonly ownerRef: OwnerRef;
-  readonly scope: Scope;
-  readonly actor: string;
-  readonly step: EventStep;
-  /** Similarity of the nearest memory, or null. Unset without a search. */
-  readonly searched?: number | null | undefined;
-  /** For the event of the search; each change has its own. */
-  readonly place?: EventPlace | undefined;
-  readonly changes: readonly MemoryChange[];
-}
+import type { MemoryChange } from "../changes/memory-change.js";
+import type { Changer } from "./change-set.js";
 
 /**
- * Records audit trail, delta lines and events under the owner's lock. Returns the revision: each
- * line has one.
+ * Records audit trail, delta lines and events under the owner's lock. Each line has a revision of
+ * the owner.
  */
-export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
+export async function recordChanges(
+  tx: Connection,
+  { ownerRef, scope, actor, step, search }: Changer,
+  changes: readonly MemoryChange[],
+): Promise<void> {
+  if (changes.length === 0 && !search) return;
   const { schema } = tx;
-  const { ownerRef, actor, step, searched } = input;
-  const { tenantId, userId, appId } = scopeColumns(input.scope);
-  const { threadId = null, agentId = null, runId = null } = input.place ?? {};
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const { threadId = null, agentId = null, runId = null } = search?.place ?? {};
   const node = eventNode(step);
-  const changes = JSON.stringify(
-    input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
-  );
-  const [row] = await tx.query<{ revision: string }>(
+  const rows = changes.map((change, position) => ({ ...change, op: opOf(change), position }));
+  await tx.query(
     sql`
     with input as materialized (
-      select * from json_to_recordset(${changes}::json) as i (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as i (
         position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, delta json, category text,
         similarity real, "threadId" text, "agentId" text, "runId" text
       )
@@ -107,15 +64,13 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
       from change
       union all
       select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text, ${node}, ${step},
-        'search', 'ok', null, null, ${searched ?? null}::real, ${tx.now()}
-      where ${searched !== undefined}
+        'search', 'ok', null, null, ${search?.similarity ?? null}::real, ${tx.now()}
+      where ${search !== undefined}
     )
     update ${schema}.owner o set revision = o.revision + (select count(delta) from change)
-    where o.id = ${ownerRef}
-    returning revision`,
+    where o.id = ${ownerRef}`,
     { prepare: true },
   );
-  return Number(row?.revision);
 }
 
 function opOf({ event, new: now }: MemoryChange): EventOp {

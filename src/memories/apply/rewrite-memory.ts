@@ -1,32 +1,12 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
-import { assignments, type RowOf } from "../../postgres/columns.js";
+import { assignments } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import type { MemoryKind, MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
-import { memoryColumns, versionColumns } from "../item/memory-fields.js";
 import { changedSources } from "../item/source-rows.js";
-import type { MemoryLink } from "./insert-memories.js";
-
-const { state, contentHash } = memoryColumns;
-const rewrittenColumns = { ...versionColumns, state, contentHash };
-
-export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
-  readonly id: string;
-  readonly kind: MemoryKind;
-  readonly terms: string;
-  /** Null keeps the vector. */
-  readonly vector: string | null;
-  /** Unset keeps it, as for the next three. */
-  readonly origin?: MemoryOrigin | undefined;
-  readonly trust?: MemoryTrust | undefined;
-  readonly source?: MemorySource | undefined;
-  readonly heldSince?: string | undefined;
-  /** Replace the old text's links in both directions; null keeps these. */
-  readonly links: readonly MemoryLink[] | null;
-}
+import { type MemoryRewrite, rewrittenColumns } from "./change-set.js";
 
 type Rewriting = { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null };
 
