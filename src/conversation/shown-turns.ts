@@ -95,7 +95,7 @@ export const shownContextSchema = z.strictObject({
  * CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last
  * one.
  */
-export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
+export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
