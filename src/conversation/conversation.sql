@@ -62,7 +62,7 @@ create or replace function mnemograph.conversation_1(
 ) returns table (
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
-  epoch json, shown_ids uuid[], summarised_id text, first_shown integer,
+  epoch json, shown_ids uuid[], first_shown integer,
   -- Ids of held messages that say something else than the transcript.
   edited text[]
 ) language plpgsql stable parallel safe rows 1 as $$
@@ -108,10 +108,7 @@ create or replace function mnemograph.conversation_1(
       from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);
     end if;
     -- The latest completed summary that ends in the branch, or before all of it.
-    select s.id, (
-      select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = s.end_seq
-    ) into newest, summarised_id
-    from mnemograph.summary s
+    select s.id into newest from mnemograph.summary s
     where s.thread_ref = thread_id and s.status = 'completed'
       and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;

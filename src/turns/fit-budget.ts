@@ -110,12 +110,12 @@ function inOrder(
   lines: readonly Line[],
   options: { budgetTokens: number; asked: readonly string[]; timeZone: string },
 ): Line[] {
-  const last = lines.filter((line) => ranksLast(memoryOf(line)));
-  const facts = lines.filter((line) => !ranksLast(memoryOf(line)));
-  const pinned = facts.filter((line) => line.part === "profile" && memoryOf(line).pinned);
-  const others = facts.filter((line) => !pinned.includes(line));
+  const isLast = (line: Line) => ranksLast(memoryOf(line));
+  const isPinned = (line: Line) => line.part === "profile" && memoryOf(line).pinned;
+  const others = lines.filter((line) => !isLast(line) && !isPinned(line));
   const first = bestAsked(others, options);
-  return [...pinned, ...first, ...others.filter((line) => !first.includes(line)), ...last];
+  const unasked = others.filter((line) => !first.includes(line));
+  return [...lines.filter(isPinned), ...first, ...unasked, ...lines.filter(isLast)];
 }
 
 function bestAsked(

@@ -199,11 +199,11 @@ function recalledOf(
 ): Recalled {
   const { retrieval, notes, summaries } = deps.config;
   const { scope, threadId, mode, reader, held, words, timeZone } = request;
-  const { memories, asked, earlier, added, toldIds } = selectMemories(deps, question, found);
+  const { memories, asked, earlier, added } = selectMemories(deps, question, found);
 
   // A task says all that its agent needs; earlier tasks are others'.
   const known = isDelegatedThread(threadId) ? null : found.conversation;
-  const { epoch, firstSeq, summarisedId, edited, ...conversation } = known ?? emptyConversation;
+  const { epoch, firstSeq, edited, ...conversation } = known ?? emptyConversation;
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
@@ -217,9 +217,7 @@ function recalledOf(
       earlier,
       added,
       addedOmitted: 0,
-      toldIds,
       readable: reader,
-      summarisedId,
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(scope.appId !== undefined &&
@@ -358,7 +356,6 @@ const emptyConversation: Conversation = {
   lastMessageId: null,
   epoch: null,
   firstSeq: 0,
-  summarisedId: null,
   edited: [],
 };
 

@@ -75,11 +75,7 @@ interface Epoch {
   readonly added: ShownMemories;
   /** How many of these are over budget. */
   readonly addedOmitted: number;
-  /** Ids of memories that earlier turns were told in full by a change. */
-  readonly toldIds: readonly string[];
   readonly readable: readonly string[];
-  /** The message that the newest summary ends with, even if it is not shown yet. */
-  readonly summarisedId: string | null;
 }
 
 /** Memory at the start of a turn, within the token budget. */

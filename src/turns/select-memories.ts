@@ -30,7 +30,7 @@ export function selectMemories(
   const epoch = found.conversation?.epoch;
   if (!epoch) {
     const earlier: readonly EarlierAdditions[] = [];
-    return { ...selectParts(deps, question, found), earlier, added: {}, toldIds: [] };
+    return { ...selectParts(deps, question, found), earlier, added: {} };
   }
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const { profile = [], rest = [], notes = [] } = block;
@@ -47,13 +47,7 @@ export function selectMemories(
     notes: [],
   });
   const { omitted } = epoch;
-  return {
-    memories: { ...memories, profile, rest, notes, omitted },
-    asked: [],
-    earlier,
-    added,
-    toldIds,
-  };
+  return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier, added };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
