@@ -23,6 +23,7 @@ import {
 export interface PromptPlan {
   /** Stays until the epoch ends. */
   readonly block: { readonly memories: ShownMemories; readonly day: string };
+  /** Whether the block has more than the conversation. */
   readonly hasMemories: boolean;
   /** What earlier turns of the epoch added before their users' messages, oldest first. */
   readonly earlier: Recalled["epoch"]["earlier"];

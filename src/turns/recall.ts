@@ -110,7 +110,7 @@ export async function recall(
   const first = await findUnedited(deps, request);
   if (first.found.conversation === null) throw threadForbidden(request.threadId);
 
-  // Rank, select and cut.
+  // Rank, select, cut: what of that the turn shows.
   let recalled = recalledOf(deps, request, first);
 
   // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
@@ -122,7 +122,8 @@ export async function recall(
 
   reportNotes(deps, request, recalled);
   durations.set(recalled.epoch, performance.now() - startedAt);
-  // Print: each way in does it, by `turnMessages` or `memoryBlock`, from what `planPrompt` makes.
+
+  // Plan, print: each way in does it where it makes its prompt, by `turnMessages` or `memoryBlock`.
   return recalled;
 }
 
@@ -199,6 +200,8 @@ function recalledOf(
 ): Recalled {
   const { retrieval, notes, summaries } = deps.config;
   const { scope, threadId, mode, reader, held, words, timeZone } = request;
+
+  // Rank the candidates and select, for each part, what fits the question and the categories.
   const { memories, asked, earlier, added } = selectMemories(deps, question, found);
 
   // A task says all that its agent needs; earlier tasks are others'.
@@ -234,6 +237,8 @@ function recalledOf(
     day: dayIn(timeOf(deps), timeZone),
     timeZone,
   };
+
+  // Cut: line by line, most important first.
   return fitBudget(recalled, retrieval.budgetTokens, asked);
 }
 
