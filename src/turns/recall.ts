@@ -38,7 +38,7 @@ import { headOf, isStorable } from "../text/storable-text.js";
 import { dayIn, timeZoneField } from "../text/time-zone.js";
 import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { heldChecks, heldWords } from "./held-words.js";
+import { readHeld } from "./held-words.js";
 import { partOf, type Recalled } from "./recalled.js";
 import { isNewsGone, selectMemories } from "./select-memories.js";
 import { durations } from "./shown-by.js";
@@ -162,9 +162,6 @@ async function readRequest(
   const isPassive = mode === "passive";
   const query = isPassive ? "" : headOf(given.query ?? "", mostCharacters);
   const categories = isPassive ? [] : [...readableCategories(policy, agent ?? null)];
-  const held = new Map<string, BaseMessage>();
-  for (const message of state) if (message.id) held.set(message.id, message);
-  const words = heldWords(held);
   return {
     ...given,
     mode,
@@ -174,9 +171,7 @@ async function readRequest(
     categories,
     // No category has a space.
     reader: given.minTrust ? [...categories, `trust ${given.minTrust}`] : categories,
-    held,
-    words,
-    ...(await heldChecks(deps.redactor, held, words)),
+    ...(await readHeld(deps.redactor, state)),
     isForTask,
   };
 }

@@ -28,7 +28,7 @@ export function shownBy(recalled: Recalled): ShownContext {
     ...(recallMs !== undefined && { recallMs }),
     summaryId: summary?.id ?? null,
     omitted: memories.omitted,
-    readable: epoch.readable,
+    readable: [...epoch.readable],
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
     ...(news && { news }),
   };
@@ -50,12 +50,14 @@ function newsOf(
     ...(top.length > 0 && {
       since,
       count,
-      changes: top.map(({ rev, event, insteadId }) => [rev, event, insteadId] as const),
+      changes: top.map(({ rev, event, insteadId }) => [rev, event, insteadId]),
     }),
     ...(consents.length > 0 && {
-      consents: consents.map(({ id, currentId }) => [id, currentId] as const),
+      consents: consents.map(({ id, currentId }) => [id, currentId]),
     }),
-    ...(unread.length > 0 && { unread: unread.map(({ place }) => place) }),
+    ...(unread.length > 0 && {
+      unread: unread.map(({ place: [threadRef, seq] }) => [threadRef, seq]),
+    }),
     ...(omitted > 0 && { omitted }),
     ...(day !== null && { day }),
   };
