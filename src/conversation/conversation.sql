@@ -112,7 +112,7 @@ create or replace function mnemograph.conversation_1(
     where s.thread_ref = thread_id and s.status = 'completed'
       and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;
-    -- The turn that opened the epoch, for those who read as much. What the caller holds tells of which branch it is.
+    -- The turn that opened this reader's epoch. The ids of the caller's messages select the branch.
     select m.seq into held_first from mnemograph.message m
     where tail_bytes is not null and m.thread_ref = thread_id and m.message_id = held[1];
     select s.seq, s.first_seq, s.omitted, s.summary_id, s.created_at, b.id as base_id into opened

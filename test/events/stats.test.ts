@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { type Memory, shownBy, withMemory } from "../../src/index.js";
+import { type Memory, shownBy } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
 import type { AppScope } from "../../src/scope/scope.js";
-import { addressOf, newThread, say as sayIn, toolAgent } from "../langgraph/conversation.js";
 import { addNotes } from "../notes/note-facts.js";
 import { appOf, newTalk, noteModel, say as sayTo, talkAndEnd } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -148,14 +147,6 @@ it("The recall share counts turns of the last 30 days with a search by tool", as
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBe(1);
 });
 
-it("The latency of recall counts a turn of `withMemory`", async () => {
-  const memory = db.memory();
-  const thread = newThread();
-  await sayIn(withMemory(toolAgent(["Hi."], []).agent, memory).compile(), "Hello.", thread);
-  const { rows } = await memory.stats({ by: "day", days: 1, scope: addressOf(thread).scope });
-  expect(rows[0]?.recallLatencyMs?.p95).toBeGreaterThan(0);
-});
-
 it("Statistics by day have the writes, memories and recalls of the scope", async () => {
   let now = new Date(`${days[0]}T23:59:59.500Z`);
   const memory = db.memory({ clock: () => now });
@@ -166,7 +157,8 @@ it("Statistics by day have the writes, memories and recalls of the scope", async
     const address = { scope, threadId: `t of ${scope.userId}` };
     const recalled = await memory.recall({ ...address, query: content });
     const messages = [new HumanMessage(content), new AIMessage("I see.")];
-    await memory.remember({ ...address, shown: shownBy(recalled), messages });
+    // A copy, as nodes have it in their state.
+    await memory.remember({ ...address, shown: shownBy({ ...recalled }), messages });
   };
   await turn(ana, "Hello.");
   await memory.memories.add({ text: "The user sails a boat.", category: "event" }, { scope: ana });
