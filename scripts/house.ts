@@ -8,6 +8,7 @@ import { operations } from "../src/operations/operations.js";
 import { configSchema } from "../src/options.js";
 import statements from "../test/lint/listed-statements.json" with { type: "json" };
 import ceilings from "./house-ceilings.json" with { type: "json" };
+import { walks } from "./walk.js";
 
 // Prints how large the project is, and fails where it is larger than scripts/house-ceilings.json
 // allows.
@@ -289,6 +290,7 @@ if (process.argv.includes("--json")) {
   }
   printFolders();
   printShape();
+  printWalks();
 }
 for (const [name, count] of over) {
   console.error(`${name}: ${count} is over its ceiling of ${ceilingOf(name)}.`);
@@ -345,4 +347,13 @@ function printShape(): void {
   console.log("longest functions");
   for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5))
     console.log(`  ${lines} lines  ${name}  ${relative("src", path)}`);
+}
+
+/** How far a reader of each story walks. */
+function printWalks(): void {
+  console.log("\nrooms  functions  lines   of the story of");
+  for (const { story, rooms, functions, lines } of walks()) {
+    const counts = [String(rooms).padStart(5), String(functions).padStart(9)];
+    console.log(`${counts.join("  ")}  ${String(lines).padStart(5)}   ${story}`);
+  }
 }

@@ -17,8 +17,8 @@ import {
 } from "../scope/scope.js";
 import { timeZoneField } from "../text/time-zone.js";
 import { withAdvice } from "../turns/explain-refusal.js";
-import { shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
+import { shownBy } from "../turns/shown-by.js";
 import {
   ofWholePrompt,
   type Placed,

@@ -62,7 +62,7 @@ create or replace function mnemograph.conversation_1(
 ) returns table (
   owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
   -- Null where this turn opens one.
-  epoch json, shown_ids uuid[], summarised_id text, first_shown integer,
+  epoch json, shown_ids uuid[], first_shown integer,
   -- Ids of held messages that say something else than the transcript.
   edited text[]
 ) language plpgsql stable parallel safe rows 1 as $$
@@ -108,14 +108,11 @@ create or replace function mnemograph.conversation_1(
       from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);
     end if;
     -- The latest completed summary that ends in the branch, or before all of it.
-    select s.id, (
-      select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = s.end_seq
-    ) into newest, summarised_id
-    from mnemograph.summary s
+    select s.id into newest from mnemograph.summary s
     where s.thread_ref = thread_id and s.status = 'completed'
       and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;
-    -- The turn that opened the epoch, for those who read as much. What the caller holds tells of which branch it is.
+    -- The turn that opened this reader's epoch. The ids of the caller's messages select the branch.
     select m.seq into held_first from mnemograph.message m
     where tail_bytes is not null and m.thread_ref = thread_id and m.message_id = held[1];
     select s.seq, s.first_seq, s.omitted, s.summary_id, s.created_at, b.id as base_id into opened

@@ -35,8 +35,6 @@ export interface Conversation {
   /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
   readonly firstSeq: number;
-  /** End of the newest summary, shown or not. */
-  readonly summarisedId: string | null;
   readonly lastMessageId: string | null;
   /** −1 before the first message. */
   readonly lastSeq: number;
@@ -69,7 +67,6 @@ export interface ConversationRow
   > {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly summarised_id: string | null;
   readonly first_shown: number;
 }
 
@@ -91,7 +88,7 @@ export function conversationRow(
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, summarised_id, first_shown, edited
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, first_shown, edited
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[], ${heldChecks}::integer[],
       ${readable}::text[], ${epochBytes}, ${cacheMs},
@@ -118,7 +115,6 @@ export function conversationOf(
     epoch,
     edited,
     firstSeq: row.first_shown,
-    summarisedId: row.summarised_id,
     // A turn one message over the limit shows its question, so nothing is omitted.
     omitted: omitted && omitted.messages > 0 ? omitted : null,
     lastTurn: gap.some(({ role }) => role === "user") ? [] : lastTurnOf(recent),

@@ -43,8 +43,8 @@ export const memoryBlockId = "mnemograph.memory";
 const memorySource = "memory";
 
 /** A message of its own, before the user's message that `before` names. */
-export function memoryMessage(content: string, before: string | undefined, part = ""): BaseMessage {
-  const id = [memoryBlockId, before ?? "now"].join(".") + part;
+export function memoryMessage(content: string, before: string | undefined, at = 0): BaseMessage {
+  const id = `${memoryBlockId}.${before ?? "now"}${at === 0 ? "" : `.${at}`}`;
   const additional_kwargs = { lc_source: memorySource };
   return asRecalled(new HumanMessage({ content, name: memorySource, id, additional_kwargs }));
 }

@@ -1,106 +1,42 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
+import { lexemes } from "../postgres/lexemes.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import {
-  type AppendedTurn,
-  inputMessages,
-  lockedThread,
-  notedTurn,
-  rewrittenMessages,
-  writtenMessages,
-} from "./append-messages.js";
+import type { ThreadAddress } from "../scope/scope.js";
+import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import type { TranscriptMessage } from "../text/message-text.js";
+import { threadAndOwner } from "./claim-thread.js";
+import { type ShownContext, saveShown } from "./shown-turns.js";
+import { type RecordedTalk, type TalkWindow, talkObject, threadTalk } from "./thread-talk.js";
 
-interface RecordedTalk {
-  /** Counts the first `triggerMessages` and those just recorded. */
-  readonly messages: number;
-  /** Latest messages without a summary, up to the limit, and their bytes. */
-  readonly unsummarised: number;
-  readonly unsummarisedBytes: number;
-  readonly lastSeq: number;
-  /** Seq of the first of the last `windowMessages`; 0 if there are no more. */
-  readonly earliestSeq: number;
+export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
+  /** Prepared by `searchText`; empty for messages that are not searched. */
+  readonly terms: string;
+  /** Characters at its end that are too many to be searched. */
+  readonly unsearched?: number;
+  /** `wordsCheck`; null if unknown. */
+  readonly check: number | null;
 }
 
-interface TalkWindow {
-  /** Messages in a window, without system messages. Null: it begins with the thread. */
-  readonly windowMessages: number | null;
-  /** How many of the first messages `talk` counts. @default all */
-  readonly triggerMessages?: number | undefined;
-  /** How many of the last messages are checked for a summary, if more than a window. @default 0 */
-  readonly everyMessages?: number | undefined;
+interface TurnMessages extends ThreadAddress, TalkWindow {
+  readonly messages: readonly NewMessage[];
+  readonly saidAt?: Date | undefined;
+  readonly timeZone: string;
+  readonly agentId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly shown?: ShownContext | undefined;
+  readonly extract?: ExtractAfter | undefined;
+  readonly note?: NoteAfter | undefined;
+  /** Ids of recorded messages that may be edits. @default all with other words */
+  readonly edited?: readonly string[] | undefined;
+  /** What a run made of recorded messages in its state. */
+  readonly rewritten?: readonly { readonly id: string; readonly check: number }[] | undefined;
 }
 
-/**
- * CTEs about `before` and `fresh`: `recent (seq, role, bytes)`, the last window and one more;
- * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns
- * and the last one. Limits bound what a longer thread reads. Citus shows `before` with the added
- * rows: hence `last_seq`.
- */
-function threadTalk(
-  db: Connection,
-  { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow,
-): Sql {
-  const { schema } = db;
-  const most = Math.max(windowMessages ?? 0, triggerMessages ?? 0, everyMessages) + 1;
-  return sql`
-    fresh_talk as (
-      select seq, role, octet_length(content) as bytes from fresh where role <> 'system'
-    ),
-    recent as (
-      select seq, role, bytes from (
-        select seq, role, bytes from fresh_talk
-        union all
-        select m.seq, m.role, m.bytes from before b cross join lateral (
-          select m.seq, m.role, octet_length(m.content) as bytes
-          from ${schema}.message m where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role <> 'system'
-          order by m.seq desc limit ${most}::bigint
-        ) m
-      ) t
-      order by seq desc limit ${most}::bigint
-    ),
-    first as (
-      select seq from fresh_talk
-      union all
-      select m.seq from before b cross join lateral (
-        select m.seq
-        from ${schema}.message m where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role <> 'system'
-        order by m.seq limit ${triggerMessages ?? null}::bigint
-      ) m
-    ),
-    summarised as (
-      select s.end_seq as seq from owned cross join lateral (
-        select s.end_seq from ${schema}.summary s
-        where s.thread_ref = owned.id and s.status = 'completed'
-        order by s.end_seq desc limit 1
-      ) s
-    ),
-    starts as (
-      select seq from recent where role = 'user'
-      union all select seq from fresh where role = 'user'
-      union all
-      select m.seq from before b cross join lateral (
-        select m.seq from ${schema}.message m
-        where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role = 'user'
-        order by m.seq desc limit 1
-      ) m
-    )`;
-}
+/** Extraction is due after this many user messages, or after this silence. */
+export type ExtractAfter = { readonly messages: number; readonly idleMs: number };
 
-function talkObject({ windowMessages }: TalkWindow): Sql {
-  return sql`json_build_object(
-        'messages', (select count(*) from first),
-        'unsummarised', (select count(*) from recent where seq > coalesce((select seq from summarised), -1)),
-        'unsummarisedBytes', (
-          select coalesce(sum(bytes), 0) from recent where seq > coalesce((select seq from summarised), -1)
-        ),
-        'lastSeq', (select coalesce(max(seq), -1) from recent),
-        'earliestSeq', case when (select count(*) from recent) > ${windowMessages}::bigint then (
-          select seq from recent order by seq desc offset greatest(0, ${windowMessages}::bigint - 1) limit 1
-        ) else 0 end
-      )`;
-}
-
-type RecordStatement = AppendedTurn & TalkWindow;
+export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
 /** Id of LangChain's summary: marks a thread that LangChain summarises. */
 export const othersSummaryId = "mnemograph.others_summary";
@@ -136,15 +72,16 @@ const collisions = {
 };
 
 /**
- * Appends the messages that the thread lacks, in one atomic statement; null for another scope's
- * thread. The thread's row is locked, but the snapshot may be older than the lock: then the insert
- * violates the key (thread, seq) or (thread, message id), and the next try has a new snapshot. So
- * seqs have no gaps and no message is stored twice.
+ * Records the end of a turn in one atomic statement: appends the messages that the thread lacks,
+ * marks the work that they make due, and keeps what the turn was shown, which counts as used. Null
+ * for another scope's thread. The thread's row is locked, but the snapshot may be older than the
+ * lock: then the insert violates the key (thread, seq) or (thread, message id), and the next try has
+ * a new snapshot. So seqs have no gaps and no message is stored twice.
  * @throws MemoryError `BUSY`
  */
 export async function recordMessages(
   db: Connection,
-  input: RecordStatement,
+  input: TurnMessages,
 ): Promise<RecordedThread | null> {
   // 23503: the owner was forgotten after the snapshot; the next try creates it again.
   return retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
@@ -159,21 +96,33 @@ interface Row extends Omit<RecordedThread, "threadRef"> {
 
 async function tryRecord(
   db: Connection,
-  input: RecordStatement,
+  turn: TurnMessages,
 ): Promise<RecordedThread | null | typeof collided> {
+  const [row] = await db.query<Row>(recordStatement(db, turn), { prepare: true });
+  const { id, unsettled, ...thread } = row as Row;
+  if (unsettled) return collided;
+  return id === null
+    ? null
+    : { threadRef: Number(id), ...(thread as Omit<RecordedThread, "threadRef">) };
+}
+
+/** The functions below make its parts, in this order: a part reads those before it. */
+function recordStatement(db: Connection, turn: TurnMessages): Sql {
   const { schema } = db;
-  const [row] = await db.query<Row>(
-    sql`
+  return sql`
     with
-    ${inputMessages(db, input)},
-    ${lockedThread(db, input)},
-    ${writtenMessages(db, input)},
-    ${notedTurn(db, input)},
-    ${threadTalk(db, input)}${rewrittenMessages(db, input)}
+    ${inputMessages(db, turn)},
+    ${lockThread(db, turn)},
+    ${appendMessages(db, turn)},
+    ${markDueWork(db, turn)},
+    ${reportTurn(db, turn)},
+    ${countUse(db, turn)},
+    ${saveShown(db, turn.shown)},
+    ${threadTalk(db, turn)}${keepRewritten(db, turn)}
     select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,
       (select last_seq + (select count(*) from fresh) from before)::int as "lastSeq",
-      ${talkObject(input)} as talk,
+      ${talkObject(turn)} as talk,
       array(select distinct seq::int from starts order by 1) as "turnStarts",
       exists (
         select from ${schema}.work k
@@ -189,30 +138,229 @@ async function tryRecord(
         select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.kind = 'facts' limit 1
       ) as "extractInMs",
       coalesce(owned.ended, false) and exists (select from fresh) as closed,
-      array(
+      ${editedIds(db, turn)} as edited,
+      (
+        select 'now' from fresh where message_id = ${othersSummaryId}
+        union all select 'before' from before b join ${schema}.message m on m.thread_ref = b.thread_ref
+        where m.seq <= b.last_seq and m.message_id = ${othersSummaryId}
+      ) as "summarisedByOthers"
+    from (values (1)) one left join owned on true`;
+}
+
+/**
+ * CTEs `input`, the messages in order, and `term`, each word's `frequency` in a message of `length`
+ * words.
+ */
+function inputMessages(db: Connection, { messages }: TurnMessages): Sql {
+  const column = <Key extends keyof NewMessage>(key: Key) =>
+    messages.map((message) => message[key]);
+  return sql`
+    input as (
+      select * from unnest(
+        ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
+        ${column("check")}::integer[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, words_check, position)
+    ),
+    term as materialized (
+      select position, w.lexeme, w.frequency, sum(w.frequency) over (partition by position) as length
+      from input cross join lateral ${lexemes(db, sql`terms`)} w
+    )`;
+}
+
+/**
+ * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row,
+ * locked, created if new, with new turns counted; empty for another scope's thread. New messages
+ * reopen a thread, except in the turn that ended it. `before (last_seq)`; `fresh`: the messages
+ * that the thread lacks, with refs and `seq`.
+ */
+function lockThread(db: Connection, turn: TurnMessages): Sql {
+  const { schema } = db;
+  const { scope, threadId, shown } = turn;
+  const revSeen = shown?.revision ?? 0;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  return sql`${threadAndOwner(db, turn, {
+    turns: sql`(select count(*) from input where role = 'user')`,
+    messages: sql`(select count(distinct position) from term)`,
+    messageLength: sql`(select coalesce(sum(frequency), 0) from term)`,
+  })},
+    -- With an offset each is looked up by its key; as a join, the planner may read all messages.
+    unknown as materialized (
+      select i.* from input i where not exists (
+        select from ${schema}.message m
+        where m.thread_ref = (select id from known_thread) and m.message_id = i.message_id offset 0
+      )
+    ),
+    delta as materialized (
+      select count(*) > 0 as any_new, count(*) filter (where role = 'user') as turns, ${db.now()} as now from unknown
+    ),
+    made as (
+      insert into ${schema}.thread
+        (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
+      -- A turn that began before its user was forgotten has seen later revisions than the new owner has.
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision), n.turns, n.now, n.now
+      from its_owner o, delta n where not exists (select from known_thread)
+      on conflict do nothing
+      returning id, owner_ref, turns, false as ended
+    ),
+    continued as (
+      update ${schema}.thread t
+      set last_activity_at = n.now, rev_seen = greatest(t.rev_seen, least(${revSeen}::bigint, o.revision)),
+        turns = t.turns + n.turns,
+        ended_at = case when t.closing_until > n.now or not n.any_new then t.ended_at end,
+        closing_until = case when not n.any_new then t.closing_until end
+      from known_thread k, its_owner o, delta n where t.id = k.id and k.owned
+      returning t.id, t.owner_ref, t.turns, t.ended_at is not null as ended
+    ),
+    owned as (
+      select * from made union all select * from continued
+    ),
+    before as materialized (
+      select owned.id as thread_ref, coalesce(
+        (select m.seq from ${schema}.message m where m.thread_ref = owned.id order by m.seq desc limit 1), -1
+      ) as last_seq
+      from owned
+    ),
+    fresh as (
+      select i.*, owned.id as thread_ref, owned.owner_ref,
+        before.last_seq + row_number() over (order by i.position) as seq
+      from owned, before, unknown i
+    )`;
+}
+
+/** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
+function appendMessages(db: Connection, { saidAt, timeZone, agentId, runId }: TurnMessages): Sql {
+  const { schema } = db;
+  return sql`
+    counted as (
+      update ${schema}.owner o
+      set turns = o.turns + (select count(*) from fresh where role = 'user'),
+        message_count = o.message_count
+          + (select count(distinct position) from term join fresh using (position)),
+        message_length = o.message_length
+          + (select coalesce(sum(frequency), 0) from term join fresh using (position))
+      from known_owner where o.id = known_owner.id and exists (select from fresh)
+      returning o.id
+    ),
+    added as (
+      insert into ${schema}.message
+        (thread_ref, seq, message_id, role, actor, content, serialised, agent_id, run_id, said_at, time_zone, created_at,
+          words_check)
+      select thread_ref, seq, message_id, role, actor, content, serialised, ${agentId ?? null}::text,
+        ${runId ?? null}::text, coalesce(${saidAt ?? null}::timestamptz, ${db.now()}), ${timeZone}::text, ${db.now()}, words_check
+      from fresh
+    ),
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select f.owner_ref, term.lexeme, f.thread_ref, f.seq, term.frequency, term.length
+      from fresh f join term on term.position = f.position
+    )`;
+}
+
+/**
+ * CTE `due (kind, retry_at)`: when facts and notes are due. Reading `counted` locks the owner before
+ * other rows, as writers of memories do.
+ */
+function markDueWork(db: Connection, turn: TurnMessages): Sql {
+  const { schema } = db;
+  const { extract, note } = turn;
+  // One message alone is extracted at once.
+  const idleMs = extract && extract.messages > 1 ? extract.idleMs : 0;
+  const dueNotes = note
+    ? sql`union all
+      select owned.id, 'notes', -1,
+        ${db.now()} + case when owned.ended then 0 else ${note.idleMs}::float8 end * interval '1 millisecond'
+      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`
+    : empty;
+  return sql`
+    due as (
+      insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
+      select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${extractWaitMs(db, extract)} * interval '1 millisecond' from fresh f
+      where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
+      ${dueNotes}
+      on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
+        when k.kind = 'notes' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
+        -- Waits for its retry, or for another day.
+        when (k.attempts > 0 and k.lease_until is null)
+          or k.retry_at - excluded.retry_at > ${idleMs} * interval '1 millisecond'
+        then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
+      end
+      returning kind, retry_at
+    )`;
+}
+
+/** None once enough user messages are unread, else the silence that extraction waits for. */
+function extractWaitMs({ schema }: Connection, extract: ExtractAfter | undefined): Sql {
+  if (extract === undefined || extract.messages <= 1) return sql`0`;
+  const { messages, idleMs } = extract;
+  return sql`case when (select count(*) from fresh where role = 'user') + (
+          select count(*) from before b cross join lateral (
+            select from ${schema}.message m
+            where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role = 'user' and m.seq > coalesce((
+              select k.done_until from ${schema}.work k
+              where k.thread_ref = b.thread_ref and k.kind = 'facts' and k.given_up_at is null
+            ), -1)
+            limit ${messages}::bigint
+          ) m
+        ) >= ${messages}::bigint then 0 else ${idleMs}::float8 end`;
+}
+
+/** CTE `searched`: events for the turn's search, and for text that is too long to be searched. */
+function reportTurn(db: Connection, turn: TurnMessages): Sql {
+  const { scope, threadId, agentId, runId, shown, messages } = turn;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const similarity = shown?.similarity;
+  const unsearched = messages.reduce((sum, message) => sum + (message.unsearched ?? 0), 0);
+  return sql`
+    searched as (
+      insert into ${db.schema}.event
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, detail, created_at)
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
+        e.node, e.step, e.op, e.status, e.similarity, e.detail, ${db.now()}
+      from owned cross join (values
+        ('context', 'recall', 'search', 'ok', ${similarity ?? null}::real, null, ${similarity !== undefined}::boolean),
+        ('hotpath', 'remember', 'create', 'skipped', null, ${`${unsearched} characters not searched`}::text, ${unsearched > 0}::boolean)
+      ) e (node, step, op, status, similarity, detail, happened)
+      where e.happened and exists (select from fresh)
+    )`;
+}
+
+/** CTE `accessed`: memories that the turn was shown count as used, which keeps them from ageing. */
+function countUse(db: Connection, { scope, shown }: TurnMessages): Sql {
+  return sql`
+    accessed as (
+      update ${db.schema}.memory m
+      set last_accessed_at = ${db.now()}, access_count = m.access_count + 1
+      from owned
+      where m.id = any (${(shown?.memoryIds ?? []).map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)}
+        and (select count(*) from counted) >= 0
+    )`;
+}
+
+/** CTE that keeps what a run made of recorded messages in its state, unless the transcript says it. */
+function keepRewritten({ schema }: Connection, { rewritten = [] }: TurnMessages): Sql {
+  if (rewritten.length === 0) return empty;
+  return sql`,
+    rewritten as (
+      update ${schema}.message m set state_check = w.words
+      from unnest(${rewritten.map(({ id }) => id)}::text[], ${rewritten.map(({ check }) => check)}::integer[]) w (id, words)
+      where m.thread_ref = (select id from known_thread where owned) and m.message_id = w.id
+        and m.words_check <> w.words and m.state_check is distinct from w.words and m.role in ('user', 'assistant')
+    )`;
+}
+
+/** Ids of given messages that were recorded with other words. */
+function editedIds({ schema }: Connection, { edited }: TurnMessages): Sql {
+  const isEdit = edited
+    ? sql`i.message_id = any (${edited}::text[])`
+    : sql`${schema}.is_edit(owned.id, m.seq, i.words_check, array(select message_id from input))`;
+  return sql`array(
         select i.message_id from before b cross join input i cross join lateral (
           select m.seq, m.words_check from ${schema}.message m
           where m.thread_ref = b.thread_ref and m.message_id = i.message_id and m.seq <= b.last_seq
             and m.role in ('user', 'assistant') offset 0
         ) m
         where m.words_check <> i.words_check
-          and ${
-            input.edited
-              ? sql`i.message_id = any (${input.edited}::text[])`
-              : sql`${schema}.is_edit(owned.id, m.seq, i.words_check, array(select message_id from input))`
-          }
-      ) as edited,
-      (
-        select 'now' from fresh where message_id = ${othersSummaryId}
-        union all select 'before' from before b join ${schema}.message m on m.thread_ref = b.thread_ref
-        where m.seq <= b.last_seq and m.message_id = ${othersSummaryId}
-      ) as "summarisedByOthers"
-    from (values (1)) one left join owned on true`,
-    { prepare: true },
-  );
-  const { id, unsettled, ...thread } = row as Row;
-  if (unsettled) return collided;
-  return id === null
-    ? null
-    : { threadRef: Number(id), ...(thread as Omit<RecordedThread, "threadRef">) };
+          and ${isEdit}
+      )`;
 }

@@ -24,10 +24,16 @@ import type { Redactor } from "../text/redactor.js";
 import { searchedLength, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
-import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { redactedCheck, wordsCheck, wordsOf } from "./message-words.js";
-import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
+import {
+  type ExtractAfter,
+  type NewMessage,
+  type NoteAfter,
+  othersSummaryId,
+  type RecordedThread,
+  recordMessages,
+} from "./record-messages.js";
 import { type ShownContext, shownContextSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
@@ -45,7 +51,6 @@ const searchedRoles: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/**
 /**
  * A message of an export, already redacted. Its files are lines of text, so that the words of one
  * with parts are unknown. Yields to the event loop.

@@ -19,83 +19,63 @@ export type BlockPart = (typeof blockParts)[number];
 export const shownParts = [...blockParts, "told"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
-/**
- * What a turn was told beside memories, by reference, so that later prompts of its epoch say the
- * same, and forgetting reaches it.
- */
-export interface ShownNews {
-  /** The revision that the thread was told last, and how many changes there were. */
-  readonly since?: number | undefined;
-  readonly count?: number | undefined;
-  readonly changes?:
-    | readonly (readonly [rev: number, event: string, insteadId: string | null])[]
-    | undefined;
-  readonly consents?: readonly (readonly [id: string, currentId: string | null])[] | undefined;
-  /** Messages of other threads. */
-  readonly unread?: readonly (readonly [threadRef: number, seq: number])[] | undefined;
-  /** How many memories that are always shown were over budget. */
-  readonly omitted?: number | undefined;
-  /** The day that the prompt was told, as "2026-11-28". */
-  readonly day?: string | undefined;
-}
-
-/**
- * What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a
- * recall.
- */
-export interface ShownContext {
-  readonly revision: number;
-  readonly memoryIds: readonly string[];
-  /** The best memory's, null if none was found; undefined without a search. */
-  readonly similarity?: number | null | undefined;
-  /** Memories by part, for `threads.shown`. @default none */
-  readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
-  /** Scores of the found memories by id. @default none */
-  readonly scores?: Readonly<Record<string, number>> | undefined;
-  readonly recallMs?: number | undefined;
-  readonly summaryId?: number | null | undefined;
-  /** Existing memories that were not shown. @default 0 */
-  readonly omitted?: number | undefined;
-  /** If the turn opens an epoch: `seq` of the first message shown verbatim. */
-  readonly firstSeq?: number | undefined;
-  readonly readable?: readonly string[] | undefined;
-  readonly news?: ShownNews | undefined;
-}
-
 /** Stored in single precision. */
 const measure = z.number().min(-1e9).max(1e9);
 const memoryId = z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory");
 const count = z.int().min(0);
 
 const newsSchema = z.strictObject({
+  /** The revision that the thread was told last, and how many changes there were. */
   since: count.optional(),
   count: count.optional(),
+  /** Revision, event, and the memory that it replaces. */
   changes: z.array(z.tuple([count, z.string(), memoryId.nullable()])).optional(),
+  /** The request, and the memory that it would change. */
   consents: z.array(z.tuple([memoryId, memoryId.nullable()])).optional(),
+  /** Thread and seq of messages of other threads. */
   unread: z.array(z.tuple([count, smallCount])).optional(),
+  /** How many memories that are always shown were over budget. */
   omitted: smallCount.optional(),
+  /** The day that the prompt was told, as "2026-11-28". */
   day: z.iso.date().optional(),
 });
+
+/**
+ * What a turn was told beside memories, by reference, so that later prompts of its epoch say the
+ * same, and forgetting reaches it.
+ */
+export type ShownNews = z.input<typeof newsSchema>;
 
 export const shownContextSchema = z.strictObject({
   revision: z.int().min(0),
   memoryIds: z.array(z.string()),
+  /** The best memory's, null if none was found; undefined without a search. */
   similarity: measure.nullish(),
+  /** Memories by part, for `threads.shown`. @default none */
   parts: z.partialRecord(z.enum(shownParts), z.array(memoryId)).optional(),
+  /** Scores of the found memories by id. @default none */
   scores: z.record(z.string(), measure).optional(),
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
+  /** Existing memories that were not shown. @default 0 */
   omitted: smallCount.optional(),
+  /** If the turn opens an epoch: `seq` of the first message shown verbatim. */
   firstSeq: smallCount.optional(),
   readable: z.array(z.string()).optional(),
   news: newsSchema.optional(),
 });
 
 /**
+ * What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a
+ * recall.
+ */
+export interface ShownContext extends z.input<typeof shownContextSchema> {}
+
+/**
  * CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last
  * one.
  */
-export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
+export function saveShown(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));

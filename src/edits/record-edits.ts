@@ -1,4 +1,4 @@
-import type { NewMessage } from "../conversation/append-messages.js";
+import type { NewMessage } from "../conversation/record-messages.js";
 import { markWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ThreadAddress } from "../scope/scope.js";

@@ -1,6 +1,6 @@
 import { SystemMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
-import type { NewMessage } from "../conversation/append-messages.js";
+import type { NewMessage } from "../conversation/record-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import { encodeMessage } from "../text/message-codec.js";

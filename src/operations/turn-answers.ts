@@ -1,8 +1,9 @@
 import type { BaseMessage, MessageType } from "@langchain/core/messages";
 import { z } from "zod";
 import { messageText } from "../text/message-text.js";
-import { memoryBlock, shownBy } from "../turns/memory-block.js";
+import { memoryBlock } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
+import { shownBy } from "../turns/shown-by.js";
 import {
   anyObject,
   described,

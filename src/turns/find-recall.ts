@@ -117,16 +117,16 @@ type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: rea
 
 type ChangeRow = Omit<RecalledChange, "line"> & ToldChange;
 
-interface Row extends Pick<RecallResult, "consents" | "unread"> {
+interface Row
+  extends Pick<
+    RecallResult,
+    "changeCount" | "consents" | "unread" | "broad" | "knownCount" | "knownCut"
+  > {
   changes: ChangeRow[];
   told: (Omit<ToldNews, "changes"> & { readonly changes: readonly ChangeRow[] })[] | null;
   conversation: ConversationRow | null;
   revision: number | null;
-  trimmed_to: number | null;
-  change_count: number;
-  broad: boolean;
-  known: number | null;
-  is_cut: boolean | null;
+  trimmedTo: number | null;
   listed: ListedMemories[];
   found: FoundMemory[];
   memories: MemoryEntry[];
@@ -139,25 +139,22 @@ export async function findRecall(
   timeoutMs: number,
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
-  const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
-  const { change_count, known, is_cut, changes, told, unread, ...rest } = others;
+  const { conversation, revision, trimmedTo, listed, found, memories, ...others } = row as Row;
+  const { changes, told, unread } = others;
   const byRef = memoriesByRef(memories);
   const listOf = (name: ListedMemories[0]) =>
     (listed.find(([list]) => list === name)?.[1] ?? []).flatMap((ref) => byRef.get(ref) ?? []);
   return {
+    ...others,
     conversation: conversationOf(conversation),
     revision: revision ?? 0,
     // A new thread has no changes: all existing memories are new to it.
-    revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmed_to ?? 0),
-    ...rest,
+    revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmedTo ?? 0),
     changes: changes.map(changeOf),
     told: (told ?? []).map((each) => ({ ...each, changes: each.changes.map(changeOf) })),
     unread: unread.filter(({ text }) => !asksOnly(text)).slice(-search.unread),
-    changeCount: change_count,
     profile: listOf("profile"),
     rest: listOf("fallback"),
-    knownCount: known ?? 0,
-    knownCut: is_cut ?? false,
     notes: listOf("note"),
     candidates: candidatesOf(found, byRef),
     shown: new Map([...byRef.values()].map((memory) => [memory.id, memory])),
@@ -192,10 +189,11 @@ function recallStatement(
     ),
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
-      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, address, most.unread)} as unread,
+      o.trimmed_to[1]::float8 as "trimmedTo", c.change_count as "changeCount", c.changes, c.consents, ${unreadMessages(db, address, most.unread)} as unread,
       ${schema}.told_news_1(o.ids, o.ids[1], (select epoch -> 'news' from conversation), ${db.now()}) as told,
       ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
-      (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
+      coalesce((select known::int from known limit 1), 0) as "knownCount",
+      coalesce((select is_cut from known limit 1), false) as "knownCut",
       ${foundMemories} as found, (
         select coalesce(json_agg(json_build_array(l.list, l.refs)), '[]')
         from (select list, json_agg(ref order by place) as refs from listed group by list) l

@@ -3,260 +3,200 @@ import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import { blockTokens, headingTokens } from "./memory-block.js";
-import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
-import {
-  memoryParts,
-  noMemories,
-  partOf,
-  type Recalled,
-  type RecalledMemories,
-  withoutTold,
-} from "./recalled.js";
+import { lineOf, lineTokens, type MemorySection, sectionOf, withoutTold } from "./prompt-plan.js";
+import { memoryParts, noMemories, partOf, type Recalled } from "./recalled.js";
+
+/** For what fits the question: the profile keeps most of the budget. */
+const askedShare = 1 / 3;
 
 /**
- * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes, consents
- * and unread messages, pinned memories, best matches (a third of the budget), the profile, the
- * other parts; insights last. Skips what is too long, but cuts the best hit. What a change tells in
- * full costs nothing: no list repeats it. @param asked ids of profile memories that fit the question, best first
+ * `found` cut to `budgetTokens`, headings included, the summary not. A new epoch: see `cutLines`. An
+ * open one keeps its block, and cuts what the turn adds: a third of the budget for matches and news;
+ * for what is always shown, as much as the epoch's profile left.
+ * @param asked ids of profile memories that fit the question, best first
  */
 export function fitBudget(
   found: Recalled,
   budgetTokens: number,
   asked: readonly string[] = [],
 ): Recalled {
-  if (!found.epoch.isNew) return fitAdditions(found, budgetTokens);
-  if (isWithin(found, budgetTokens)) return found;
-  const news = fittingNews(found, budgetTokens);
-  const memories = withoutTold(found.memories, news.changes);
-  const whole = { ...news, memories: found.memories };
-  if (isWithin(whole, budgetTokens)) return whole;
-  const order = inOrder({ ...news, memories }, budgetTokens, asked);
-  // All count as omitted until they are chosen.
-  const none = { ...memories, ...noMemories, omitted: memories.omitted + order.length };
-  const kept = fittingMemories({ ...news, memories: none }, order, budgetTokens);
-  return { ...news, memories: withTold(kept, memories, found.memories) };
+  const { epoch, memories, timeZone } = found;
+  if (epoch.isNew) return cutLines(found, budgetTokens, asked);
+  const { profile, rest, notes, omitted } = memories;
+  const matches = { ...memories, profile: [], rest: [], notes: [], omitted: 0 };
+  const turn = cutLines({ ...found, memories: matches }, budgetTokens * askedShare);
+
+  let leftTokens = budgetTokens;
+  for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
+    for (const memory of partOf(shown, "profile"))
+      leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
+  const added = {
+    ...noMemories,
+    profile: partOf(epoch.added, "profile"),
+    notes: partOf(epoch.added, "notes"),
+  };
+  const known = cutLines(
+    { ...withoutNews(turn), memories: withoutTold(added, turn.changes) },
+    Math.max(0, leftTokens),
+  ).memories;
+  return {
+    ...turn,
+    memories: { ...turn.memories, profile, rest, notes, omitted },
+    epoch: {
+      ...epoch,
+      added: { profile: known.profile, notes: known.notes },
+      addedOmitted: known.omitted,
+    },
+  };
 }
 
-function isWithin(found: Recalled, budgetTokens: number): boolean {
-  return wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens;
+function withoutNews(found: Recalled): Recalled {
+  return { ...found, changes: { ...found.changes, count: 0, top: [] }, consents: [], unread: [] };
+}
+
+/** Sums in another order differ by less than this tolerance. */
+const wholeTokens = (tokens: number): number => Math.ceil(tokens - 1e-6);
+
+const isWithin = (found: Recalled, budgetTokens: number): boolean =>
+  wholeTokens(blockTokens(found)) <= budgetTokens;
+
+/**
+ * Takes lines while they fit, in this order: changes, consents and unread messages, pinned memories,
+ * best matches (a third of the budget), the profile, the other parts; insights last. Skips what is
+ * too long, but cuts the best hit. What a change tells in full costs nothing: no list repeats it.
+ */
+function cutLines(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
+  if (isWithin(found, budgetTokens)) return found;
+  const news = fittingNews(found, budgetTokens);
+  const whole = { ...news, memories: found.memories };
+  if (isWithin(whole, budgetTokens)) return whole;
+  const memories = withoutTold(found.memories, news.changes);
+  const lines = memoryParts.flatMap((part) =>
+    memories[part].map((shown, place): Line => ({ part, place, shown })),
+  );
+  const order = inOrder(lines, { budgetTokens, asked, timeZone: found.timeZone });
+  return fittingMemories(whole, order, budgetTokens);
 }
 
 /** Without memories, which all count as omitted. The newest messages are shown first. */
 function fittingNews(found: Recalled, budgetTokens: number): Recalled {
   const { changes, consents, unread, memories } = found;
   const count = memoryParts.reduce((sum, part) => sum + memories[part].length, memories.omitted);
-  const steps: Partial<Recalled>[] = [
-    ...changes.top.map((_, index) => ({
-      changes: { ...changes, top: changes.top.slice(0, index + 1) },
-    })),
-    ...consents.map((_, index) => ({ consents: consents.slice(0, index + 1) })),
-    ...unread.map((_, index) => ({ unread: unread.slice(unread.length - index - 1) })),
-  ];
-  let shown: Recalled = {
-    ...found,
-    changes: { ...changes, count: 0, top: [] },
-    consents: [],
-    unread: [],
-    memories: { ...memories, ...noMemories, omitted: count },
-  };
-  for (const step of steps) {
-    const next = { ...shown, ...step };
+  let shown = withoutNews({ ...found, memories: { ...memories, ...noMemories, omitted: count } });
+  const take = (more: Partial<Recalled>) => {
+    const next = { ...shown, ...more };
     if (isWithin(next, budgetTokens)) shown = next;
-  }
+  };
+  for (const place of changes.top.keys())
+    take({ changes: { ...changes, top: changes.top.slice(0, place + 1) } });
+  for (const place of consents.keys()) take({ consents: consents.slice(0, place + 1) });
+  for (const place of unread.keys()) take({ unread: unread.slice(-place - 1) });
   return shown;
 }
 
-/** As `found` has them: what was kept, and what changes tell in full. */
-function withTold(
-  kept: RecalledMemories,
-  untold: RecalledMemories,
-  found: RecalledMemories,
-): RecalledMemories {
-  const restored = memoryParts.map((part) => {
-    const [shown, all] = [kept, untold].map(
-      (memories) =>
-        new Map(
-          memories[part].map((each: MemoryItem | MemoryHit) => [memoryOf(each).id, each] as const),
-        ),
-    );
-    const list = found[part].flatMap((each: MemoryItem | MemoryHit) => {
-      const { id } = memoryOf(each);
-      return shown?.get(id) ?? (all?.has(id) ? [] : each);
-    });
-    return [part, list] as const;
-  });
-  return { ...kept, ...Object.fromEntries(restored) };
-}
-
-/**
- * Keeps the epoch's block and cuts what the turn adds: a third of the budget for matches and news;
- * for what is always shown, as much as the epoch's profile left.
- */
-function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
-  const { profile, rest, notes, omitted } = found.memories;
-  const { added, earlier } = found.epoch;
-  const opening = { ...found.epoch, isNew: true, earlier: [], added: {} };
-  const matches = { ...found.memories, profile: [], rest: [], notes: [], omitted: 0 };
-  const turn = fitBudget(
-    { ...found, epoch: opening, memories: matches },
-    budgetTokens * askedShare,
-  );
-  const alwaysShown = {
-    ...noMemories,
-    profile: partOf(added, "profile"),
-    notes: partOf(added, "notes"),
-  };
-  const untold = withoutTold(alwaysShown, turn.changes);
-  const shown = [found.memories, ...earlier.map(({ memories }) => memories)];
-  const usedTokens = shown
-    .flatMap((each) => partOf(each, "profile"))
-    .reduce((sum, memory) => sum + lineOf("profile", memory, 0, found.timeZone).tokens, 0);
-  const none = {
-    ...turn,
-    changes: { ...turn.changes, count: 0, top: [] },
-    consents: [],
-    unread: [],
-  };
-  const kept = fitBudget({ ...none, memories: untold }, Math.max(0, budgetTokens - usedTokens));
-  return {
-    ...found,
-    changes: turn.changes,
-    consents: turn.consents,
-    unread: turn.unread,
-    memories: { ...turn.memories, profile, rest, notes, omitted },
-    epoch: {
-      ...found.epoch,
-      added: { profile: kept.memories.profile, notes: kept.memories.notes },
-      addedOmitted: kept.memories.omitted,
-    },
-  };
-}
-
-/** Sums in another order differ by less than this tolerance. */
-function wholeTokens(tokens: number): number {
-  return Math.ceil(tokens - 1e-6);
-}
-
-type Pick = {
+/** A memory's line. */
+interface Line {
   readonly part: BlockPart;
   readonly place: number;
-  readonly shown: RecalledMemories[BlockPart][number];
-};
-
-function fittingMemories(
-  shown: Recalled,
-  order: readonly Pick[],
-  budgetTokens: number,
-): RecalledMemories {
-  const withPicks = (picks: readonly Pick[]): RecalledMemories => ({
-    ...shown.memories,
-    ...partsWith(picks),
-    omitted: shown.memories.omitted - picks.length,
-  });
-  const tokensOf = (picks: readonly Pick[]) =>
-    wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
-  const picks: Pick[] = [];
-  const sections = new Set<MemorySection>();
-  const lines = new Set<string>();
-  let used = 0;
-  const takes = (pick: Pick): boolean => {
-    const { part } = pick;
-    const place = part === "notes" ? picks.filter((other) => other.part === part).length : 0;
-    const memory = memoryOf(pick.shown);
-    const section = sectionOf(part, memory);
-    const isNew = !sections.has(section);
-    const line = lineOf(part, memory, place, shown.timeZone);
-    // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
-    const tokens =
-      picks.length === 0 || (isNew && part === "notes")
-        ? tokensOf([...picks, pick])
-        : used + (lines.has(line.line) ? 0 : line.tokens + (isNew ? headingTokens(section) : 0));
-    if (wholeTokens(tokens) > budgetTokens) return false;
-    lines.add(line.line);
-    picks.push(pick);
-    sections.add(section);
-    used = tokens;
-    return true;
-  };
-  for (const pick of order) {
-    if (takes(pick) || pick.part !== "relevant" || pick.place > 0) continue;
-    const cut = cutToFit(pick, (shorter) => tokensOf([...picks, shorter]) <= budgetTokens);
-    if (cut) takes(cut);
-  }
-  // The notice of omitted memories changes its length with the count.
-  while (picks.length > 0 && tokensOf(picks) > budgetTokens) picks.pop();
-  return withPicks(picks);
+  readonly shown: MemoryItem | MemoryHit;
 }
 
-function partsWith(picks: readonly Pick[]): Record<BlockPart, never[]> {
-  const parts = { profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] };
-  const placed = picks.toSorted((first, second) => first.place - second.place);
-  for (const { part, shown } of placed) parts[part].push(shown as never);
-  return parts;
-}
+const memoryOf = ({ shown }: Pick<Line, "shown">): MemoryItem =>
+  "memory" in shown ? shown.memory : shown;
 
-/** The profile keeps most of the budget. */
-const askedShare = 1 / 3;
+const keyOf = ({ part, shown }: Omit<Line, "place">) => `${part} ${memoryOf({ shown }).id}`;
 
 function inOrder(
-  { memories: found, timeZone }: Recalled,
-  budgetTokens: number,
-  asked: readonly string[],
-): Pick[] {
-  const picks = memoryParts.flatMap((part) =>
-    found[part].map((shown, place) => ({ part, place, shown })),
-  );
-  const [facts, last] = split(picks, (pick) => !ranksLast(memoryOf(pick.shown)));
-  const [pinned, others] = split(
-    facts,
-    ({ part, shown }) => part === "profile" && memoryOf(shown).pinned,
-  );
-  const first = bestAsked(others, budgetTokens * askedShare, { asked, timeZone });
-  return [...pinned, ...first, ...others.filter((pick) => !first.includes(pick)), ...last];
+  lines: readonly Line[],
+  options: { budgetTokens: number; asked: readonly string[]; timeZone: string },
+): Line[] {
+  const isLast = (line: Line) => ranksLast(memoryOf(line));
+  const isPinned = (line: Line) => line.part === "profile" && memoryOf(line).pinned;
+  const others = lines.filter((line) => !isLast(line) && !isPinned(line));
+  const first = bestAsked(others, options);
+  const unasked = others.filter((line) => !first.includes(line));
+  return [...lines.filter(isPinned), ...first, ...unasked, ...lines.filter(isLast)];
 }
 
 function bestAsked(
-  picks: readonly Pick[],
-  budgetTokens: number,
-  { asked, timeZone }: { readonly asked: readonly string[]; readonly timeZone: string },
-): Pick[] {
+  lines: readonly Line[],
+  { budgetTokens, asked, timeZone }: Parameters<typeof inOrder>[1],
+): Line[] {
   const fitting = asked.flatMap(
-    (id) => picks.find(({ part, shown }) => part === "profile" && memoryOf(shown).id === id) ?? [],
+    (id) => lines.find((line) => line.part === "profile" && memoryOf(line).id === id) ?? [],
   );
-  const found = picks.filter(
+  const found = lines.filter(
     ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
   );
-  let used = 0;
-  return [...fitting, ...found].filter(({ part, shown }) => {
-    const { tokens } = lineOf(part, memoryOf(shown), 0, timeZone);
-    if (used + tokens > budgetTokens) return false;
-    used += tokens;
+  let leftTokens = budgetTokens * askedShare;
+  return [...fitting, ...found].filter((line) => {
+    const tokens = lineTokens(lineOf(line.part, memoryOf(line), 0, timeZone));
+    if (tokens > leftTokens) return false;
+    leftTokens -= tokens;
     return true;
   });
 }
 
-function split(picks: readonly Pick[], isFirst: (pick: Pick) => boolean): [Pick[], Pick[]] {
-  return [picks.filter(isFirst), picks.filter((pick) => !isFirst(pick))];
+/** What a change tells in full stays: it is no line of `order`. */
+function fittingMemories(whole: Recalled, order: readonly Line[], budgetTokens: number): Recalled {
+  const candidates = new Set(order.map(keyOf));
+  const withLines = (lines: readonly Line[]): Recalled => {
+    const kept = new Map(lines.map((line) => [keyOf(line), line.shown]));
+    const lists = memoryParts.map((part) => {
+      const list = whole.memories[part].flatMap((shown) => {
+        const key = keyOf({ part, shown });
+        return kept.get(key) ?? (candidates.has(key) ? [] : [shown]);
+      });
+      return [part, list] as const;
+    });
+    const omitted = whole.memories.omitted + order.length - lines.length;
+    return { ...whole, memories: { ...whole.memories, ...Object.fromEntries(lists), omitted } };
+  };
+  const taken: Line[] = [];
+  const tokensWith = (...more: Line[]) => wholeTokens(blockTokens(withLines([...taken, ...more])));
+
+  const sections = new Set<MemorySection>();
+  const written = new Set<string>();
+  let usedTokens = 0;
+  const takes = (line: Line): boolean => {
+    const memory = memoryOf(line);
+    const section = sectionOf(line.part, memory);
+    const isNew = !sections.has(section);
+    const isNote = line.part === "notes";
+    const place = isNote ? taken.filter(({ part }) => part === "notes").length : 0;
+    const text = lineOf(line.part, memory, place, whole.timeZone);
+    let tokens = usedTokens;
+    // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
+    if (taken.length === 0 || (isNew && isNote)) tokens = tokensWith(line);
+    else if (!written.has(text)) tokens += lineTokens(text) + (isNew ? headingTokens(section) : 0);
+    if (wholeTokens(tokens) > budgetTokens) return false;
+    written.add(text);
+    taken.push(line);
+    sections.add(section);
+    usedTokens = tokens;
+    return true;
+  };
+  for (const line of order) {
+    if (takes(line) || line.part !== "relevant" || line.place > 0) continue;
+    const cut = cutToFit(line, (shorter) => tokensWith(shorter) <= budgetTokens);
+    if (cut) takes(cut);
+  }
+  // The notice of omitted memories changes its length with the count.
+  while (taken.length > 0 && tokensWith() > budgetTokens) taken.pop();
+  return withLines(taken);
 }
 
 /** Shorter cuts say nothing. */
 const shortestCut = 40;
 
-function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
-  const { text } = memoryOf(pick.shown);
-  const cut = (characters: number): Pick => {
-    const shorter = (memory: MemoryItem) => ({ ...memory, text: clipped(text, characters) });
-    const { shown } = pick;
-    return {
-      ...pick,
-      shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown),
-    };
+function cutToFit(line: Line, fits: (line: Line) => boolean): Line | null {
+  const { text } = memoryOf(line);
+  const cut = (characters: number): Line => {
+    const shorter = { ...memoryOf(line), text: clipped(text, characters) };
+    const { shown } = line;
+    return { ...line, shown: "memory" in shown ? { ...shown, memory: shorter } : shorter };
   };
   if (text.length <= shortestCut) return null;
   const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));
   return characters === null ? null : cut(characters);
-}
-
-function memoryOf(shown: MemoryItem | MemoryHit): MemoryItem {
-  return "memory" in shown ? shown.memory : shown;
 }

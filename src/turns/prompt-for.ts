@@ -2,9 +2,10 @@ import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { ShownContext } from "../conversation/shown-turns.js";
 import { nonBlank, parseInput } from "../text/parse-input.js";
-import { memoryBlock, shownBy } from "./memory-block.js";
+import { memoryBlock } from "./memory-block.js";
 import type { RecallInput } from "./recall.js";
 import type { Recalled } from "./recalled.js";
+import { shownBy } from "./shown-by.js";
 import { type InjectAs, injectAsSchema, turnMessages } from "./turn-messages.js";
 
 export interface PromptInput extends Omit<RecallInput, "query" | "state"> {

@@ -31,8 +31,10 @@ import { headOf, isStorable } from "../text/storable-text.js";
 import { dayIn, timeZoneField } from "../text/time-zone.js";
 import { findRecall, type RecallResult, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { heldChecks, heldWords } from "./held-words.js";
-import { durations, isNewsGone, partOf, type Recalled, selectMemories } from "./recalled.js";
+import { readHeld } from "./held-words.js";
+import { partOf, type Recalled } from "./recalled.js";
+import { isNewsGone, selectMemories } from "./select-memories.js";
+import { durations } from "./shown-by.js";
 
 /** The newest ones identify a branch. */
 export const mostMessageIds = 10_000;
@@ -107,87 +109,109 @@ export async function recall(
   isForTask = false,
 ): Promise<Recalled> {
   const startedAt = performance.now();
-  const { state = [], ...asks } = parseAddressed(inputSchema, input, "recall");
-  const { threadId, scope } = asks;
-  const { appId } = scope;
-  const { policy } = deps.config;
-  const mode = asks.mode ?? "active";
-  const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
-  const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  // No category has a space. Each reader has epochs of its own.
-  const reader = asks.minTrust ? [...categories, `trust ${asks.minTrust}`] : categories;
-  const read = { ...readQuestion(deps, query, asks.timeZone), vector: null };
-  const held = new Map(
-    state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])),
-  );
-  const words = heldWords(held);
-  const reads = {
-    ...asks,
+  const request = await readRequest(deps, input, isForTask);
+
+  // Find: one statement reads the conversation, what is always shown, and candidates.
+  const first = await findUnedited(deps, request);
+  if (first.found.conversation === null) throw threadForbidden(request.threadId);
+
+  // Rank, select, cut: what of that the turn shows.
+  let recalled = await recalledOf(deps, request, first);
+
+  // Fold, seldom: the epoch shows what must not be shown any more, or has no room for what is more
+  // important. A second statement opens a new one.
+  if (mustFold(first.found, recalled)) {
+    const folded = await findInTime(deps, { ...request, isFolded: true });
+    recalled = await recalledOf(deps, request, folded);
+  }
+
+  reportNotes(deps, request, recalled);
+  durations.set(recalled.epoch, performance.now() - startedAt);
+
+  // Plan, print: each way in does it where it makes its prompt, by `turnMessages` or `memoryBlock`.
+  return recalled;
+}
+
+/** Whose memory a turn recalls, for which words, and what its caller holds. */
+interface RecallRequest
+  extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
+  readonly mode: RecallMode;
+  readonly query: string;
+  readonly question: EmbeddedQuestion;
+  readonly timeZone: string;
+  readonly categories: readonly string[];
+  /** Each reader has epochs of its own. */
+  readonly reader: readonly string[];
+  /** The caller's messages by id, and what users and assistants say in them. */
+  readonly held: ReadonlyMap<string, BaseMessage>;
+  readonly words: ReadonlyMap<string, string>;
+  readonly heldIds: readonly string[];
+  readonly heldChecks: readonly (number | null)[];
+  readonly isForTask: boolean;
+  /** Opens an epoch, whatever is shown. */
+  readonly isFolded?: boolean;
+}
+
+async function readRequest(
+  deps: RecallRuntime,
+  input: RecallInput,
+  isForTask: boolean,
+): Promise<RecallRequest> {
+  const {
+    state = [],
+    agent,
+    mode = "active",
+    ...given
+  } = parseAddressed(inputSchema, input, "recall");
+  const { policy, retrieval } = deps.config;
+  const isPassive = mode === "passive";
+  const query = isPassive ? "" : headOf(given.query ?? "", mostCharacters);
+  const categories = isPassive ? [] : [...readableCategories(policy, agent ?? null)];
+  return {
+    ...given,
+    mode,
     query,
+    question: { ...readQuestion(deps, query, given.timeZone), vector: null },
+    timeZone: given.timeZone ?? retrieval.timeZone,
     categories,
-    reader,
-    question: read,
-    ...(await heldChecks(deps.redactor, held, words)),
+    // No category has a space.
+    reader: given.minTrust ? [...categories, `trust ${given.minTrust}`] : categories,
+    ...(await readHeld(deps.redactor, state)),
     isForTask,
   };
-  const { timeZone = deps.config.retrieval.timeZone } = asks;
-  const of = { mode, reader, held, words, timeZone };
-  const first = await findUnedited(deps, reads, words);
-  if (first.found.conversation === null) throw threadForbidden(threadId);
-  const continued = await recalledOf(deps, asks, of, first);
-  // Seldom: what the epoch shows cannot be shown any more, or has no room for what is more important.
-  const fitting = mustFold(first.found, continued)
-    ? await recalledOf(deps, asks, of, await findInTime(deps, { ...reads, isFolded: true }))
-    : continued;
-  const shownNotes = fitting.memories.notes.length;
-  if (appId !== undefined && shownNotes > 0) {
-    const fields = { threadId, step: "recall", appId, notes: shownNotes };
-    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
-  }
-  durations.set(fitting, performance.now() - startedAt);
-  return fitting;
 }
 
 /** Seldom twice: what rests on words that the user has edited is closed before it is shown. */
-async function findUnedited(
-  deps: RecallRuntime,
-  reads: ReadRecall,
-  words: ReadonlyMap<string, string>,
-) {
-  const first = await findInTime(deps, reads);
+async function findUnedited(deps: RecallRuntime, request: RecallRequest) {
+  const first = await findInTime(deps, request);
   const edits = (first.found.conversation?.edited ?? []).map((messageId) => ({
     messageId,
-    words: words.get(messageId) ?? "",
+    words: request.words.get(messageId) ?? "",
   }));
-  if (edits.length === 0 || !(await closeEdited(deps, reads, edits))) return first;
-  return findInTime(deps, reads);
+  if (edits.length === 0 || !(await closeEdited(deps, request, edits))) return first;
+  return findInTime(deps, request);
 }
 
-interface Reading {
-  readonly mode: RecallMode;
-  readonly words: ReadonlyMap<string, string>;
-  readonly reader: readonly string[];
-  readonly held: ReadonlyMap<string, BaseMessage>;
-  readonly timeZone: string;
-}
-
-/** What was found, within the budget. */
+/** What was found, ranked, selected and cut to the budget. */
 async function recalledOf(
   deps: RecallRuntime,
-  { threadId, scope: { appId } }: ThreadAddress,
-  { mode, reader, held, words, timeZone }: Reading,
+  request: RecallRequest,
   { found, question, timedOut }: Awaited<ReturnType<typeof findInTime>>,
 ): Promise<Recalled> {
-  const { retrieval, notes } = deps.config;
+  const { retrieval, notes, summaries } = deps.config;
+  const { scope, threadId, mode, reader, held, words, timeZone } = request;
+
+  // Rank the candidates and select, for each part, what fits the question and the categories.
+  const { memories, asked, earlier, added } = await selectMemories(deps, question, found);
+
   // A task says all that its agent needs; earlier tasks are others'.
-  const { epoch, firstSeq, summarisedId, edited, ...conversation } =
-    (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
-  const { memories, asked, earlier, added, toldIds } = await selectMemories(deps, question, found);
+  const known = isDelegatedThread(threadId) ? null : found.conversation;
+  const { epoch, firstSeq, edited, ...conversation } = known ?? emptyConversation;
   const shownBefore = new Set(earlier.flatMap(({ consents }) => consents.map(({ id }) => id)));
   const recalled: Recalled = {
     mode,
     ...conversation,
-    ...messagesShown(conversation, held, deps.config.summaries),
+    ...messagesShown(conversation, held, summaries),
     ...(held.size > 0 && { edited: edited.flatMap((id) => held.get(id) ?? []), words }),
     epoch: {
       isNew: epoch === null,
@@ -196,12 +220,11 @@ async function recalledOf(
       earlier,
       added,
       addedOmitted: 0,
-      toldIds,
       readable: reader,
-      summarisedId,
     },
     memories: { ...memories, ...(timedOut && { timedOut }) },
-    ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
+    ...(scope.appId !== undefined &&
+      found.notes.length > 0 && { appName: appNotes(notes, scope.appId).name }),
     changes: {
       since: found.revSeen,
       // Changes that are not shown stay unseen.
@@ -214,7 +237,17 @@ async function recalledOf(
     day: dayIn(deps.clock(), timeZone),
     timeZone,
   };
+
+  // Cut: line by line, most important first.
   return fitBudget(recalled, retrieval.budgetTokens, asked);
+}
+
+function reportNotes({ logger }: RecallRuntime, request: RecallRequest, recalled: Recalled): void {
+  const { appId } = request.scope;
+  const notes = recalled.memories.notes.length;
+  if (appId === undefined || notes === 0) return;
+  const fields = { threadId: request.threadId, step: "recall", appId, notes };
+  logger.info(`🧠 Retrieved ${notes} memories for app ${appId}`, fields);
 }
 
 /**
@@ -224,22 +257,19 @@ async function recalledOf(
 function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
   const opened = found.conversation?.epoch;
   if (!opened) return false;
+  if (isNewsGone(found)) return true;
+  const shownIds = new Set(opened.lines.map(([, id]) => id ?? ""));
   const told = [...found.told.flatMap((turn) => turn.changes), ...changes.top];
   const replacedIds = new Set(told.map(({ insteadId }) => insteadId));
-  const isUntold = opened.lines.some(
-    ([, id]) => id !== null && found.shown.get(id)?.state === "superseded" && !replacedIds.has(id),
-  );
-  if (isNewsGone(found) || isUntold) return true;
+  for (const id of shownIds)
+    if (found.shown.get(id)?.state === "superseded" && !replacedIds.has(id)) return true;
+
   if (epoch.addedOmitted === 0) return false;
-  const shownIds = new Set(opened.lines.map(([, id]) => id));
-  const addedIds = new Set(partOf(epoch.added, "profile").map(({ id }) => id));
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
+  for (const { id } of partOf(epoch.added, "profile")) shownIds.add(id);
   return found.profile
     .slice(0, leastShown + 1)
-    .some(
-      ({ id, updatedAt }) =>
-        !shownIds.has(id) && !addedIds.has(id) && updatedAt.getTime() > opened.openedAt,
-    );
+    .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);
 }
 
 /** The caller's message, else the stored one. */
@@ -255,25 +285,13 @@ function messagesShown(
   return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
-interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds" | "minTrust"> {
-  /** Opens an epoch, whatever is shown. */
-  readonly isFolded?: boolean;
-  readonly isForTask: boolean;
-  readonly reader: readonly string[];
-  readonly heldIds: readonly string[];
-  readonly heldChecks: readonly (number | null)[];
-  readonly query: string;
-  readonly question: EmbeddedQuestion;
-  readonly categories: readonly string[];
-}
-
-function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, query, question, reader, categories } = asks;
-  const { heldIds, heldChecks } = asks;
+function statementOf({ config }: RecallRuntime, request: RecallRequest): RecallSearch {
+  const { scope, threadId, messageIds, query, question, reader, categories } = request;
+  const { heldIds, heldChecks, isForTask } = request;
   // A task shows nothing of earlier ones, so it continues no epoch.
-  const isAlone = asks.isFolded || isDelegatedThread(threadId);
+  const isAlone = request.isFolded || isDelegatedThread(threadId);
   const { budgetTokens, minSlotImportance } = config.retrieval;
-  const filter = withTrust(noFilter, asks.minTrust);
+  const filter = withTrust(noFilter, request.minTrust);
   const search = { scope, kinds: askedKinds, categories, filter, limit: candidateLimit };
   return {
     // No recorded message has an unstorable id.
@@ -291,12 +309,12 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     },
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
-    consents: config.consent.ask === "tool" && !asks.isForTask ? shownConsents : 0,
+    consents: config.consent.ask === "tool" && !isForTask ? shownConsents : 0,
     // Messages have no category yet: only agents that may read all of them see these.
     unread:
       scope.userId !== undefined &&
       categories.length === config.policy.categories.size &&
-      !asks.isForTask
+      !isForTask
         ? shownUnread
         : 0,
   };
@@ -315,7 +333,7 @@ function categoriesShown({ categories }: CategoryPolicy, names: readonly string[
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the best hits and episodes. */
 const candidateLimit = 30;
-const unseen: Conversation = {
+const emptyConversation: Conversation = {
   summary: null,
   processing: null,
   gap: [],
@@ -326,27 +344,26 @@ const unseen: Conversation = {
   lastMessageId: null,
   epoch: null,
   firstSeq: 0,
-  summarisedId: null,
   edited: [],
 };
 
-async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
+async function findInTime(deps: RecallRuntime, request: RecallRequest) {
   const { db, config, logger } = deps;
   const { timeoutMs } = config.retrieval;
-  const statement = statementOf(deps, asks);
+  const statement = statementOf(deps, request);
   try {
-    const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
+    const question = { ...request.question, vector: await questionVector(deps, request.query) };
     const asked = statement.asked && { ...statement.asked, question };
     const found = await findRecall(db, { ...statement, asked }, timeoutMs);
-    const always = asks.isForTask ? { ...found, rest: [] } : found;
+    const always = request.isForTask ? { ...found, rest: [] } : found;
     return { found: always, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
   logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
-  const { scope, threadId } = asks;
+  const { scope, threadId } = request;
   const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
   await deps.record({ scope, threadId, ...event });
-  return { found, question: asks.question, timedOut: true };
+  return { found, question: request.question, timedOut: true };
 }

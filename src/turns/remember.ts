@@ -27,62 +27,82 @@ type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary
 
 export type DueJob = Job & { readonly inMs?: number };
 
+type RememberRuntime = Runtime<{
+  readonly memories: MemoryOptions;
+  readonly summaries: SummaryOptions;
+  readonly notes: { readonly limit: number; readonly idleMs: number };
+  readonly retrieval: RecordConfig["retrieval"];
+  readonly lifecycle: { readonly purgeAfterMs: number };
+}>;
+
 /**
  * One round trip, one more for a summary, and one more for an episode. The caller starts the work
  * in `due`.
  */
 export async function remember(
-  deps: Runtime<{
-    readonly memories: MemoryOptions;
-    readonly summaries: SummaryOptions;
-    readonly notes: { readonly limit: number; readonly idleMs: number };
-    readonly retrieval: RecordConfig["retrieval"];
-    readonly lifecycle: { readonly purgeAfterMs: number };
-  }>,
+  deps: RememberRuntime,
   input: RecordInput,
 ): Promise<{ remembered: Remembered; due: DueJob[]; isNewThread: boolean; threadRef: number }> {
-  const { memories, summaries, notes } = deps.config;
+  const { memories, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
+
+  // Record: one statement appends the messages, marks facts and notes as due, counts what the turn
+  // was shown as used, and keeps it.
   const thread = await recordTurn(deps, input, {
     extract: extract
       ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
       : undefined,
     note: note ? notes : undefined,
   });
-  const { recorded, lastSeq, threadRef, extractInMs } = thread;
-  // First: the others omit what the user wants forgotten.
-  const facts: DueJob[] =
-    extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
-  const due: DueJob[] = [];
-  if (note && thread.closed && input.scope.appId !== undefined)
-    due.push({ kind: "notes", ref: threadRef });
-  const ended = (summary: Remembered["summary"]) => ({
-    remembered: { recorded, lastSeq, summary },
-    due: [...facts, ...due],
-    // A new thread ends the wait for messages of the owner's other threads.
-    threadRef,
-    isNewThread: thread.turns === 1 && recorded > 0,
-  });
-  const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
-  if (unmade) return ended({ started: false, reason: unmade });
-  if (await isTurnOpen(deps.db, threadRef, thread.messages))
-    return ended({ started: false, reason: "round_open" });
+  const { recorded, lastSeq, threadRef: ref, extractInMs } = thread;
 
-  if (
-    memories.episodes &&
-    episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))
-  ) {
-    await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
-    due.push({ kind: "episodes", ref: threadRef });
-  }
-  if (await isSummarisedByOthers(deps, input, thread))
-    return ended({ started: false, reason: "others_summary" });
-  const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
-  if (!start.started) return ended(start);
-  const { summaryId, window, claim } = start;
-  due.unshift({ kind: "summaries", ref: threadRef, lease: claim.lease });
-  return ended({ started: true, summaryId, window });
+  // Mark an episode as due, and claim a summary, once the turn is whole.
+  const waits = await waitReason(deps, input, thread);
+  const hasEpisode = waits === null && isEpisodeDue(memories, thread);
+  if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
+  const start = waits === null ? await claimDueSummary(deps, input, thread) : notStarted(waits);
+
+  // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
+  const due: DueJob[] = [];
+  if (extractInMs !== null) due.push({ kind: "facts", ref, inMs: Math.max(0, extractInMs) });
+  if (start.started) due.push({ kind: "summaries", ref, lease: start.claim.lease });
+  if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref });
+  if (hasEpisode) due.push({ kind: "episodes", ref });
+  const summary = start.started
+    ? { started: start.started, summaryId: start.summaryId, window: start.window }
+    : start;
+  return {
+    remembered: { recorded, lastSeq, summary },
+    due,
+    threadRef: ref,
+    // A new thread ends the wait for messages of the owner's other threads.
+    isNewThread: thread.turns === 1 && recorded > 0,
+  };
+}
+
+const notStarted = (reason: UnstartedReason) => ({ started: false, reason }) as const;
+
+/** Null once the turn is whole and has a model to work for it. */
+async function waitReason(
+  { db, hasModel }: RememberRuntime,
+  { threadId }: RecordInput,
+  { threadRef, messages }: RecordedTurn,
+): Promise<UnstartedReason | null> {
+  if (!hasModel) return "no_model";
+  if (isDelegatedThread(threadId)) return "delegated";
+  return (await isTurnOpen(db, threadRef, messages)) ? "round_open" : null;
+}
+
+function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
+  const range = memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories));
+  return !!range;
+}
+
+async function claimDueSummary(deps: RememberRuntime, input: RecordInput, thread: RecordedTurn) {
+  if (await isSummarisedByOthers(deps, input, thread)) return notStarted("others_summary");
+  const { db, logger, config } = deps;
+  return startSummary({ db, logger, summaries: config.summaries }, thread, input.threadId);
 }
 
 async function isSummarisedByOthers(

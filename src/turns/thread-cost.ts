@@ -5,7 +5,7 @@ import { parseAddressed, type Scope, threadForbidden } from "../scope/scope.js";
 import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 import { frameBytes } from "./memory-block.js";
-import { episodeCharacters } from "./memory-lines.js";
+import { episodeCharacters } from "./prompt-plan.js";
 
 /** Tokens of answered calls: the recorded messages of assistants. */
 interface CallCosts {

@@ -5,14 +5,10 @@ import { conversationContext } from "../conversation/conversation-context.rule.j
 import { asRecalled, memoryBlockId, memoryMessage } from "../conversation/recalled-mark.js";
 import { isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { contentParts, messageText, withFields } from "../text/message-text.js";
-import {
-  additionsOf,
-  contextPrefix,
-  memoryBlock,
-  saidInState,
-  standingBlock,
-} from "./memory-block.js";
-import { memoryParts, partOf, type Recalled, withoutTold } from "./recalled.js";
+import { memoryBlock, printPrompt } from "./memory-block.js";
+import { withoutTold } from "./prompt-plan.js";
+import { memoryParts, partOf, type Recalled } from "./recalled.js";
+import { keepPrefix, saidInState } from "./said-in-state.js";
 
 /**
  * Where memory goes. "message": messages of their own before the user's. "system": the block ends
@@ -37,21 +33,34 @@ export function turnMessages(
   const { instructions, talk: found, isSaid } = shownMessages(state, known);
   const talk = answeredCalls(found, injectAs === "text");
   const current = talk.findLastIndex(opensTurn);
-  // Without a user's message, the additions go into the block.
-  const block = current < 0 ? memoryBlock(known) : standingBlock(known);
-  const inSystem = injectAs === "system" || current < 0;
-  const inserted = insertedTexts(talk, known, { current, block, inSystem });
-  const shown = talk.flatMap((message, place) => {
-    const texts = inserted.get(place) ?? [];
-    if (texts.length === 0) return message;
-    if (injectAs === "text") return withPrefix(message, texts.join(""), isSaid(message));
-    const messages = texts.map((text, at) =>
-      memoryMessage(text.trimEnd(), message.id, at === 0 ? "" : `.${at}`),
-    );
-    return [...messages, message];
-  });
-  if (block === null || !inSystem) return [...instructions, ...shown];
-  return [systemMessage(instructions, block, blockId(talk)), ...shown];
+  // Without a user's message, everything goes into the system message.
+  if (current < 0) return [...withBlock(instructions, memoryBlock(known), talk), ...talk];
+
+  const { block, context, additions } = printPrompt(known);
+  const inSystem = injectAs === "system" ? block : null;
+  const blockPlace = block === inSystem ? -1 : openingPlace(talk, current, known);
+  const shown: BaseMessage[] = [];
+  for (const [place, message] of talk.entries()) {
+    const texts: string[] = [];
+    if (place === blockPlace) texts.push(context);
+    const added = additions.get(place === current ? undefined : message.id);
+    if (added !== undefined && opensTurn(message)) texts.push(added);
+    if (injectAs === "text" && texts.length > 0) {
+      keepPrefix(known, texts.join(""));
+      shown.push(withPrefix(message, texts.join(""), isSaid(message)));
+    } else {
+      shown.push(...texts.map((text, at) => memoryMessage(text.trimEnd(), message.id, at)));
+      shown.push(message);
+    }
+  }
+  return [...withBlock(instructions, inSystem, talk), ...shown];
+}
+
+/** The message that opened the epoch, else the first that opens a turn. */
+function openingPlace(talk: readonly BaseMessage[], current: number, { epoch }: Recalled): number {
+  const opening = talk.findIndex(({ id }) => id !== undefined && id === epoch.openedBy);
+  if (opening >= 0) return opening;
+  return epoch.isNew ? current : talk.findIndex(opensTurn);
 }
 
 /** LangChain's summary covers what is omitted. */
@@ -97,34 +106,15 @@ export function shownCounts(state: readonly BaseMessage[], recalled: Recalled) {
  * One message, since some providers refuse several. The block is a part of its own, for their
  * caches.
  */
-function systemMessage(
+function withBlock(
   instructions: readonly BaseMessage[],
-  block: string,
-  id: string,
-): SystemMessage {
+  block: string | null,
+  talk: readonly BaseMessage[],
+): readonly BaseMessage[] {
+  if (block === null) return instructions;
   const parts = instructions.flatMap(({ content }) => contentParts(content));
   const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
-  return asRecalled(new SystemMessage({ content, id }));
-}
-
-/** What goes before each place of `talk`: the block, and what the turn adds. */
-function insertedTexts(
-  talk: readonly BaseMessage[],
-  recalled: Recalled,
-  { current, block, inSystem }: { current: number; block: string | null; inSystem: boolean },
-): ReadonlyMap<number, readonly string[]> {
-  const texts = new Map<number, readonly string[]>();
-  if (current < 0) return texts;
-  const additions = additionsOf(recalled, block);
-  for (const [place, message] of talk.entries()) {
-    const added = additions.get(place === current ? undefined : message.id);
-    if (added !== undefined && opensTurn(message)) texts.set(place, [added]);
-  }
-  if (inSystem || block === null) return texts;
-  const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
-  const place =
-    opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
-  return texts.set(place, [contextPrefix(recalled), ...(texts.get(place) ?? [])]);
+  return [asRecalled(new SystemMessage({ content, id: blockId(talk) }))];
 }
 
 /** Agents merge messages by id, so the block must not replace a client's message. */
@@ -161,25 +151,28 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
           idOf: (message) => message.id,
           opensTurn: (message) => message.getType() === "human",
         });
-  const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
-  for (const id of shortened.keys())
-    if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
+  const isShortened = ({ id }: BaseMessage) => recalled.shortened.includes(id ?? "");
+  const shortened = new Map(recalled.recent.filter(isShortened).map((each) => [each.id, each]));
   const saidMessages = new Set(said);
-  const own = said.filter(isSystem);
-  // A caller without a checkpointer repeats the instructions with every message.
-  const known = new Set(own.map((message) => messageText(message)));
-  const recorded = new Map(
-    recalled.gap.filter(isSystem).map((message) => [messageText(message), message]),
-  );
-  const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
+  const isSaid = (message: BaseMessage) => saidMessages.has(message);
   return {
-    isSaid: (message: BaseMessage) => saidMessages.has(message),
-    // A summary never replaces instructions.
-    instructions: [...own, ...others.map((message) => asRecalled(message))],
-    talk: talk
-      .map((message) => shortened.get(message.id) ?? message)
-      .map((message) => (saidMessages.has(message) ? message : asRecalled(message))),
+    isSaid,
+    instructions: instructionsOf(said, recalled),
+    talk: talk.map((found) => {
+      const message = shortened.get(found.id) ?? found;
+      return isSaid(message) ? message : asRecalled(message);
+    }),
   };
+}
+
+/** A summary never replaces instructions. */
+function instructionsOf(said: readonly BaseMessage[], { gap }: Recalled): BaseMessage[] {
+  const instructions = said.filter(isSystem);
+  // A caller without a checkpointer repeats them with every message: the last one counts.
+  const recorded = new Map(gap.filter(isSystem).map((message) => [messageText(message), message]));
+  for (const message of instructions) recorded.delete(messageText(message));
+  for (const message of recorded.values()) instructions.push(asRecalled(message));
+  return instructions;
 }
 
 function isSystem(message: BaseMessage): boolean {

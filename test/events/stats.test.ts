@@ -157,7 +157,8 @@ it("Statistics by day have the writes, memories and recalls of the scope", async
     const address = { scope, threadId: `t of ${scope.userId}` };
     const recalled = await memory.recall({ ...address, query: content });
     const messages = [new HumanMessage(content), new AIMessage("I see.")];
-    await memory.remember({ ...address, shown: shownBy(recalled), messages });
+    // A copy, as nodes have it in their state.
+    await memory.remember({ ...address, shown: shownBy({ ...recalled }), messages });
   };
   await turn(ana, "Hello.");
   await memory.memories.add({

@@ -1,7 +1,7 @@
 import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { offlineTasks } from "../../src/testing/offline/tasks.js";
-import { shownBy } from "../../src/turns/memory-block.js";
+import { shownBy } from "../../src/turns/shown-by.js";
 
 export const ana = { userId: "ana" } as const;
 /** Whose words are hostile. */

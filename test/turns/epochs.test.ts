@@ -3,7 +3,7 @@ import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { memoryMiddleware } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
-import { shownBy } from "../../src/turns/memory-block.js";
+import { shownBy } from "../../src/turns/shown-by.js";
 import { lines } from "../langgraph/conversation.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";

@@ -5,8 +5,9 @@ import { withKeptId } from "../../conversation/record.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { saidInState, shownBy } from "../../turns/memory-block.js";
 import type { Recalled } from "../../turns/recalled.js";
+import { saidInState } from "../../turns/said-in-state.js";
+import { shownBy } from "../../turns/shown-by.js";
 import {
   checkOptions,
   continueOnError,

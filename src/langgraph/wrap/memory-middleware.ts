@@ -87,7 +87,7 @@ export interface MemoryMiddleware {
     state: AgentState,
     runtime: HookRuntime,
   ): Promise<{ messages?: BaseMessage[] } | undefined>;
-  /** By it LangChain infers types. */
+  /** A phantom type that LangChain's inference reads. */
   readonly "~middlewareTypes"?: {
     Schema: undefined;
     ContextSchema: typeof contextSchema;
@@ -197,10 +197,7 @@ function agentOf(name: keyof typeof toolsByName, { agent }: TurnOptions) {
   return name === "transcript" || agent === undefined ? {} : { agent };
 }
 
-/**
- * LangGraph's config, which web builds do not keep, and a hook's runtime, which has what memory
- * needs.
- */
+/** LangGraph's config. Web builds do not keep it, so the hook's runtime is merged in. */
 function configOf(runtime: HookRuntime): LangGraphRunnableConfig {
   const config = getConfig() as LangGraphRunnableConfig | undefined;
   return { ...config, ...runtime, context: { ...config?.context, ...runtime.context } };

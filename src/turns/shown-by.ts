@@ -1,0 +1,65 @@
+import { blockParts, type ShownContext, type ShownNews } from "../conversation/shown-turns.js";
+import { bestSimilarity } from "../memories/item/memory.js";
+import { planPrompt } from "./prompt-plan.js";
+import { type Additions, partOf, type Recalled, type ShownMemories } from "./recalled.js";
+
+/** Milliseconds that a recall took, by its epoch: copies of what it found have the same. */
+export const durations = new WeakMap<Recalled["epoch"], number>();
+
+/** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
+export function shownBy(recalled: Recalled): ShownContext {
+  const { memories, changes, summary, epoch } = recalled;
+  const { block, hasMemories, own } = planPrompt(recalled);
+  const used = idsOf({ ...memories, rest: [] });
+  // The block is stored by the turn that opens the epoch.
+  const added = idsOf(epoch.isNew ? { ...own.memories, ...block.memories } : own.memories);
+  const memoryIds = new Set(Object.values(used).flat());
+  if (!epoch.isNew) for (const id of Object.values(added).flat()) memoryIds.add(id);
+  const told = changes.top.filter(({ event }) => event !== "deleted" && event !== "soft_deleted");
+  const found = [...memories.relevant, ...memories.episodes];
+  const recallMs = durations.get(epoch);
+  const news = newsOf(own, epoch.isNew && hasMemories ? recalled.day : own.day);
+  return {
+    revision: changes.revision,
+    memoryIds: [...memoryIds],
+    parts: { ...added, told: told.map(({ memoryId }) => memoryId) },
+    scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
+    similarity: bestSimilarity(found),
+    ...(recallMs !== undefined && { recallMs }),
+    summaryId: summary?.id ?? null,
+    omitted: memories.omitted,
+    readable: [...epoch.readable],
+    ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
+    ...(news && { news }),
+  };
+}
+
+function idsOf(shown: ShownMemories) {
+  return Object.fromEntries(
+    blockParts.map((part) => [part, partOf(shown, part).map(({ id }) => id)] as const),
+  );
+}
+
+/** Null if the turn was told nothing beside memories. */
+function newsOf(
+  { changes, consents, unread, omitted }: Additions,
+  day: string | null,
+): ShownNews | null {
+  const { top, since, count } = changes;
+  const news: ShownNews = {
+    ...(top.length > 0 && {
+      since,
+      count,
+      changes: top.map(({ rev, event, insteadId }) => [rev, event, insteadId]),
+    }),
+    ...(consents.length > 0 && {
+      consents: consents.map(({ id, currentId }) => [id, currentId]),
+    }),
+    ...(unread.length > 0 && {
+      unread: unread.map(({ place: [threadRef, seq] }) => [threadRef, seq]),
+    }),
+    ...(omitted > 0 && { omitted }),
+    ...(day !== null && { day }),
+  };
+  return Object.keys(news).length === 0 ? null : news;
+}
