@@ -44,14 +44,12 @@ export async function runRetrieval(
 ): Promise<void> {
   const embeddings = hasVectors ? openEmbeddings() : undefined;
   const store = embeddings && (await openStore(database, embeddings));
-  const options = {
-    database: database.source,
-    schema: database.schema,
-    ...(embeddings && { embeddings }),
-  };
+  const words = { database: database.source, schema: database.schema };
+  const options = { ...words, ...(embeddings && { embeddings }) };
   const memory = await openBenchMemory(options);
+  const wordsOnly = embeddings && (await openBenchMemory(words));
   const unfiltered = await openBenchMemory(options, { retrieval: { threshold: 0 } });
-  const context = { database, memory, unfiltered, store };
+  const context = { database, memory, unfiltered, wordsOnly, store };
   const measured: Record<string, MeasuresByType> = {};
   try {
     await createTable(database);
@@ -66,6 +64,7 @@ export async function runRetrieval(
       }
     }
   } finally {
+    await wordsOnly?.close();
     await unfiltered.close();
     await memory.close();
     await store?.close();

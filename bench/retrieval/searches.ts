@@ -21,6 +21,8 @@ export interface RetrievalContext {
   readonly memory: Memory;
   /** The same data; its recalls have threshold 0. */
   readonly unfiltered: Memory;
+  /** With vectors: the same data, searched without them. */
+  readonly wordsOnly?: Memory | undefined;
   /** With vectors: what searches them alone. */
   readonly store?: VectorStore | undefined;
 }
@@ -95,23 +97,24 @@ const hiddenOutcomes = ["rejected", "quarantined", "proposed", "refused"];
 
 /** What searches what was learned about a user, and what adds that. */
 export function openFacts(
-  { memory, unfiltered, database, store }: RetrievalContext,
+  { memory, unfiltered, wordsOnly, database, store }: RetrievalContext,
   { turns, observations, topK = 10 }: RetrievalConversation,
   scope: Scope,
 ) {
   const facts = createBm25(database, `${scope.tenantId} ${scope.userId} facts`);
   const namespace = [scope.tenantId ?? "", scope.userId ?? ""].map((label) =>
-    label.replaceAll(".", "-"),
+    // The store refuses these.
+    label.replaceAll(/[.%_]/g, "-"),
   );
   /** Memory id → ids of what the memory stands for. */
   const cited = new Map<string, readonly string[]>();
   const idsOf = (id: string) => cited.get(id) ?? [];
   const lineOf = ({ id, text }: { id: string; text: string }) => ({ text, ids: idsOf(id) });
   const query =
-    (threshold?: number): Search =>
+    (asked: Memory, threshold?: number): Search =>
     async ({ question, filters = [{}] }) => {
       const request = { scope, query: question, topK, threshold };
-      const hits = filters.map((each) => memory.query({ ...request, filters: each }));
+      const hits = filters.map((each) => asked.query({ ...request, filters: each }));
       return (await Promise.all(hits)).flat().map((hit) => lineOf(hit.memory));
     };
   const recall =
@@ -122,8 +125,9 @@ export function openFacts(
       return parts.flatMap((part) => partOf(memories, part)).map(lineOf);
     };
   const searches: Record<string, Search> = {
-    query: query(),
-    "query, threshold 0": query(0),
+    query: query(memory),
+    "query, threshold 0": query(memory, 0),
+    ...(wordsOnly && { "query, words alone": query(wordsOnly) }),
     "facts, BM25": ({ question }) => facts.search(question, topK),
     ...(store && {
       "facts, vectors alone": ({ question }) => store.search(namespace, question, topK),

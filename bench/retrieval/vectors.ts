@@ -44,17 +44,14 @@ export async function openStore({ server, schema }: BenchDatabase, embed: Embedd
     index: { dims: 384, embed, fields: ["text"] },
   });
   await store.setup();
-  // The store refuses labels with the wildcards of SQL.
-  const labels = (namespace: readonly string[]) =>
-    namespace.map((label) => label.replaceAll(/[%_\\.]/g, "-"));
   return {
     close: () => store.stop(),
     async add(namespace: string[], lines: readonly Line[]): Promise<void> {
       for (const [place, { text, ids }] of lines.entries())
-        await store.put(labels(namespace), `line-${place}`, { text, ids });
+        await store.put(namespace, `line-${place}`, { text, ids });
     },
     async search(namespace: string[], query: string, limit: number): Promise<Line[]> {
-      const items = await store.search(labels(namespace), { query, limit });
+      const items = await store.search(namespace, { query, limit });
       return items.map(({ value }) => value as Line);
     },
   };

@@ -24,8 +24,6 @@ import { splitDraft } from "./write/prepare-drafts.js";
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
-const memorySchema = z.strictObject({ scope: scopeField, id: z.string() });
-
 /** Who writes, and for which message. */
 const writer = {
   /** @default "api" */
@@ -48,6 +46,9 @@ const writer = {
   messageId: storableText.max(1_000).optional(),
 };
 
+/** A reader may pass what a writer does. */
+const memorySchema = z.strictObject({ scope: scopeField, id: z.string(), ...writer });
+
 /** `prepareMemory` checks the fields. */
 const draftSchema = z.custom<MemoryDraft>(
   (draft) => typeof draft === "object" && draft !== null,
@@ -60,7 +61,6 @@ const addSchema = z.strictObject({
   memories: z.preprocess((given) => [given].flat(), z.array(draftSchema)),
 });
 const changeSchema = memorySchema.extend({
-  ...writer,
   /**
    * The memory's `revision` as you read it; after a later change: `STALE_REVISION`.
    * @default any
