@@ -106,7 +106,7 @@ describe("a secret", () => {
     };
     const [added] = await memory.memories.add({
       ...access,
-      memories: [{ ...draft, category: "tasks" }],
+      memories: { ...draft, category: "tasks" },
     });
     await memory.memories.add({
       ...access,
