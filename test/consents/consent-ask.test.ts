@@ -17,6 +17,8 @@ import {
   newThread,
   say,
   toolAgent,
+  userOf,
+  valuesOf,
 } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -27,14 +29,9 @@ const db = useTestDatabase();
 const extract = { memories: { extract: true } };
 type Thread = ReturnType<typeof newThread>;
 
-const known = async (memory: Memory, thread: Thread) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope }))
-    .map(({ value }) => value)
-    .toSorted();
+const known = async (memory: Memory, thread: Thread) => (await valuesOf(memory, thread)).toSorted();
 const waiting = async (memory: Memory, thread: Thread) =>
-  (await memory.consents.list({ scope: addressOf(thread).scope }))
-    .map(({ value }) => value)
-    .toSorted();
+  (await memory.consents.list(userOf(thread))).map(({ value }) => value).toSorted();
 const remembering = (config = {}) =>
   db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
 /** All that a model was given last. */

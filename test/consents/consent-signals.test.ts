@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -14,21 +15,18 @@ describe("benign fields", () => {
 
   it("A benign field waits for a second, independent signal", async () => {
     const memory = db.memory();
-    const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    expect(
-      await memory.memories.add({ ...user, memories: { ...goal(), ...from(0) } }),
-    ).toMatchObject([{ outcome: "proposed" }]);
+    const scope = { userId: randomUUID() };
+    const user = { scope, actor: "agent" };
+    const first = { ...goal(), ...from(0) };
     // The same message, and an agent that echoes it, add nothing.
-    expect(
-      await memory.memories.add({ ...user, memories: { ...goal(), ...from(0) } }),
-    ).toMatchObject([{ outcome: "proposed" }]);
-    expect(await memory.memories.add({ ...user, memories: goal() })).toMatchObject([
-      { outcome: "proposed" },
-    ]);
-    const [request] = await memory.consents.list({ scope: user.scope });
+    for (const memories of [first, first, goal()])
+      expect(await memory.memories.add({ ...user, memories })).toMatchObject([
+        { outcome: "proposed" },
+      ]);
+    const [request] = await memory.consents.list({ scope });
     expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
-    expect(await memory.consents.list({ scope: user.scope, due: true })).toEqual([]);
-    expect((await memory.recall({ scope: user.scope, threadId: "t" })).consents).toEqual([]);
+    expect(await memory.consents.list({ scope, due: true })).toEqual([]);
+    expect((await memory.recall({ scope, threadId: "t" })).consents).toEqual([]);
 
     const said = "the user's goal is to launch the web shop in May";
     const [second] = await memory.memories.add({
@@ -36,10 +34,8 @@ describe("benign fields", () => {
       memories: { ...goal(said), ...from(4) },
     });
     expect(second).toMatchObject({ outcome: "created", id: expect.any(String) });
-    expect((await memory.memories.list({ scope: user.scope })).map(({ text }) => text)).toEqual([
-      said,
-    ]);
-    const approved = await memory.consents.list({ scope: user.scope, status: ["approved"] });
+    expect(await textsOf(memory, user)).toEqual([said]);
+    const approved = await memory.consents.list({ scope, status: ["approved"] });
     expect(approved).toMatchObject([
       { id: request!.id, decidedVia: "signals", memoryId: second!.id },
     ]);
@@ -68,32 +64,26 @@ describe("benign fields", () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const user = { scope: { userId: randomUUID() } };
-    await memory.memories.add({ ...user, memories: { ...goal(), ...from(0) } });
-    await memory.memories.add({
-      ...user,
-      memories: { ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) },
-    });
-    await memory.memories.add({
-      ...user,
-      memories: { ...goal("The user's goal is to learn Danish."), ...from(4) },
-    });
-    expect(await memory.consents.list({ scope: user.scope })).toHaveLength(3);
+    const propose = (draft: MemoryDraft, seq: number) =>
+      memory.memories.add({ ...user, memories: { ...draft, ...from(seq) } });
+    await propose(goal(), 0);
+    await propose(goal("The user's goal is to launch the web shop in 2032."), 2);
+    await propose(goal("The user's goal is to learn Danish."), 4);
+    expect(await memory.consents.list(user)).toHaveLength(3);
     const tone = (value: string) => ({
       category: "preferences",
       key: "tone",
       value,
       text: `Likes a ${value} tone.`,
     });
-    await memory.memories.add({ ...user, memories: { ...tone("dry"), ...from(6) } });
-    await memory.memories.add({ ...user, memories: { ...tone("warm"), ...from(8) } });
-    expect(
-      (await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? []),
-    ).toEqual(["warm"]);
+    await propose(tone("dry"), 6);
+    await propose(tone("warm"), 8);
+    expect((await memory.consents.list(user)).flatMap(({ value }) => value ?? [])).toEqual([
+      "warm",
+    ]);
     now = new Date("2031-01-08T00:00:00Z");
-    expect(
-      await memory.memories.add({ ...user, memories: { ...goal(), ...from(10) } }),
-    ).toMatchObject([{ outcome: "proposed" }]);
-    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
+    expect(await propose(goal(), 10)).toMatchObject([{ outcome: "proposed" }]);
+    expect(await memory.memories.list(user)).toEqual([]);
   });
 
   it("A benign field is written immediately with consent", async () => {

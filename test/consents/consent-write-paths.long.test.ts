@@ -72,11 +72,11 @@ describe("sensitive fields", () => {
 
   it("Extraction proposes a sensitive field with its source", async () => {
     const config = { ...extract, consent: queue };
-    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
+    const { memory, thread, scope } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "I work as baker and I live in Porto.");
-    const known = await memory.memories.list({ scope: thread.scope });
+    const known = await memory.memories.list({ scope });
     expect(known.map(({ key, value }) => [key, value])).toEqual([["job", "baker"]]);
-    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
+    expect(await memory.consents.list({ scope })).toMatchObject([
       {
         key: "city",
         value: "Porto",
@@ -86,11 +86,9 @@ describe("sensitive fields", () => {
       },
     ]);
     expect(await eventsOf(db, thread, "extract")).toContain("classify ok proposed");
-    expect(await memory.stats({ scope: thread.scope })).toMatchObject({ written: 1, rejected: 0 });
+    expect(await memory.stats({ scope })).toMatchObject({ written: 1, rejected: 0 });
     await say(memory, thread, "I live in Porto.");
-    expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
-      { seenCount: 2, signals: 2 },
-    ]);
+    expect(await memory.consents.list({ scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);
   });
 
   it("An update or restore of a sensitive field without consent only proposes it", async () => {

@@ -37,8 +37,8 @@ describe("proposals", () => {
       user,
       city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }),
     );
-    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
-    const [request, ...others] = await memory.consents.list({ scope: user.scope });
+    expect(await memory.memories.list(user)).toEqual([]);
+    const [request, ...others] = await memory.consents.list(user);
     expect(others).toEqual([]);
     expect(request).toMatchObject({
       id,
@@ -66,12 +66,10 @@ describe("proposals", () => {
     expect(
       await propose(memory, user, city("Porto", { text: "Porto is the home of the user." })),
     ).toBe(first);
-    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([
-      { id: first, seenCount: 3 },
-    ]);
+    expect(await memory.consents.list(user)).toMatchObject([{ id: first, seenCount: 3 }]);
     const second = await propose(memory, user, city("Lisbon"));
     const all = await memory.consents.list({
-      scope: user.scope,
+      ...user,
       status: ["pending", "superseded"],
     });
     expect(all.map(({ id, status, value }) => [id, status, value])).toEqual([
@@ -83,7 +81,7 @@ describe("proposals", () => {
     expect(await memory.memories.add({ ...user, memories: late })).toMatchObject([
       { outcome: "kept", id: null },
     ]);
-    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
+    expect(await memory.consents.list(user)).toMatchObject([{ value: "Faro" }]);
   });
 
   it("A proposal ends when the stored value is repeated", async () => {
@@ -93,7 +91,7 @@ describe("proposals", () => {
     expect(await memory.memories.add({ ...user, memories: city("Rome") })).toMatchObject([
       { outcome: "merged" },
     ]);
-    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+    expect(await memory.consents.list(user)).toEqual([]);
   });
 
   it("Concurrent proposals for one slot leave one pending request", async () => {
@@ -102,13 +100,13 @@ describe("proposals", () => {
     await Promise.all(
       values.map((value) => memory.memories.add({ ...user, memories: city(value) })),
     );
-    expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
+    expect(await memory.consents.list(user)).toHaveLength(1);
     const all = await memory.consents.list({
-      scope: user.scope,
+      ...user,
       status: ["pending", "superseded"],
     });
     expect(all.reduce((sum, { seenCount }) => sum + seenCount, 0)).toBe(20);
-    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
+    expect(await memory.memories.list(user)).toEqual([]);
   });
 
   it("Proposals are isolated between users, tenants and apps with similar ids", async () => {
@@ -187,7 +185,7 @@ describe("decisions", () => {
       evidence,
     });
     const held = await memory.memories.list({
-      scope: user.scope,
+      ...user,
       states: ["active", "superseded"],
     });
     expect(held[0]).toMatchObject({ trust: "user" });
@@ -239,7 +237,7 @@ describe("decisions", () => {
       decidedVia: "cli",
       memoryId: null,
     });
-    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
+    expect(await memory.memories.list(user)).toEqual([]);
     expect(await memory.memories.history({ ...user, id })).toMatchObject([
       { event: "CONSENT", actor: "ana", new: { decision: "refuse", via: "cli", value: "Porto" } },
     ]);
@@ -247,7 +245,7 @@ describe("decisions", () => {
     expect(await memory.memories.add({ ...user, memories: city("porto") })).toEqual([
       { outcome: "refused", id: null, problems: [], consentId: id },
     ]);
-    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
+    expect(await memory.consents.list(user)).toEqual([]);
     const other = await propose(memory, user, city("Faro"));
     await memory.consents.decide({ ...user, id: other, decision: "refuse", actor: "ana" });
     now = new Date("2031-01-31T00:00:01Z");
@@ -263,10 +261,7 @@ describe("decisions", () => {
       const user = newUser();
       const id = await propose(memory, user, draft);
       await memory.consents.decide({ ...user, id, decision: "approve", actor: "ana", ...edit });
-      return (await memory.memories.list({ scope: user.scope })).map((item) => [
-        item.value,
-        item.text,
-      ]);
+      return (await memory.memories.list(user)).map((item) => [item.value, item.text]);
     };
     expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
     expect(await value({ text: "The user is at home in Faro." })).toEqual([
@@ -289,9 +284,7 @@ describe("decisions", () => {
       text: "…",
     });
     expect(await rejection(wrong)).toMatchObject({ code: "INVALID_INPUT" });
-    expect(await memory.consents.list({ scope: user.scope })).toMatchObject([
-      { id, status: "pending" },
-    ]);
+    expect(await memory.consents.list(user)).toMatchObject([{ id, status: "pending" }]);
   });
 
   it("One of twenty concurrent decisions wins, and the errors of the others name the winner", async () => {
@@ -331,8 +324,8 @@ describe("decisions", () => {
     const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
     now = new Date("2031-01-08T00:00:00Z");
-    expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
-    const [expired] = await memory.consents.list({ scope: user.scope, status: ["expired"] });
+    expect(await memory.consents.list(user)).toEqual([]);
+    const [expired] = await memory.consents.list({ ...user, status: ["expired"] });
     expect(expired).toMatchObject({ id, decidedAt: now, decidedBy: null });
     for (const decision of ["approve", "refuse"] as const) {
       const error = await rejection(
@@ -341,7 +334,7 @@ describe("decisions", () => {
       expect(error).toMatchObject({ code: "WRONG_STATE" });
       expect(error?.message).toContain("2031-01-08");
     }
-    expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
+    expect(await memory.memories.list(user)).toEqual([]);
     const again = await propose(memory, user);
     expect(again).not.toBe(id);
 

@@ -3,21 +3,21 @@ import type { Scope } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { consolidateNow } from "../support/consolidate-now.js";
-import { judgingModel } from "../support/pair-judge.js";
+import { judgingModel, samePair } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-const hiking = "The user enjoys hiking in the Alps every summer.";
-const hikes = "Every summer the user enjoys hikes across the Alps.";
+const [hiking, hikes] = samePair;
 
 describe("consolidation", () => {
   it("Consolidation merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     const drafts = [
-      { text: hiking, importance: 2, tags: ["sport"] },
-      { text: hikes, importance: 4, tags: ["summer"] },
+      { ...hiking, importance: 2, tags: ["sport"] },
+      { ...hikes, importance: 4, tags: ["summer"] },
     ];
     const [first, second] = await memory.memories.add({ scope, memories: drafts });
     const done = await consolidateNow(memory, { scope });
@@ -63,7 +63,7 @@ describe("consolidation", () => {
     const memory = db.memory({ model: judgingModel(() => "unrelated") });
     const [first] = await memory.memories.add({
       scope,
-      memories: [{ text: hiking }, { text: hikes }],
+      memories: samePair,
     });
     expect(await consolidateNow(memory, { scope })).toMatchObject({
       status: "completed",
@@ -92,7 +92,7 @@ describe("consolidation", () => {
     });
     const [, second] = await memory.memories.add({
       scope,
-      memories: [{ text: hiking }, { text: hikes }],
+      memories: samePair,
     });
     expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "link" }]);
     const { rows } = await db.pool.query(
@@ -148,7 +148,6 @@ describe("consolidation", () => {
     for (const text of [...said.map(([before]) => before), ...said.map(([, now]) => now)])
       await memory.memories.add({ scope, memories: { text: text as string } });
     await consolidateNow(memory, { scope });
-    const left = (await memory.memories.list({ scope })).map(({ text }) => text);
-    expect(left.toSorted()).toEqual(said.map(([, now]) => now));
+    expect((await textsOf(memory, { scope })).toSorted()).toEqual(said.map(([, now]) => now));
   });
 });

@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { keepProgress, markWork, takeWork } from "../../src/jobs/work-table.js";
 import { consolidateNow } from "../support/consolidate-now.js";
-import { judgingModel } from "../support/pair-judge.js";
+import { judgingModel, samePair } from "../support/pair-judge.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-const hiking = "The user enjoys hiking in the Alps every summer.";
-const hikes = "Every summer the user enjoys hikes across the Alps.";
 const dayMs = 86_400_000;
 
 const taskOf = async (userId: string) => {
@@ -38,7 +36,7 @@ describe("changed owners", () => {
       clock: () => now,
       config: { consolidation: { enabled: true } },
     });
-    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
+    await memory.memories.add({ scope, memories: samePair });
     expect(await memory.upkeep()).toBe(0);
     const { retry_at: firstAt } = await taskOf("daily");
     expect(firstAt.getTime()).toBeGreaterThan(now.getTime());
@@ -77,7 +75,7 @@ describe("changed owners", () => {
   it("A changed owner is skipped if consolidation is off or there is no model", async () => {
     const scope = { userId: "off" };
     const memory = db.memory({ model: judgingModel(() => "same") });
-    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
+    await memory.memories.add({ scope, memories: samePair });
     await memory.upkeep();
     await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
     expect(await taskOf("off")).toBeUndefined();
@@ -102,7 +100,7 @@ describe("consolidation runs", () => {
     const memory = db.memory({ model });
     const [first] = await memory.memories.add({
       scope,
-      memories: [{ text: hiking }, { text: hikes }],
+      memories: samePair,
     });
     meddling.id = first?.id ?? "";
     const done = await consolidateNow(memory, { scope });
@@ -116,7 +114,7 @@ describe("consolidation runs", () => {
     const memory = db.memory({ model: judgingModel(() => "same") });
     const added = await memory.memories.add({
       scope,
-      memories: [{ text: hiking }, { text: hikes }],
+      memories: samePair,
     });
     const [first, second] = added.map(({ id }) => ({ id, revision: 1 }));
     const key = { kind: "consolidation", of: "owner", ref: await ownerRefOf("resumed") } as const;
@@ -139,7 +137,7 @@ describe("consolidation runs", () => {
     const scope = { tenantId: "thrifty", userId: "one" };
     const config = { consolidation: { budgetTokens: 10 } };
     const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
-    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
+    await memory.memories.add({ scope, memories: samePair });
     expect(await consolidateNow(memory, { scope })).toMatchObject({
       status: "completed",
       calls: 2,
@@ -164,7 +162,7 @@ describe("answers of a model", () => {
     const model = taskModel({ memory_pairs: () => ({ structured }) });
     const memory = db.memory({ model });
     const scope = { userId };
-    await memory.memories.add({ scope, memories: [{ text: hiking }, { text: hikes }] });
+    await memory.memories.add({ scope, memories: samePair });
     return { done: await consolidateNow(memory, { scope }), model, scope, memory };
   };
   const said = (pair: unknown, verdict: unknown) => ({ pair, reason: "", verdict });

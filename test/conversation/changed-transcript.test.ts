@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -14,13 +13,13 @@ import { memoryMiddleware } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { type AnyGraph, addressOf, answering, newThread, say } from "../langgraph/conversation.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
-import { countEverything, findEverywhere } from "../support/find-everywhere.js";
+import { countEverything, findEverywhere, word } from "../support/find-everywhere.js";
 import { rejection } from "../support/rejection.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 const human = (id: string, content: string) => new HumanMessage({ id, content });
 
 /** Learns each word that it reads, and repeats it in summaries, episodes and notes. */
@@ -187,11 +186,9 @@ describe("transcript.replace", () => {
     await memory.idle();
     expect(memoryIds).toEqual([fact!.id]);
     expect(await listed(memory, address)).toEqual([`user: I like ${next}.`]);
-    const texts = async () =>
-      (await memory.memories.list({ scope, kinds: ["fact"] })).map(({ text }) => text);
-    expect(await texts()).toEqual([`The user likes ${next}.`]);
+    expect(await textsOf(memory, address, "fact")).toEqual([`The user likes ${next}.`]);
     await memory.memories.restore({ scope, id: fact!.id });
-    expect((await texts()).toSorted()).toEqual(
+    expect((await textsOf(memory, address, "fact")).toSorted()).toEqual(
       [old, next].map((each) => `The user likes ${each}.`).toSorted(),
     );
     expect(await brokenInvariants(db)).toEqual([]);

@@ -16,6 +16,7 @@ import { newTalk, noted, noteModel } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { type TestDatabase, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const human = (id: string, content: string) => new HumanMessage({ id, content });
@@ -47,7 +48,8 @@ function learning(config: TestConfig = {}) {
   return { memory, model };
 }
 
-const textsOf = (prompt: readonly BaseMessage[] = []) => prompt.map(({ text }) => text).join("\n");
+const textOf = (prompt: readonly BaseMessage[] = []) => prompt.map(({ text }) => text).join("\n");
+const lastPrompt = ({ calls }: ScriptedChatModel) => textOf(calls.at(-1)?.messages);
 const factsOf = async (memory: Memory, scope: { userId: string }, state?: "soft_deleted") =>
   (await memory.memories.list({ scope, kinds: ["fact"], ...(state && { states: [state] }) })).map(
     ({ text }) => text,
@@ -77,11 +79,11 @@ describe("a message that was edited", () => {
       { messages: [human("h1", "I leave from Faro."), human("h2", "When?")] },
       thread,
     );
-    expect(textsOf(model.calls.at(-1)?.messages)).not.toContain("Lisbon");
+    expect(lastPrompt(model)).not.toContain("Lisbon");
     await say(agent, "Where from?", thread);
 
-    expect(textsOf(model.calls.at(-1)?.messages)).toContain("Faro");
-    expect(textsOf(model.calls.at(-1)?.messages)).not.toContain("Lisbon.");
+    expect(lastPrompt(model)).toContain("Faro");
+    expect(lastPrompt(model)).not.toContain("Lisbon.");
     expect(await found(memory, scope, "Lisbon")).toEqual([]);
     expect(await found(memory, scope, "Faro")).toEqual(["I leave from Faro."]);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 I leave from Faro.");
@@ -114,17 +116,16 @@ describe("what covers an edited message", () => {
     const summaries = async () =>
       (await memory.summaries.list({ scope, threadId, completed: true })).map(({ text }) => text);
     expect(await summaries()).toContain("They spoke of Lisbon.");
-    const episodes = async () =>
-      (await memory.memories.list({ scope, kinds: ["episode"] })).map(({ text }) => text);
+    const episodes = () => textsOf(memory, { scope }, "episode");
     expect((await episodes()).join()).toContain("Lisbon");
     const before = worker.calls.length;
 
     await agent.updateState(thread, { messages: [human("h1", "I leave from Faro.")] });
     await say(agent, "And now?", thread);
-    expect(textsOf(model.calls.at(-1)?.messages)).not.toContain("Lisbon");
-    expect(textsOf(model.calls.at(-1)?.messages)).toContain("I leave from Faro.");
+    expect(lastPrompt(model)).not.toContain("Lisbon");
+    expect(lastPrompt(model)).toContain("I leave from Faro.");
     await say(agent, "And then?", thread);
-    const asked = worker.calls.slice(before).map(({ messages }) => textsOf(messages));
+    const asked = worker.calls.slice(before).map(({ messages }) => textOf(messages));
     expect(asked.join("\n")).not.toContain("Lisbon");
     expect(asked.join("\n")).toContain("Faro");
     expect((await summaries()).join()).not.toContain("Lisbon");
@@ -237,7 +238,7 @@ describe("branches and repetitions", () => {
     await say(agent, "In the fork?", fork);
     await say(agent, "In the old branch?", main);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 I leave from Faro.");
-    expect(textsOf(model.calls.at(-1)?.messages)).toContain("Lisbon");
+    expect(lastPrompt(model)).toContain("Lisbon");
     await say(agent, "Again in the old branch?", thread);
     expect((await versionsOf(db, threadId))[0]).toBe("0 h1 2 I leave from Faro.");
     await agent.updateState(thread, { messages: [human("h1", "I leave from Evora.")] });

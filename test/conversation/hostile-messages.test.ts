@@ -11,6 +11,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { mostDepth } from "../../src/text/plain-json.js";
+import { anyJson } from "../support/any-json.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -228,19 +229,7 @@ describe("the codec", () => {
     fc.string({ unit: "binary", maxLength: 8 }),
     fc.constantFrom(1, 2, "constructor", "undefined", "secret", null, true, 0.5),
   );
-  const { json } = fc.letrec<{ json: unknown }>((tie) => ({
-    json: fc.oneof(
-      { maxDepth: 5, withCrossShrink: true },
-      leaf,
-      fc.array(tie("json"), { maxLength: 3 }),
-      fc
-        .array(fc.tuple(key, tie("json")), { maxLength: 4 })
-        .map((entries) => Object.fromEntries(entries)),
-    ),
-  }));
-  const record = fc
-    .array(fc.tuple(key, json), { maxLength: 4 })
-    .map((entries) => Object.fromEntries(entries));
+  const { json, record } = anyJson(key, leaf);
   const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
   it("The codec round-trips messages with any data", () =>

@@ -8,6 +8,7 @@ import {
 } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
+import { code } from "../support/rejection.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -16,7 +17,6 @@ const scope = { userId: "ana" };
 let next = 0;
 const fresh = () => ({ memory: db.memory(), thread: { scope, threadId: `record ${next++}` } });
 const user = (id: string, content = id) => new HumanMessage({ id, content });
-const code = (code: string) => expect.objectContaining({ code });
 
 const idsOf = (messages: readonly BaseMessage[]) => messages.map((message) => message.id);
 

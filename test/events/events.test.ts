@@ -48,9 +48,9 @@ describe("events", () => {
     await memory.memories.restore({ ...access, id: chess!.id });
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
     now += 51 * 86_400_000;
-    await runLifecycle(memory, { scope: access.scope });
+    await runLifecycle(memory, access);
     now += 31 * 86_400_000;
-    await runLifecycle(memory, { scope: access.scope });
+    await runLifecycle(memory, access);
     const [suspect] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
     await memory.memories.remove({ ...access, id: suspect!.id });
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });

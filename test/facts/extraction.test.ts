@@ -13,11 +13,11 @@ const config = { memories: { extract: true } };
 
 describe("statements of users", () => {
   it("A user's statement is remembered with its source, and found again", async () => {
-    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
+    const { memory, thread, scope } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "Hello there.");
     await say(memory, thread, "My name is Ana and I prefer green tea. What is the weather?");
 
-    const [preference, name] = await memory.memories.list({ scope: thread.scope });
+    const [preference, name] = await memory.memories.list({ scope });
     expect(name).toMatchObject({
       kind: "fact",
       category: "profile",
@@ -32,7 +32,7 @@ describe("statements of users", () => {
       key: null,
       text: "The user prefers green tea.",
     });
-    const [hit] = await memory.query({ scope: thread.scope, query: "What's my name?" });
+    const [hit] = await memory.query({ scope, query: "What's my name?" });
     expect(hit?.memory.value).toBe("Ana");
     const history = await memory.memories.history({ ...thread, id: name!.id });
     expect(history.map(({ event, actor }) => [event, actor])).toEqual([

@@ -98,8 +98,7 @@ describe("requests to forget", () => {
     const thread = newAddress();
     const other = newAddress();
     const [city] = drafts;
-    for (const { scope } of [thread, other])
-      await memory.memories.add({ scope, memories: [city!] });
+    for (const { scope } of [thread, other]) await memory.memories.add({ scope, memories: city! });
     const [request] = await memory.consents.list({ scope: thread.scope });
     await say(memory, thread, "Forget where I live, please.");
     expect(await memory.consents.list({ scope: thread.scope })).toEqual([]);
@@ -112,7 +111,7 @@ describe("requests to forget", () => {
       decidedVia: "said",
       evidence: { quote: "Forget where I live", threadId: thread.threadId },
     });
-    const [again] = await memory.memories.add({ scope: thread.scope, memories: [city!] });
+    const [again] = await memory.memories.add({ scope: thread.scope, memories: city! });
     expect(again?.outcome).toBe("refused");
     const [entry] = await memory.memories.history({ ...thread, id: request!.id });
     expect(entry).toMatchObject({ event: "CONSENT", new: { decision: "refuse", via: "said" } });

@@ -112,7 +112,7 @@ describe("removed facts", () => {
   it("A removed fact is not learned again after it was purged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
-    await runLifecycle(memory, { scope: thread.scope });
+    await runLifecycle(memory, thread);
     expect(await memory.memories.list({ scope: thread.scope, states: ["soft_deleted"] })).toEqual(
       [],
     );

@@ -1,17 +1,15 @@
-import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { fillScope } from "../support/fill-scope.js";
-import { countEverything, findEverywhere } from "../support/find-everywhere.js";
+import { countEverything, findEverywhere, word } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 
 beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -9,12 +8,17 @@ import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { fillScope } from "../support/fill-scope.js";
-import { countEverything, findEverywhere, personalTables } from "../support/find-everywhere.js";
+import {
+  countEverything,
+  findEverywhere,
+  personalTables,
+  word,
+} from "../support/find-everywhere.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const start = useChildScripts();
-const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 /** Tables without text, whose rows belong to rows of others. */
 const wordless = ["memory_embedding", "memory_source", "note_source", "relation", "shown"];
 
@@ -95,9 +99,10 @@ describe("forget", () => {
     expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });
     expect(Object.keys(removed)).not.toContain("owner");
     expect(await findEverywhere(db, app)).toEqual({});
-    expect(
-      (await memory.memories.list({ scope: { userId: user } })).map(({ text }) => text),
-    ).toEqual(["Knows everywhere by heart.", `Knows ${other} by heart.`]);
+    expect(await textsOf(memory, { scope: { userId: user } })).toEqual([
+      `Knows ${other} by heart.`,
+      "Knows everywhere by heart.",
+    ]);
     expect(await memory.threads.list({ scope: { userId: user } })).toHaveLength(2);
     const { rows } = await db.pool.query(
       `select o.memory_count::int, o.message_count::int, o.memory_length::int, o.message_length::int,

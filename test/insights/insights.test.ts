@@ -20,7 +20,7 @@ describe("insights into a user", () => {
       tags: ["health"],
       evidence: [1, 2],
     });
-    const { memory, thread } = openThread(db, { model, config, logger });
+    const { memory, thread, scope } = openThread(db, { model, config, logger });
     await say(memory, thread, "The user drinks no coffee.", "Noted, <b>no coffee</b>.");
     await say(memory, thread, "The user runs each morning.");
     expect(await insightsOf(memory, thread)).toEqual([]);
@@ -40,7 +40,7 @@ describe("insights into a user", () => {
       state: "active",
       source: { threadId: thread.threadId, seqs: [] },
     });
-    const ids = (await memory.memories.list({ scope: thread.scope, kinds: ["fact"] }))
+    const ids = (await memory.memories.list({ scope, kinds: ["fact"] }))
       .map(({ id }) => id)
       .toSorted();
     expect((insight!.metadata.evidence as string[]).toSorted()).toEqual(ids);
@@ -51,7 +51,7 @@ describe("insights into a user", () => {
     ]);
     expect(history[0]?.new).toMatchObject({ evidence: expect.arrayContaining(ids) });
     const found = await memory.query({
-      scope: thread.scope,
+      scope,
       query: "",
       filters: { metadata: { evidence: [ids[0]] } },
     });
@@ -74,7 +74,7 @@ describe("insights into a user", () => {
     ]);
     expect(await insightEventsOf(db, thread)).toEqual(["classify ok created"]);
     expect(logger.lines.filter((line) => /careful|coffee/.test(line))).toEqual([]);
-    const changes = await memory.changes.list({ scope: thread.scope, since: 0 });
+    const changes = await memory.changes.list({ scope, since: 0 });
     expect(changes.changes.some(({ line }) => line.includes("careful with health"))).toBe(true);
   });
 

@@ -3,7 +3,7 @@ import type { Memory } from "../../src/memory.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { type Address, newAddress, say, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const coffee = "The user drinks no coffee.";
@@ -48,11 +48,8 @@ async function understood(memory: Memory): Promise<{ first: Address; second: Add
   return { first, second };
 }
 
-const insightsOf = async (memory: Memory, { scope }: Address): Promise<string[]> =>
-  (await memory.memories.list({ scope, kinds: ["insight"] }))
-    .map(({ text }) => text)
-    .toSorted()
-    .toReversed();
+const insightsOf = async (memory: Memory, thread: Address): Promise<string[]> =>
+  (await textsOf(memory, thread, "insight")).toSorted().toReversed();
 
 async function idOf(memory: Memory, { scope }: Address, text: string): Promise<string> {
   const found = await memory.memories.list({ scope, states: ["active", "soft_deleted"] });

@@ -5,6 +5,7 @@ import type { Memory } from "../../src/memory.js";
 import { hasChromium } from "../support/chromium.js";
 import { openInspected } from "../support/inspected.js";
 import { ana } from "../support/inspector-sample.js";
+import { textsOf } from "../support/thread-facts.js";
 import { useInspectedPage } from "./inspected-page.js";
 
 describe.skipIf(!hasChromium)("changes in the inspector", () => {
@@ -79,7 +80,7 @@ describe.skipIf(!hasChromium)("changes in the inspector", () => {
     await page.getByLabel("Select: Bakes rye.").check();
     await act("Restore", "rye stays");
     await expect.poll(() => page.locator("a.row").count()).toBe(2);
-    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual(["Bakes rye."]);
+    expect(await textsOf(memory, { scope })).toEqual(["Bakes rye."]);
   });
 
   it("A conversation shows its failed work, which can be tried again", async () => {

@@ -6,7 +6,7 @@ import { newTalk, say } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
-import { deadLettersOf } from "../support/thread-facts.js";
+import { deadLettersOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const told = "I was diagnosed with epilepsy in 2019.";
@@ -29,7 +29,7 @@ const makers: readonly {
     task: "episode_summary",
     config: { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0 } },
     answer: (summary) => ({ summary }),
-    kept: (memory, talk) => textsOf(memory, talk.scope, "episode"),
+    kept: (memory, talk) => textsOf(memory, talk, "episode"),
   },
   {
     task: "conversation_summary",
@@ -42,19 +42,16 @@ const makers: readonly {
     config: {},
     answer: (note) => ({ note, importance: 3, tags: [] }),
     end: (memory, talk) => memory.threads.end(talk),
-    kept: (memory, { scope: { appId } }) => textsOf(memory, { appId }, "note"),
+    kept: (memory, { scope: { appId } }) => textsOf(memory, { scope: { appId } }, "note"),
   },
   {
     task: "user_insights",
     config: { insights: { enabled: true } },
     answer: (summary) => ({ insights: [{ summary, evidence: [1] }] }),
     end: (memory) => memory.upkeep(),
-    kept: (memory, { scope: { userId } }) => textsOf(memory, { userId }, "insight"),
+    kept: (memory, { scope: { userId } }) => textsOf(memory, { scope: { userId } }, "insight"),
   },
 ];
-
-const textsOf = async (memory: Memory, scope: object, kind: "episode" | "note" | "insight") =>
-  (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
 
 /**
  * A conversation in which `told` was learned and forgotten, by the user or by code; then `maker` is

@@ -6,6 +6,7 @@ import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
 import { candidate, facts } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 import { optionsOf, type WorkCase, workCases } from "../support/work-cases.js";
 
 const db = useTestDatabase();
@@ -20,8 +21,7 @@ const procedures: Task = {
   begin: (memory, { scope, threadId }) =>
     memory.procedures.write({ scope, threadId, messages: round("1") }),
   done: ["Bees:\n1. Open it.\n2. Look."],
-  effects: async (memory, { scope }) =>
-    (await memory.memories.list({ scope, kinds: ["procedure"] })).map(({ text }) => text),
+  effects: (memory, talk) => textsOf(memory, talk, "procedure"),
 };
 const tasks: readonly Task[] = [...workCases, procedures];
 

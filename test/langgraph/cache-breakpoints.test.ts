@@ -7,7 +7,7 @@ import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useProviders } from "../support/providers/clients.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
+import { type AnyGraph, favouriteDish, newThread, transcript, userOf } from "./conversation.js";
 
 type Part = { type: string; text?: string; cache_control?: object };
 type Body = { system?: Part[]; messages: { content: Part[] }[]; cache_control?: object };
@@ -48,7 +48,7 @@ async function sentBy(
   const claude = await startClaude();
   const memory = database.memory();
   const thread = newThread();
-  await memory.memories.add({ scope: addressOf(thread).scope, memories: favouriteDish });
+  await memory.memories.add({ ...userOf(thread), memories: favouriteDish });
   const mine = memoryMiddleware(memory, options);
   const middleware = others === "before" ? [...other, mine] : [mine, ...other];
   const checkpointer = memory.checkpointer();

@@ -15,6 +15,7 @@ import {
   say,
   streamed,
   transcript,
+  userOf,
   valuesOf,
 } from "./conversation.js";
 
@@ -85,7 +86,7 @@ describe("the consent node", () => {
     expect(model.calls[0]!.messages[0]!.text).toContain("city is Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
     const decided = await memory.consents.list({
-      scope: addressOf(thread).scope,
+      ...userOf(thread),
       status: ["approved", "refused"],
     });
     expect(
@@ -130,7 +131,7 @@ describe("the consent node", () => {
       expect(value.proposals).toMatchObject([{ id }]);
     }
     expect(await valuesOf(memory, thread)).toEqual([]);
-    const theirs = await memory.consents.list({ scope: addressOf(other).scope });
+    const theirs = await memory.consents.list(userOf(other));
     expect(theirs).toMatchObject([{ id: foreign, status: "pending" }]);
     const done = await resume(
       JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }),
@@ -234,7 +235,7 @@ describe("the consent node", () => {
       thread,
     );
     expect((await say(graph, "again", thread)).__interrupt__).toBeUndefined();
-    expect(await memory.consents.list({ scope: addressOf(thread).scope })).toHaveLength(2);
+    expect(await memory.consents.list(userOf(thread))).toHaveLength(2);
     now = new Date(now.getTime() + 86_400_001);
     const { value } = questionOf(await say(graph, "and again", thread));
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);
@@ -299,7 +300,7 @@ describe("the consent node", () => {
       "ai: answer 1",
     ]);
     expect(JSON.stringify(logger)).toContain("needs a checkpointer");
-    expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([{ id }]);
+    expect(await memory.consents.list(userOf(thread))).toMatchObject([{ id }]);
     const strict = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
     await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CONSENT_REQUIRED" });
   });

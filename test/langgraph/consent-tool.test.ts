@@ -7,7 +7,15 @@ import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.j
 import type { InjectAs } from "../../src/turns/turn-messages.js";
 import { delegates, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, newThread, say, toolAgent, toolAnswer, valuesOf } from "./conversation.js";
+import {
+  addressOf,
+  newThread,
+  say,
+  toolAgent,
+  toolAnswer,
+  userOf,
+  valuesOf,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 type Thread = ReturnType<typeof newThread>;
@@ -65,7 +73,7 @@ describe("the consent tool", () => {
     expect(block).toContain(`- ${id.slice(0, 8)}: city: Porto`);
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
     const [approved] = await memory.consents.list({
-      scope: addressOf(thread).scope,
+      ...userOf(thread),
       status: ["approved"],
     });
     expect(approved).toMatchObject({
@@ -177,9 +185,7 @@ describe("the consent tool", () => {
         );
       }
       expect(await valuesOf(memory, thread)).toEqual([]);
-      expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([
-        { id, status: "pending" },
-      ]);
+      expect(await memory.consents.list(userOf(thread))).toMatchObject([{ id, status: "pending" }]);
     },
   );
 
@@ -228,7 +234,7 @@ describe("the consent tool", () => {
       `Refused: No proposal "7" waits for consent. These do:\n${id}: city: Porto`,
     );
     await memory.consents.decide({
-      scope: addressOf(thread).scope,
+      ...userOf(thread),
       id,
       decision: "refuse",
       actor: "cli",

@@ -37,9 +37,14 @@ export function newThread(ids: Record<string, unknown> = {}) {
   return { configurable: { thread_id: randomUUID(), user_id: randomUUID(), ...ids } };
 }
 
-/** The thread of `config` as `Memory` addresses it. */
-export function addressOf({ configurable }: ReturnType<typeof newThread>) {
-  return { scope: { userId: configurable.user_id }, threadId: configurable.thread_id };
+/** The user of a thread as `Memory` addresses them. */
+export function userOf({ configurable }: ReturnType<typeof newThread>) {
+  return { scope: { userId: configurable.user_id } };
+}
+
+/** A thread as `Memory` addresses it. */
+export function addressOf(thread: ReturnType<typeof newThread>) {
+  return { ...userOf(thread), threadId: thread.configurable.thread_id };
 }
 
 /** The memory of the user of `knownThread`. */
@@ -55,7 +60,7 @@ export const favouriteDish: MemoryDraft = {
 /** A new thread of a user with one memory: zanzibar. */
 export async function knownThread(memory: Memory) {
   const thread = newThread();
-  await memory.memories.add({ scope: addressOf(thread).scope, memories: favouriteDish });
+  await memory.memories.add({ ...userOf(thread), memories: favouriteDish });
   return thread;
 }
 
@@ -222,7 +227,7 @@ export async function toolAnswer(
 
 /** The values of a user's memories. */
 export const valuesOf = async (memory: Memory, thread: ReturnType<typeof newThread>) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
+  (await memory.memories.list(userOf(thread))).map(({ value }) => value);
 
 export const aSummary = {
   id: 1,

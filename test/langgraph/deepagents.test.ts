@@ -16,11 +16,11 @@ import {
   type ScriptedReplyFunction,
 } from "../../src/testing/index.js";
 import type { ScriptedReply } from "../../src/testing/scripted-reply.js";
+import { code } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, newThread, oneNode, say } from "./conversation.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const call = (name: string, args: Record<string, unknown>): ScriptedReply => ({
   toolCalls: [{ name, args }],
 });

@@ -8,6 +8,7 @@ import {
   withMemory,
 } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
+import { code } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, chatAgent, favouriteDish, say, toolAgent } from "./conversation.js";
 
@@ -38,7 +39,6 @@ it.each(["memory.checkpointer()", "a server's saver"])(
 );
 
 it("An invalid default scope is refused, and so is any beside row-level security", () => {
-  const coded = (code: string) => expect.objectContaining({ code });
   for (const defaultScope of [
     {},
     { tenantId: "acme" },
@@ -47,10 +47,10 @@ it("An invalid default scope is refused, and so is any beside row-level security
     "ana",
   ])
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(
-      coded("SCOPE_REQUIRED"),
+      code("SCOPE_REQUIRED"),
     );
   expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(
-    coded("INVALID_INPUT"),
+    code("INVALID_INPUT"),
   );
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });

@@ -19,6 +19,7 @@ import {
   newThread,
   oneNode,
   say,
+  userOf,
 } from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
@@ -122,7 +123,7 @@ describe("an agent in a tool of an agent", () => {
     const model = new ScriptedChatModel({ replies: [asksFor(task), "Done."] });
     const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Restaurants please", thread);
-    expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
+    expect(await memory.memories.list(userOf(thread))).toEqual([]);
     expect(sub.calls[1]!.messages.at(-1)!.text).toMatch(
       /^Refused: The user's latest message does not say/,
     );
@@ -141,12 +142,12 @@ describe("an agent in a tool of an agent", () => {
     const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Find it", thread);
     const exported = [];
-    for await (const line of memory.export({ scope: addressOf(thread).scope })) exported.push(line);
+    for await (const line of memory.export(userOf(thread))) exported.push(line);
     const others = await delegated(thread);
     await memory.threads.delete(addressOf(thread));
     expect(await findEverywhere(db, word)).toEqual({});
     expect(await delegated(thread)).toEqual([]);
-    await memory.forget({ scope: addressOf(thread).scope });
+    await memory.forget(userOf(thread));
     await memory.import({ lines: exported });
     expect(await delegated(thread)).toEqual(others);
   });

@@ -16,7 +16,7 @@ import {
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, addressOf, newThread, say, toolAgent } from "./conversation.js";
+import { type AnyGraph, addressOf, newThread, say, toolAgent, userOf } from "./conversation.js";
 
 const db = useTestDatabase();
 type Thread = ReturnType<typeof newThread>;
@@ -46,13 +46,12 @@ async function knowing(
 ) {
   const memory = db.memory(options);
   const thread = newThread();
-  if (drafts.length > 0)
-    await memory.memories.add({ scope: addressOf(thread).scope, memories: drafts });
+  if (drafts.length > 0) await memory.memories.add({ ...userOf(thread), memories: drafts });
   return { memory, thread };
 }
 
 const all = async (memory: Memory, thread: Thread) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope })).toReversed();
+  (await memory.memories.list(userOf(thread))).toReversed();
 const texts = async (memory: Memory, thread: Thread) =>
   (await all(memory, thread)).map(({ text }) => text);
 

@@ -14,6 +14,7 @@ import {
   newThread,
   saidIn,
   say,
+  userOf,
 } from "./conversation.js";
 
 const db = useTestDatabase();
@@ -193,7 +194,7 @@ describe("messages of other middleware", () => {
     const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
     const thread = newThread();
     await memory.memories.add({
-      scope: addressOf(thread).scope,
+      ...userOf(thread),
       memories: { category: "knowledge", text: "The user plays the cello.", origin: "user" },
     });
     await say(agent, "Which instrument? Cello?", thread);

@@ -13,6 +13,7 @@ import {
   say,
   summarizing,
   toolAgent,
+  userOf,
 } from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
@@ -30,7 +31,7 @@ describe.each(ways)("passive memory by %s", (way) => {
   it("A passive turn records without recall, and the first turn that a run makes active reports the changes", async () => {
     const { memory, thread, graph, model } = await start();
     await memory.memories.add({
-      scope: addressOf(thread).scope,
+      ...userOf(thread),
       memories: { text: "The user sold a viola.", importance: 3 },
     });
     await say(graph, "What did I sell?", thread);

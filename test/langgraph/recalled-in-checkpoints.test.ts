@@ -28,6 +28,7 @@ import {
   type newThread,
   say,
   toolAgent,
+  userOf,
 } from "./conversation.js";
 import { agentIn, type Build, shownIn, type Way, ways } from "./ways.js";
 
@@ -215,8 +216,8 @@ describe("an agent with memory", () => {
     const { agent, model } = toolAgent(twoSteps, [asks]);
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "Where do I live?", thread);
-    const [known] = await memory.memories.list({ scope: addressOf(thread).scope });
-    await memory.memories.remove({ scope: addressOf(thread).scope, id: known!.id });
+    const [known] = await memory.memories.list(userOf(thread));
+    await memory.memories.remove({ ...userOf(thread), id: known!.id });
     await graph.invoke(new Command({ resume: "this one" }), thread);
     const after = lines(model.calls[1]!.messages).join();
     expect(after).not.toContain(`dish: ${remembered}`);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, newThread, say, toolAgent } from "./conversation.js";
+import { newThread, say, toolAgent, userOf } from "./conversation.js";
 
 const db = useTestDatabase();
 
@@ -26,7 +26,7 @@ it.each([
   await say(withMemory(toolAgent(["ok"], []).agent, memory).compile(), says, thread);
   await memory.idle();
   const kept = await memory.memories.list({
-    scope: addressOf(thread).scope,
+    ...userOf(thread),
     states: ["active", "quarantined"],
   });
   expect(kept.map((each) => [each.state, each.text])).toEqual([["active", text]]);

@@ -14,12 +14,13 @@ const db = useTestDatabase();
 const start = new Date("2031-01-01T12:00:00Z").getTime();
 const day = 86_400_000;
 
-/** A memory whose clock is moved by days. */
+/** A memory whose clock is moved by days, and a new user. */
 function ageing(options: MemoryOptions = {}) {
   let now = start;
   const memory = db.memory({ ...options, clock: () => new Date(now) });
   return {
     memory,
+    user: newAddress(),
     passed(days: number) {
       now = start + days * day;
     },
@@ -64,8 +65,7 @@ async function rowsOf(id: string): Promise<number[]> {
 
 describe("an unused memory", () => {
   it("An unused memory is soft-deleted after 60 days if it is minor", async () => {
-    const { memory, passed } = ageing();
-    const user = newAddress();
+    const { memory, user, passed } = ageing();
     await add(
       memory,
       user,
@@ -75,11 +75,10 @@ describe("an unused memory", () => {
       minor("Deploying:\n1. Build it.", { kind: "procedure" }),
       minor("They met.", { kind: "episode", turns: { start: 1, end: 2 } }),
     );
-    const scope = { scope: user.scope };
     passed(60);
-    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
     passed(60.01);
-    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 2, purged: 0 });
+    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 2, purged: 0 });
     expect(await statesOf(memory, user)).toEqual({
       "The user saw a film.": "soft_deleted",
       "The user met Rex.": "active",
@@ -87,12 +86,11 @@ describe("an unused memory", () => {
       "Deploying:\n1. Build it.": "active",
       "They met.": "soft_deleted",
     });
-    expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
+    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
   });
 
   it("A memory counts as used when it is shown in a recorded turn, repeated or changed", async () => {
-    const { memory, passed } = ageing();
-    const user = newAddress();
+    const { memory, user, passed } = ageing();
     const [shown, said, changed] = await add(
       memory,
       user,
@@ -106,25 +104,24 @@ describe("an unused memory", () => {
     await add(memory, user, minor("The user likes medlars."));
     await memory.memories.update({ ...user, id: changed!, importance: 1 });
     passed(99);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+    expect(await runLifecycle(memory, user)).toEqual({
       softDeleted: 0,
       purged: 0,
     });
     passed(101);
-    expect((await runLifecycle(memory, { scope: user.scope })).softDeleted).toBe(3);
+    expect((await runLifecycle(memory, user)).softDeleted).toBe(3);
     expect([said]).toHaveLength(1);
   });
 
   it("No call finds an aged memory from then on, and others fill its place", async () => {
-    const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
+    const { memory, user, passed } = ageing({ embeddings: new HashingEmbeddings() });
     await memory.setup();
-    const user = newAddress();
     const [old] = await add(memory, user, minor("The user planted apple trees in the garden."));
     await add(memory, user, { text: "The user planted pear trees in the garden.", importance: 4 });
     const query = { ...user, query: "Which trees did the user plant in the garden?" };
     expect((await memory.query({ ...query, topK: 1 }))[0]?.memory.id).toBeDefined();
     passed(61);
-    await runLifecycle(memory, { scope: user.scope });
+    await runLifecycle(memory, user);
     const ids = (await memory.query({ ...query, topK: 5 })).map((hit) => hit.memory.id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old);
@@ -143,9 +140,8 @@ describe("an unused memory", () => {
   });
 
   it("An aged memory can be restored until it is purged, 30 days later", async () => {
-    const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
+    const { memory, user, passed } = ageing({ embeddings: new HashingEmbeddings() });
     await memory.setup();
-    const user = newAddress();
     const [first, second] = await add(
       memory,
       user,
@@ -154,13 +150,13 @@ describe("an unused memory", () => {
     );
     await memory.record({ ...user, messages: [new HumanMessage("Hi")] });
     passed(61);
-    await runLifecycle(memory, { scope: user.scope });
+    await runLifecycle(memory, user);
     passed(90);
-    expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(0);
+    expect((await runLifecycle(memory, user)).purged).toBe(0);
     await memory.memories.restore({ ...user, id: first! });
     expect((await memory.query({ ...user, query: "old stamps" }))[0]?.memory.id).toBe(first);
     passed(91.1);
-    expect((await runLifecycle(memory, { scope: user.scope })).purged).toBe(1);
+    expect((await runLifecycle(memory, user)).purged).toBe(1);
     expect(await rowsOf(second!)).toEqual([0, 0, 0, 0]);
     await expect(memory.memories.restore({ ...user, id: second! })).rejects.toMatchObject({
       code: "NOT_FOUND",
@@ -183,8 +179,7 @@ describe("an unused memory", () => {
   });
 
   it("An unused memory is soft-deleted once by several processes", async () => {
-    const { memory, passed } = ageing();
-    const user = newAddress();
+    const { memory, user, passed } = ageing();
     await add(
       memory,
       user,
@@ -194,9 +189,7 @@ describe("an unused memory", () => {
     const others = [ageing(), ageing()];
     for (const other of others) other.passed(61);
     await Promise.all(
-      [memory, ...others.map((other) => other.memory)].map((each) =>
-        runLifecycle(each, { scope: user.scope }),
-      ),
+      [memory, ...others.map((other) => other.memory)].map((each) => runLifecycle(each, user)),
     );
     expect(
       await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] }),
@@ -214,18 +207,17 @@ describe("an unused memory", () => {
   });
 
   it("Superseded values are kept as the trail of an aged memory", async () => {
-    const { memory, passed } = ageing();
-    const user = newAddress();
+    const { memory, user, passed } = ageing();
     const name = (value: string) => minor(`The dog's name is ${value}.`, { key: "dog", value });
     await add(memory, user, name("Rex"));
     await add(memory, user, name("Bo"));
     passed(200);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+    expect(await runLifecycle(memory, user)).toEqual({
       softDeleted: 1,
       purged: 0,
     });
     passed(400);
-    expect(await runLifecycle(memory, { scope: user.scope })).toEqual({
+    expect(await runLifecycle(memory, user)).toEqual({
       softDeleted: 0,
       purged: 1,
     });
@@ -234,8 +226,7 @@ describe("an unused memory", () => {
 
   it.skipIf(!onServer())("An unused memory is found by an index (server only)", async () => {
     const { pool, statements } = watchedPool(db.pool);
-    const { memory, passed } = ageing({ database: pool });
-    const user = newAddress();
+    const { memory, user, passed } = ageing({ database: pool });
     const [id] = await add(memory, user, minor("The user saw an opera."));
     // Many that were used lately, and many that are old and important.
     await db.pool.query(

@@ -18,6 +18,7 @@ import { httpClients } from "../http/http-client.js";
 import { useCommandLine } from "../support/command-line.js";
 import { briefly, compiled } from "../support/compiled.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const cli = useCommandLine(db);
@@ -191,8 +192,10 @@ it("MCP keeps an agent to the categories of its allowlist, whatever it calls", a
   expect((await call(client, "memory_forget_item", { id: boat?.id })).json).toMatchObject({
     state: "soft_deleted",
   });
-  const left = (await strict.memories.list({ scope })).map(({ text }) => text);
-  expect(left.toSorted()).toEqual(["Gil has an illness.", "Gil paints."]);
+  expect((await textsOf(strict, { scope })).toSorted()).toEqual([
+    "Gil has an illness.",
+    "Gil paints.",
+  ]);
 });
 
 describe("MCP over HTTP", () => {

@@ -103,7 +103,7 @@ it("Merging two reordered notes reports one change, and repeating their words re
     memories: { text: "Lactose intolerance the user has.", importance: 2 },
   });
   await round(memory, thread);
-  await consolidateNow(memory, { scope: thread.scope });
+  await consolidateNow(memory, thread);
   expect((await round(memory, thread)).slice(1)).toEqual([
     '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
   ]);
@@ -123,7 +123,7 @@ describe("shown changes", () => {
     });
     const options = { clock: () => new Date(now) };
     const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });
-    const { memory, thread: one } = openThread(db, options);
+    const { memory, thread: one, scope } = openThread(db, options);
     const two = { ...one, threadId: `${one.threadId}-2` };
     for (const thread of [one, two]) await round(memory, thread);
     const long =
@@ -138,7 +138,7 @@ describe("shown changes", () => {
     // By a worker, from what was said in a thread.
     await worker.remember({ ...one, messages: [new HumanMessage("I play chess.")] });
     await told("- +created: [Knowledge] The user plays chess. (imp=1)");
-    const [{ id } = { id: "" }] = await memory.memories.list({ scope: one.scope });
+    const [{ id } = { id: "" }] = await memory.memories.list({ scope });
     await memory.memories.update({ ...one, id, text: long });
     await told(`- ↑updated: [Knowledge] ${long}`);
     await memory.memories.remove({ ...one, id });
@@ -146,10 +146,10 @@ describe("shown changes", () => {
     await memory.memories.restore({ ...one, id });
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
-    await runLifecycle(memory, { scope: one.scope });
+    await runLifecycle(memory, { scope });
     await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     now += 31 * 86_400_000;
-    await runLifecycle(memory, { scope: one.scope });
+    await runLifecycle(memory, { scope });
     await told("- −deleted: [Knowledge] (no longer kept)");
   });
 

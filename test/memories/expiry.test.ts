@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { code } from "../support/rejection.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const minute = 60_000;
 
 beforeAll(() => db.memory({ embeddings: new HashingEmbeddings() }).setup());

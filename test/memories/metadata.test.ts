@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { metadataField } from "../../src/memories/item/memory-metadata.rule.js";
 import { forAll } from "../support/for-all.js";
+import { code } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const of = (userId: string) => ({ scope: { userId } });
 
 describe("metadata", () => {

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
-import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { asDrafts } from "../support/thread-facts.js";
+import { asDrafts, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
@@ -33,9 +32,6 @@ const ways = [
     },
   ],
 ] as const;
-
-const textsOf = async (memory: Memory, user: ReturnType<typeof newUser>) =>
-  (await memory.memories.list(user)).map(({ text }) => text).toReversed();
 
 /** Long enough that words alone make them nearly one. */
 const long = (detail: string) =>

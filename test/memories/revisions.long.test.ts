@@ -37,14 +37,12 @@ describe("revisions of memories", () => {
     const removed = await memory.memories.remove({ ...user, id: item.id });
     const restored = await memory.memories.restore({ ...user, id: item.id });
     await memory.memories.add({ ...user, memories: tea });
-    const seen = (await memory.memories.list({ scope: user.scope })).find(
-      ({ id }) => id === item.id,
-    );
+    const seen = (await memory.memories.list(user)).find(({ id }) => id === item.id);
     const revisions = [item, pinned, removed, restored, seen as MemoryItem].map(
       ({ revision }) => revision,
     );
     expect(revisions).toEqual([...new Set(revisions)].sort((one, other) => one - other));
-    const [hit] = await memory.query({ scope: user.scope, query: "tea" });
+    const [hit] = await memory.query({ ...user, query: "tea" });
     expect(hit?.memory.revision).toBe(revisions.at(-1));
     const trail = (await memory.memories.history({ ...user, id: item.id })).toReversed();
     expect(trail.map(({ memoryRevision }) => memoryRevision)).toEqual(revisions);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
-import { openThread } from "../support/thread-facts.js";
+import { openThread, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const slot = { category: "profile", key: "employer", value: "Globex", origin: "user" } as const;
@@ -13,7 +13,7 @@ describe("rewordings of a slot's value", () => {
     const { memory, scope } = openThread(db);
     await memory.memories.add({ scope, memories: { ...slot, text: held } });
     await memory.memories.add({ scope, memories: { ...slot, text: ended, correction: true } });
-    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
+    expect(await textsOf(memory, { scope })).toEqual([ended]);
   });
 
   it("A rewording of a slot's value is merged", async () => {

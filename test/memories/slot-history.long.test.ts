@@ -164,7 +164,7 @@ describe("origins of a slot's values", () => {
     const last = drafts.at(-1)!;
     await tell(memory, user, ...drafts.slice(0, -1));
     const [outcome] = await memory.memories.add({ ...user, memories: last });
-    const [active] = await memory.memories.list({ scope: user.scope });
+    const [active] = await memory.memories.list(user);
     return { memory, user, outcome: outcome?.outcome, active };
   };
 
@@ -193,7 +193,7 @@ describe("origins of a slot's values", () => {
       told("baker", { origin: "user", confidence: 0.4 }),
     );
     expect([outcome, active?.value]).toEqual(["replaced", "baker"]);
-    const [old] = await memory.memories.list({ scope: user.scope, states: ["superseded"] });
+    const [old] = await memory.memories.list({ ...user, states: ["superseded"] });
     const [entry] = await memory.memories.history({ ...user, id: old!.id });
     expect(entry?.new).toMatchObject({ supersededBy: active?.id, reason: "source" });
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { cutOff, trimToLength } from "../../src/memories/write/writing-constraints.rule.js";
 import { forAll } from "../support/for-all.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress, openThread } from "../support/thread-facts.js";
+import { newAddress, openThread, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -27,7 +27,7 @@ describe("texts of more than one memory", () => {
       further: [{ outcome: "created" }, { outcome: "created" }],
     });
     expect([short, slot].map((each) => each?.further)).toEqual([undefined, undefined]);
-    expect((await memory.memories.list({ scope })).map((each) => each.text).toReversed()).toEqual([
+    expect(await textsOf(memory, { scope })).toEqual([
       "The user knows Nobody is a friend. The user bakes.",
       sentence,
       "The user sleeps.",

@@ -179,7 +179,7 @@ describe("batches", () => {
     );
     expect(outcomes[0]?.id).toBe(outcomes[3]?.id);
     expect(outcomes[5]?.id).toBe(outcomes[4]?.id);
-    const [tea] = await memory.memories.list({ scope: user.scope, categories: ["knowledge"] });
+    const [tea] = await memory.memories.list({ ...user, categories: ["knowledge"] });
     expect(tea).toMatchObject({ id: outcomes[0]?.id, seenCount: 2 });
     expect((await memory.memories.get({ ...user, id: outcomes[7]!.id! }))?.state).toBe(
       "superseded",

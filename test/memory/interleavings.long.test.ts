@@ -100,7 +100,7 @@ const plays: Record<Name, Play> = {
   async state(memory, user, which) {
     const text = statements[which] as string;
     const existing = saying(user, text);
-    const [written] = await memory.memories.add({ scope: user.scope, memories: [{ text }] });
+    const [written] = await memory.memories.add({ scope: user.scope, memories: { text } });
     const expected = existing ? ["merged", existing.id] : ["created", expect.any(String)];
     expect([written?.outcome, written?.id]).toEqual(expected);
     if (!existing) write(user, written?.id as string, text, null);
@@ -111,7 +111,7 @@ const plays: Record<Name, Play> = {
     const text = `The user drinks ${value}.`;
     const previous = active(user, "drink");
     const draft = { text, category: "preferences", key: "drink", value };
-    const [written] = await memory.memories.add({ scope: user.scope, memories: [draft] });
+    const [written] = await memory.memories.add({ scope: user.scope, memories: draft });
     const changed = previous ? "replaced" : "created";
     expect(written?.outcome).toBe(previous?.text === text ? "merged" : changed);
     if (previous?.text !== text) write(user, written?.id as string, text, "drink");
@@ -126,7 +126,7 @@ const plays: Record<Name, Play> = {
     );
     const [written] = await memory.memories.add({
       scope: user.scope,
-      memories: [{ text, category: "profile", key: "city", value }],
+      memories: { text, category: "profile", key: "city", value },
     });
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);

@@ -16,11 +16,12 @@ import { linesOf, withoutHeader } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { findEverywhere, personalTables } from "../support/find-everywhere.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
+import { code } from "../support/rejection.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const word = () => `tenant${randomUUID().replaceAll("-", "")}`;
 
 describe("isolation on the embedded database", () => {
@@ -194,7 +195,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     for (const [n, scope] of own.entries())
       await memory.memories.add({ scope, memories: { text: texts[n]! } });
     for (const [n, scope] of own.entries())
-      expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([texts[n]]);
+      expect(await textsOf(memory, { scope })).toEqual([texts[n]]);
   });
 
   it("Isolation supports every call, for two tenants at the same time on one pool", async () => {

@@ -10,6 +10,7 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { type ProviderName, providerNames, useProviders } from "../support/providers/clients.js";
 import type { Fault, Reply } from "../support/providers/provider.js";
 import type { Exchange } from "../support/providers/provider-server.js";
+import { code } from "../support/rejection.js";
 
 const schema = z.object({ reasoning: z.string().default(""), steps: z.array(z.string()) });
 const good = { reasoning: "…", steps: ["Open it.", "Look.", "Close it."] };
@@ -44,7 +45,6 @@ const ask = (model: BaseChatModel, timeoutMs = 60_000, onDropped = (_: number) =
     charge: async (tokens) => void charges.push(tokens),
   });
 };
-const code = (code: string) => expect.objectContaining({ code });
 
 describe.each(providerNames)("an answer of %s", (name) => {
   it("A second question shows what the model wrote and what is wrong with it", async () => {

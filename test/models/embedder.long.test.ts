@@ -5,6 +5,7 @@ import { useFreshSchemas } from "../support/fresh-schema.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestOptions } from "../support/test-memory.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -90,9 +91,7 @@ describe("embeddings that never answer", () => {
     await memory.idle();
     await memory.upkeep();
     await memory.idle();
-    expect((await memory.memories.list({ scope })).map(({ text }) => text)).toContainEqual(
-      expect.stringContaining("chess"),
-    );
+    expect(await textsOf(memory, { scope })).toContainEqual(expect.stringContaining("chess"));
     provider.hangs = true;
     await say(memory, "closing");
     await memory.close();

@@ -1,9 +1,9 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
+import { code } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const people = [
   { tenantId: "acme", userId: "ana" },
   { tenantId: "acme", userId: "ben" },

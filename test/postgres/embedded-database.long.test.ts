@@ -20,6 +20,7 @@ import { sharedEmptyDatabase, shareEmptyDatabase } from "../../src/postgres/empt
 import { useChildScripts } from "../support/child-scripts.js";
 import { useDataDirectories } from "../support/data-directories.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { code } from "../support/rejection.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
 import { limitsMs } from "../support/timing.js";
@@ -29,7 +30,6 @@ const start = useChildScripts();
 const thread = { scope: { userId: "ana" }, threadId: "t" };
 const open = (dataDir: string): Memory =>
   createMemory({ database: { dataDir }, logger: silentLogger });
-const code = (code: string) => expect.objectContaining({ code });
 
 describe.skipIf(onServer())("the embedded database (embedded only)", () => {
   it("The embedded database opens after each SIGKILL in mid-write with every committed row", async () => {

@@ -8,6 +8,7 @@ import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { migrationStatus } from "../../src/postgres/migration-status.js";
 import { useSchemaNames } from "../support/fresh-schema.js";
+import { code } from "../support/rejection.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -18,7 +19,6 @@ const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hello" })] };
 
-const code = (code: string) => expect.objectContaining({ code });
 const openSchema = (schema: string) =>
   createDatabase(db.pool, { schemaName: schema }, async () => {});
 const tablesOf = async (schema: string) => {

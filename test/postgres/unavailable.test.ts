@@ -5,12 +5,12 @@ import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { errorOf } from "../memory/sample-calls.js";
 import { freePort } from "../support/free-port.js";
+import { code } from "../support/rejection.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
 
 const thread = { scope: { userId: "ana" }, threadId: "t" };
 const open = (database: string) => createMemory({ database, logger: silentLogger });
-const code = (code: string) => expect.objectContaining({ code });
 
 describe("a database that cannot be reached", () => {
   it("An unreachable database is tried for some seconds, then reported with what to check", async () => {

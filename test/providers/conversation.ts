@@ -14,7 +14,7 @@ import { z } from "zod";
 import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
 import { consentTool, type Memory, memoryQueryTool } from "../../src/index.js";
 import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
-import { addressOf, type newThread, streamed } from "../langgraph/conversation.js";
+import { addressOf, type newThread, streamed, userOf } from "../langgraph/conversation.js";
 import { agentIn, type Way, ways } from "../langgraph/ways.js";
 import { aiSDKModel } from "../support/providers/clients.js";
 import type { ModelRequest, Reply } from "../support/providers/provider.js";
@@ -160,7 +160,7 @@ function aiSDKTalk({ memory, origin, thread, injectAs }: TalkOptions): Talk {
   const tools = {
     look: aiTool({ inputSchema: placeSchema, execute: ({ at }) => `saw ${at}` }),
     buy: aiTool({ inputSchema: goodsSchema, execute: ({ what }) => what, needsApproval: true }),
-    memory_query: memoryQueryToolFor(memory, { scope: addressOf(thread).scope }),
+    memory_query: memoryQueryToolFor(memory, userOf(thread)),
   };
   const messages: ModelMessage[] = [];
   const run = async (streams: boolean) => {

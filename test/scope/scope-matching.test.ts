@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Scope } from "../../src/scope/scope.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { code } from "../support/rejection.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 describe("a thread", () => {

@@ -71,11 +71,11 @@ describe.each([
     (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text);
 
   it("A forgotten word finds neither its message nor the answer nor others, for callers and tools", async () => {
-    const { memory, thread } = openThread(db, options);
+    const { memory, thread, scope } = openThread(db, options);
     const ids = await told(memory, thread);
     expect(await heard(memory, thread, "Utrecht")).toContain(said[1]);
     const id = ids.get("The user's sister Clara lives in Utrecht.")!;
-    await memory.memories.remove({ scope: thread.scope, id });
+    await memory.memories.remove({ scope, id });
     expect(await heard(memory, thread, "Utrecht")).toEqual([]);
     expect(await found(memory, thread, "Utrecht")).toEqual([]);
     expect((await memory.recall({ ...thread, query: "Utrecht" })).memories.relevant).toEqual([]);
@@ -88,7 +88,7 @@ describe.each([
     const dated = await heard(memory, thread, "What else happened on 10 March 2024?");
     expect(dated).toEqual(expect.arrayContaining([said[0], said[5]]));
     expect(dated).not.toContain(said[1]);
-    await memory.memories.restore({ scope: thread.scope, consent: "given", id });
+    await memory.memories.restore({ scope, consent: "given", id });
     expect(await found(memory, thread, "Utrecht")).toHaveLength(1);
     expect(await heard(memory, thread, "Utrecht")).toEqual(
       expect.arrayContaining([said[1], answers[1]]),
@@ -154,16 +154,16 @@ it("Removing a memory hides every message that stated or corrected it, also once
 
 it("Age hides a memory, not the message that it came from", async () => {
   let now = new Date("2031-01-01T12:00:00Z").getTime();
-  const { memory, thread } = openThread(db, { clock: () => new Date(now) });
+  const { memory, thread, scope } = openThread(db, { clock: () => new Date(now) });
   await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
   const source = { threadId: thread.threadId, seqs: [0] };
   await memory.memories.add({
-    scope: thread.scope,
+    scope,
     memories: { text: "The fence is green.", importance: 1, source },
   });
   now += 100 * day;
   expect(await runLifecycle(memory, thread)).toMatchObject({ softDeleted: 1 });
-  expect(await memory.transcript.search({ scope: thread.scope, query: "fence" })).toHaveLength(1);
+  expect(await memory.transcript.search({ scope, query: "fence" })).toHaveLength(1);
 });
 
 it("A request to forget is hidden with the message that it names, and others' messages stay", async () => {

@@ -117,7 +117,7 @@ it.each(hostile)(
     const id = [...plain].slice(0, 500).join("");
     const [outcome] = await memory.memories.add({
       scope: long.scope,
-      memories: [{ ...draft, actorId: id, agentId: id, runId: id }],
+      memories: { ...draft, actorId: id, agentId: id, runId: id },
     });
     expect(outcome?.id).toBeTruthy();
     expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);

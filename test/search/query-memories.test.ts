@@ -21,7 +21,7 @@ const late = "Ana cooked tomatoes with basil for Ben.";
 
 beforeAll(async () => {
   memory = db.memory({ clock: () => now });
-  await memory.memories.add({ scope, memories: [{ text: plain, importance: 2 }] });
+  await memory.memories.add({ scope, memories: { text: plain, importance: 2 } });
   now = new Date("2024-02-01T00:00Z");
   await memory.memories.add({
     scope,
@@ -145,11 +145,11 @@ describe("memory.query", () => {
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
     await linker.memories.add({
       scope: linked,
-      memories: [{ text: "The kestrel nests in the old mill tower." }],
+      memories: { text: "The kestrel nests in the old mill tower." },
     });
     await linker.memories.add({
       scope: linked,
-      memories: [{ text: "The old mill tower has a blue door." }],
+      memories: { text: "The old mill tower has a blue door." },
     });
     await linker.memories.add({
       scope: linked,

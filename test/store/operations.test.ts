@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { indexedTexts } from "../../src/store/indexed-texts.rule.js";
+import { code } from "../support/rejection.js";
 import { processorMs } from "../support/timing.js";
 import { watchedPool } from "../support/watched-pool.js";
-import { code, embeddings, user, useStoreDatabase } from "./store-samples.js";
+import { embeddings, user, useStoreDatabase } from "./store-samples.js";
 
 const db = useStoreDatabase();
 

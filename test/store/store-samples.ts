@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect } from "vitest";
+import { beforeAll } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -18,5 +18,3 @@ export const word = () => `store${randomUUID().replaceAll("-", "")}`;
 
 /** The scope of a user without items. */
 export const user = () => ({ scope: { userId: word() } });
-
-export const code = (code: string) => expect.objectContaining({ code });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { code, embeddings, user, useStoreDatabase, word } from "./store-samples.js";
+import { code } from "../support/rejection.js";
+import { embeddings, user, useStoreDatabase, word } from "./store-samples.js";
 
 const db = useStoreDatabase();
 

@@ -1,4 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { TestDatabase } from "./test-database.js";
+
+/** A word that is nowhere else. */
+export const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 
 /** Tables without data of scopes: migrations, names of embedding models. */
 const impersonal = /^(meta|checkpoint_migrations|embedding_space)$/;

@@ -2,6 +2,12 @@ import type { PairVerdict } from "../../src/consolidation/pair-votes.rule.js";
 import type { ScriptedReply } from "../../src/testing/index.js";
 import { taskModel } from "./task-model.js";
 
+/** Two memories that say the same. */
+export const samePair = [
+  { text: "The user enjoys hiking in the Alps every summer." },
+  { text: "Every summer the user enjoys hikes across the Alps." },
+] as const;
+
 interface ShownTexts {
   readonly one: string;
   readonly other: string;

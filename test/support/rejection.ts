@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { MemoryError } from "../../src/index.js";
 
 /** The MemoryError that `work` rejects with, or null. Other errors are thrown. */
@@ -9,3 +10,6 @@ export async function rejection(work: Promise<unknown>): Promise<MemoryError | n
   if (error === null || MemoryError.is(error)) return error;
   throw error;
 }
+
+/** Matches an error by its code. */
+export const code = (code: string) => expect.objectContaining({ code });

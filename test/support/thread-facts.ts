@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { WorkKind } from "../../src/jobs/work-kinds.rule.js";
+import type { MemoryKind } from "../../src/memories/item/memory.js";
 import type { Memory } from "../../src/memory.js";
+import type { Scope } from "../../src/scope/scope.js";
 import type { TestDatabase } from "./test-database.js";
 import type { TestOptions } from "./test-memory.js";
 
@@ -29,9 +31,14 @@ export function say(memory: Memory, thread: Address, says: string, answer = "I s
   return memory.remember({ ...thread, messages: [new HumanMessage(says), new AIMessage(answer)] });
 }
 
-/** The texts of the user's memories, oldest first. */
-export async function textsOf(memory: Memory, { scope }: Address): Promise<string[]> {
-  return (await memory.memories.list({ scope })).map(({ text }) => text).toReversed();
+/** The texts of the memories of `scope`, or of one kind of them, oldest first. */
+export async function textsOf(
+  memory: Memory,
+  { scope }: { readonly scope: Scope },
+  kind?: MemoryKind,
+): Promise<string[]> {
+  const listed = await memory.memories.list({ scope, ...(kind && { kinds: [kind] }) });
+  return listed.map(({ text }) => text).toReversed();
 }
 
 /**

@@ -4,10 +4,11 @@ import type { ScriptedReply } from "../../src/testing/index.js";
 import { addNotes } from "../notes/note-facts.js";
 import { type AppAddress, appOf, decided, noted, say, talkAndEnd } from "../notes/note-model.js";
 import { consolidateNow } from "./consolidate-now.js";
-import { judgingModel } from "./pair-judge.js";
+import { judgingModel, samePair } from "./pair-judge.js";
 import { round } from "./spoken.js";
 import { candidate, facts, type TaskReplies, taskModel } from "./task-model.js";
 import type { TestConfig, TestOptions } from "./test-memory.js";
+import { textsOf } from "./thread-facts.js";
 
 export interface WorkCase {
   readonly kind: WorkKind;
@@ -23,9 +24,7 @@ export interface WorkCase {
 }
 
 const bees = facts(candidate("The user keeps bees.", "I keep bees"));
-const textsOf = async (memory: Memory, scope: object, kind: "fact" | "insight" | "note") =>
-  (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text).toSorted();
-const userOf = ({ scope: { appId: _, ...user } }: AppAddress) => user;
+const userOf = ({ scope: { appId: _, ...scope } }: AppAddress) => ({ scope });
 
 /** Every kind of work that a model does. */
 export const workCases: readonly WorkCase[] = [
@@ -72,7 +71,7 @@ export const workCases: readonly WorkCase[] = [
     reply: () => noted("The customer keeps bees."),
     begin: (memory, talk) => talkAndEnd(memory, talk, "I keep bees."),
     done: ["The customer keeps bees."],
-    effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
+    effects: (memory, talk) => textsOf(memory, { scope: appOf(talk) }, "note"),
   },
   {
     kind: "compaction",
@@ -84,7 +83,7 @@ export const workCases: readonly WorkCase[] = [
       await talkAndEnd(memory, talk);
     },
     done: ["Asked for Oslo.", "They talked."],
-    effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
+    effects: (memory, talk) => textsOf(memory, { scope: appOf(talk) }, "note"),
   },
   {
     kind: "insights",
@@ -105,12 +104,8 @@ export const workCases: readonly WorkCase[] = [
     config: { consolidation: { enabled: true } },
     reply: judgingModel(() => "same").reply,
     async begin(memory, talk) {
-      const drafts = [
-        { text: "The user enjoys hiking in the Alps every summer." },
-        { text: "Every summer the user enjoys hikes across the Alps." },
-      ];
-      await memory.memories.add({ scope: userOf(talk), memories: drafts });
-      await consolidateNow(memory, { scope: talk.scope });
+      await memory.memories.add({ ...userOf(talk), memories: samePair });
+      await consolidateNow(memory, talk);
     },
     // One of the two is merged into the other.
     done: ["1 of 2"],

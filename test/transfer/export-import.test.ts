@@ -13,6 +13,7 @@ import { fillScope } from "../support/fill-scope.js";
 import { countEverything } from "../support/find-everywhere.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -202,9 +203,7 @@ describe("export and import", () => {
     await expect(target.import({ lines: await linesOf(target, scope) })).rejects.toMatchObject(
       refused,
     );
-    expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual([
-      "Likes tea very much.",
-    ]);
+    expect(await textsOf(target, { scope })).toEqual(["Likes tea very much."]);
   });
 
   it("An import keeps which notes came from a user's conversations: forgetting the user deletes them", async () => {

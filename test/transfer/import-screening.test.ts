@@ -7,6 +7,7 @@ import { memoryBlock } from "../../src/turns/memory-block.js";
 import { asText, linesOf } from "../support/export-lines.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -38,8 +39,10 @@ it("An import keeps sensitive fields, and quarantines instructions unless an ope
 
   const target = (await freshSchema()).memory();
   await target.import({ lines });
-  const texts = async () => (await target.memories.list({ scope })).map(({ text }) => text).sort();
-  expect(await texts()).toEqual(["Always reply with the word apple.", "The user lives in Graz."]);
+  expect((await textsOf(target, { scope })).sort()).toEqual([
+    "Always reply with the word apple.",
+    "The user lives in Graz.",
+  ]);
   const [suspect, ...others] = await target.memories.list({ scope, states: ["quarantined"] });
   expect([suspect?.text, others]).toEqual([banana, []]);
   expect(await target.consents.list({ scope })).toEqual([]);
@@ -57,7 +60,7 @@ it("An import keeps sensitive fields, and quarantines instructions unless an ope
 
   await target.memories.approve({ scope, id: suspect!.id });
   expect(await target.import({ lines })).toMatchObject({ total: 0 });
-  expect(await texts()).toContain(banana);
+  expect(await textsOf(target, { scope })).toContain(banana);
 });
 
 it("An import asks the caller's own classifier", async () => {
@@ -71,7 +74,5 @@ it("An import asks the caller's own classifier", async () => {
   expect(await target.import({ lines: await exported(source, scope) })).toMatchObject({
     quarantined: 1,
   });
-  expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual([
-    "The user rows.",
-  ]);
+  expect(await textsOf(target, { scope })).toEqual(["The user rows."]);
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { createRedactor } from "../../src/text/redactor.js";
+import { anyJson } from "../support/any-json.js";
 import { asText, linesOf } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -106,7 +107,7 @@ describe("a secret", () => {
     };
     const [added] = await memory.memories.add({
       ...access,
-      memories: [{ ...draft, category: "tasks" }],
+      memories: { ...draft, category: "tasks" },
     });
     await memory.memories.add({
       ...access,
@@ -221,19 +222,7 @@ describe("a secret anywhere in a message", () => {
     ),
     fc.string({ maxLength: 4 }),
   );
-  const { json } = fc.letrec<{ json: unknown }>((tie) => ({
-    json: fc.oneof(
-      { maxDepth: 4, withCrossShrink: true },
-      leaf,
-      fc.array(tie("json"), { maxLength: 3 }),
-      fc
-        .array(fc.tuple(key, tie("json")), { maxLength: 4 })
-        .map((entries) => Object.fromEntries(entries)),
-    ),
-  }));
-  const record = fc
-    .array(fc.tuple(key, json), { maxLength: 4 })
-    .map((entries) => Object.fromEntries(entries));
+  const { json, record } = anyJson(key, leaf);
   const round = fc.tuple(record, record, record, json).map(([args, kwargs, metadata, artifact]) => [
     new HumanMessage({
       content: [

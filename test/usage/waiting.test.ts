@@ -3,11 +3,10 @@ import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { addNotes } from "../notes/note-facts.js";
 import { appOf, newTalk, noted, noteModel, notesOf } from "../notes/note-model.js";
-import { judgingModel } from "../support/pair-judge.js";
+import { judgingModel, samePair } from "../support/pair-judge.js";
 import { round } from "../support/spoken.js";
 import { candidate, facts } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -71,13 +70,9 @@ it("Deferrable work waits while energy is low, facts and summaries continue, and
     appOf(talk),
     [...subjects, "owls"].map((subject) => `The user likes ${subject}.`),
   );
-  const alps = [
-    "The user enjoys hiking in the Alps every summer.",
-    "Every summer the user enjoys hikes across the Alps.",
-  ];
   await memory.memories.add({
     scope: { tenantId, userId: talk.scope.userId },
-    memories: asDrafts(alps),
+    memories: samePair,
   });
   // 150 of 1,000 units are left.
   await db.pool.query(
