@@ -182,7 +182,7 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
       parts,
       similarity: Math.max(cosine, shareOfWords(words), told),
       evidence: Math.max(said, told, meant),
-      fits: said >= floor.each || told > 0 || meant > 0,
+      fits: said >= needed * floor.each || told > 0 || meant > 0,
       // What only its source message says shows a memory beside others, never alone.
       proves: (words > 0 && said >= needed * floor.best) || isTold || meant > 0,
       floor,
