@@ -63,7 +63,7 @@ export interface RecalledChanges {
 }
 
 /** Turns whose prompts only grow: each begins with the one before. */
-export interface Epoch {
+interface Epoch {
   /** Whether this turn opens it; profile, `rest`, notes and summary then stay until it ends. */
   readonly isNew: boolean;
   /** The user's message that opened it; undefined if this turn does. */

@@ -4,7 +4,7 @@ import { planPrompt } from "./prompt-plan.js";
 import { type Additions, partOf, type Recalled, type ShownMemories } from "./recalled.js";
 
 /** Milliseconds that a recall took, by its epoch: copies of what it found have the same. */
-export const durations = new WeakMap<Recalled["epoch"], number>();
+export const durations = new WeakMap<object, number>();
 
 /** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
