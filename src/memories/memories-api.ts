@@ -121,7 +121,8 @@ export interface MemoriesApi {
    * Changes fields of an active memory, or of an expired one by `expiresAt`.
    * @example
    * ```ts
-   * await memory.memories.update({ scope: { userId: "ana" }, id, text: "Is vegetarian.", reason: "She said so." });
+   * const [diet] = await memory.memories.list({ scope: { userId: "ana" }, keys: ["diet"] });
+   * if (diet) await memory.memories.update({ scope: diet.scope, id: diet.id, text: "Is vegetarian." });
    * ```
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
    * `WRONG_STATE`, `CONFLICT`
