@@ -48,7 +48,7 @@ beforeAll(async () => {
      const scope = { userId: "ana" };
      try {
        await memory.setup();
-       if (text) await memory.memories.add({ text }, { scope });
+       if (text) await memory.memories.add({ scope, memories: { text } });
        for (const hit of await memory.query({ scope, query: "tea or coffee" })) console.log(hit.memory.text);
        if (database === ":memory:") {
          const second = open();
