@@ -96,7 +96,8 @@ const mayImport = {
   ],
   edits: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/guard", "memories/apply", "checkpoints", "forgetting"],
+    ...["memories/item", "memories/guard", "memories/apply", "memories/write"],
+    ...["checkpoints", "forgetting"],
   ],
   owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
   turns: [

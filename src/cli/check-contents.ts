@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import { isExpired } from "../memories/write/expire-memories.js";
+import { isExpired } from "../memories/write/hide-memories.js";
 import { countLacking } from "../models/reembed.js";
 import type { Connection } from "../postgres/connection.js";
 import { nobody } from "../scope/scope.js";

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { ChangeSet } from "../memories/apply/change-set.js";
-import { expireMemories } from "../memories/write/expire-memories.js";
+import { expireMemories } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
 import { fingerprintOf, type StoredMemory } from "./choose-pairs.rule.js";
@@ -54,8 +54,7 @@ export async function saveConsolidation(
   const { scope, ownerRef } = work;
   const settled = await deps.db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
-    const changed = { ownerRef, scope, hasVectors: deps.embedder !== null };
-    await expireMemories(tx, changed, deps.config.lifecycle);
+    await expireMemories(tx, { ownerRef, scope }, deps.config.lifecycle);
     const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
     const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
     const events = effects.map(eventOf);

@@ -11,7 +11,7 @@ import { type Ending, settleResting } from "./settle-resting.js";
 
 export type EditRuntime = Pick<
   Runtime<{ readonly lifecycle: { readonly purgeAfterMs: number } }>,
-  "db" | "config" | "embedder"
+  "db" | "config"
 >;
 
 /** The words of a message in the caller's state, by which its facts still hold or not. */
@@ -74,14 +74,13 @@ async function findChanged(
 const reason = "The message that it was learned from was edited.";
 
 /** Hides memories, so that they can be restored. */
-export const closing = ({ embedder, config }: EditRuntime): Ending => ({
+export const closing = ({ config }: EditRuntime): Ending => ({
   states: ["active"],
   async end(tx, { threadId, ...by }, { memories, consents }) {
     const { actor } = by;
     const hidden = hideMemories(memories, config.lifecycle, "UPDATE", () => ({ reason }));
     const changes = hidden.changes.map((change) => ({ ...change, threadId }));
     const settled = consents.map((id) => ({ id, status: "superseded", actor }) as const);
-    const changer = { ...by, step: "remember", hasVectors: embedder !== null } as const;
-    await applyChanges(tx, changer, { ...hidden, changes, settled });
+    await applyChanges(tx, { ...by, step: "remember" }, { ...hidden, changes, settled });
   },
 });

@@ -1,5 +1,4 @@
 import sql, { type Sql } from "sql-template-tag";
-import { evidenceLink } from "../memories/apply/change-set.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -58,24 +57,6 @@ const inStates = (states: readonly MemoryItem["state"][]) => sql`m.state = any (
 
 const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
-
-/** Insights that were derived from `facts`. */
-export async function findInsights(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  facts: readonly MemoryItem[],
-  states: readonly MemoryItem["state"][],
-): Promise<MemoryItem[]> {
-  if (facts.length === 0) return [];
-  return findOwned(
-    tx,
-    ownerRef,
-    sql`${inStates(states)} and m.kind = 'insight' and m.ref in (
-      select r.from_ref from ${tx.schema}.relation r join ${tx.schema}.memory e on e.ref = r.to_ref
-      where r.relation_type = ${evidenceLink} and e.id = any (${facts.map(({ id }) => id)}::uuid[])
-    )`,
-  );
-}
 
 /** Episodes of the thread from the first changed message on: each continues the one before. */
 export async function findCoveringEpisodes(

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { MemoryItem } from "../memories/item/memory.js";
+import { findInsights } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
@@ -8,7 +9,6 @@ import {
   type ChangedThread,
   findCoveringEpisodes,
   findCoveringNotes,
-  findInsights,
   findRestingConsents,
   findRestingFacts,
   seqsOf,
@@ -49,13 +49,14 @@ export async function settleResting(
   const { ownerRef, scope, threadId, thread, actor, unread } = settling;
   if (thread.messages.length === 0) return { memoryIds: [], isAnything: false };
   const facts = await findRestingFacts(tx, ownerRef, thread, states);
-  const insights = await findInsights(tx, ownerRef, facts, states);
+  const evidence = facts.map(({ id }) => id);
+  const insights = await findInsights(tx, ownerRef, evidence, states);
   const episodes = await findCoveringEpisodes(tx, ownerRef, thread, states);
   const consents = await findRestingConsents(tx, ownerRef, threadId, thread);
   const notes = await findCoveringNotes(tx, thread, states);
 
   // Insights come before their evidence, by which they are found.
-  const own = [...insights, ...facts, ...episodes];
+  const own = [...insights.keys(), ...facts, ...episodes];
   if (own.length + consents.length > 0)
     await end(tx, { ownerRef, scope, threadId, actor }, { memories: own, consents });
   for (const { note, ownerRef, scope } of notes) {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findOwned } from "../memories/item/memory-row.js";
-import { isExpired } from "../memories/write/expire-memories.js";
+import { isExpired } from "../memories/write/hide-memories.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
@@ -42,7 +42,7 @@ export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
 
 export type LifecycleRuntime = Pick<
   Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
-  "db" | "config" | "embedder"
+  "db" | "config"
 >;
 
 export interface LifecycleOwner {

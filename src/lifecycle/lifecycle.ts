@@ -4,7 +4,7 @@ import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
 import { versionOf } from "../memories/item/memory-fields.js";
-import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
+import { lifecycleActor as actor, expireMemories } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import {
@@ -59,12 +59,12 @@ async function inBatches(
   }
 }
 
-const changerOf = ({ embedder }: LifecycleRuntime, { ref, scope }: LifecycleOwner) =>
-  ({ ownerRef: ref, scope, actor, step: "lifecycle", hasVectors: embedder !== null }) as const;
+const changerOf = ({ ref, scope }: LifecycleOwner) =>
+  ({ ownerRef: ref, scope, actor, step: "lifecycle" }) as const;
 
 function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
   const { purgeAfterMs } = deps.config.lifecycle;
-  return expireMemories(tx, changerOf(deps, owner), { purgeAfterMs, limit: batchSize });
+  return expireMemories(tx, changerOf(owner), { purgeAfterMs, limit: batchSize });
 }
 
 async function softDelete(
@@ -77,7 +77,7 @@ async function softDelete(
   const hidden = hideMemories(memories, options, "TTL", ({ lastAccessedAt }) => ({
     lastAccessedAt,
   }));
-  await applyChanges(tx, changerOf(deps, owner), hidden);
+  await applyChanges(tx, changerOf(owner), hidden);
   return memories.length;
 }
 
@@ -95,6 +95,6 @@ async function purge(
       as: "deleted",
     }),
   );
-  await applyChanges(tx, changerOf(deps, owner), { changes, purged: memories.map(({ id }) => id) });
+  await applyChanges(tx, changerOf(owner), { changes, purged: memories.map(({ id }) => id) });
   return memories.length;
 }

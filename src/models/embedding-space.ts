@@ -10,11 +10,16 @@ export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | n
 
 /** Whether any process has stored vectors: hiding a memory must then hide its vectors. */
 export async function hasVectors(db: Connection): Promise<boolean> {
+  if (withVectors.has(db.schema)) return true;
   const [row] = await db.query<{ found: boolean }>(
     sql`select to_regclass(${`${db.schema.text}.memory_embedding`}) is not null as found`,
   );
+  if (row?.found) withVectors.add(db.schema);
   return row?.found ?? false;
 }
+
+/** Schemas of databases that have vectors: no process drops the table. */
+const withVectors = new WeakSet<Sql>();
 
 export interface EmbeddingSpace {
   readonly ref: number;

@@ -83,8 +83,7 @@ async function applyDecision(
   const detail = decision.by === "oldest" ? "oldest" : action;
   const event = { step: "compact", op: "classify", status: "ok", detail } as const;
   const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compact" } as const;
-  const by = { ...changer, space: embedded?.space, hasVectors: deps.embedder !== null };
-  await applyChanges(tx, by, { ...set, events: [event] });
+  await applyChanges(tx, { ...changer, space: embedded?.space }, { ...set, events: [event] });
   if (action === "edit") await joinSources(tx, owner.ref, decision);
 }
 

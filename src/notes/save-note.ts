@@ -129,7 +129,7 @@ async function limitUserShare(
   const details = { reason, by: "share" };
   const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
   const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
-  await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
+  await applyChanges(tx, by, hidden);
 }
 
 const databaseErrors: readonly string[] = [

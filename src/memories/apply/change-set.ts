@@ -48,8 +48,6 @@ export interface Changer {
   readonly step: EventStep;
   /** The space of new vectors. @default none */
   readonly space?: EmbeddingSpace | null | undefined;
-  /** Whether there are certainly vectors. @default with a space; otherwise it is looked up */
-  readonly hasVectors?: boolean | undefined;
   /** Marks insights as due after new evidence. @default none */
   readonly insights?: InsightsDue | undefined;
   /** The search before the changes, for its event. @default none */

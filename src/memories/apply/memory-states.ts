@@ -13,7 +13,7 @@ export async function deactivateMemories(
   deactivated: readonly Deactivation[] = [],
 ): Promise<void> {
   if (deactivated.length === 0) return;
-  const vectors = by.hasVectors || by.space || (await hasVectors(tx));
+  const vectors = by.space || (await hasVectors(tx));
   await tx.query(
     sql`
     with input as (

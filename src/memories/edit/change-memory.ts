@@ -11,7 +11,7 @@ import {
   provenanceOf,
 } from "../item/memory.js";
 import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
-import { hideResting } from "../write/hide-resting.js";
+import { hideInsights } from "../write/hide-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editContent, editMemory, requireMemory } from "./edit-memory.js";
@@ -81,15 +81,14 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 }
 
 function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  const { purgeAfterMs } = deps.config.lifecycle;
+  const { lifecycle } = deps.config;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
-    const own = hideMemories([before], { purgeAfterMs }, "DELETE");
-    const removed = [before.id];
-    const resting = await hideResting(tx, { ownerRef: owner.ref, removed, purgeAfterMs });
+    const own = hideMemories([before], lifecycle, "DELETE");
+    const insights = await hideInsights(tx, owner.ref, [before.id], lifecycle);
     const [change] = own.changes;
     return {
       after: { ...before, state: "soft_deleted" },
-      set: joinChanges([{ ...own, changes: [] }, resting]),
+      set: joinChanges([{ ...own, changes: [] }, insights]),
       event: "DELETE",
       as: "soft_deleted",
       old: change?.old,

@@ -14,7 +14,7 @@ import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.
 import { guardEdit } from "../guard/guard-edit.rule.js";
 import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
-import { expireMemories } from "../write/expire-memories.js";
+import { expireMemories } from "../write/hide-memories.js";
 import { hashOfMessage, requireBudget } from "../write/message-budget.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
@@ -151,7 +151,7 @@ export async function editMemory(
   try {
     return await deps.db.transaction(async (tx) => {
       const owner = await lockOwner(tx, scope);
-      const changed = { ownerRef: owner.ref, scope, hasVectors: deps.embedder !== null };
+      const changed = { ownerRef: owner.ref, scope };
       await expireMemories(tx, changed, deps.config.lifecycle);
       // Read again: it may have changed before the lock.
       const before = await requireMemory(tx, input, input.states);

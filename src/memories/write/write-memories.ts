@@ -11,8 +11,8 @@ import { findStandingConsents, type NewConsent } from "../guard/consent-statemen
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
-import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
+import { expireMemories } from "./hide-memories.js";
 import { requireBudget } from "./message-budget.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
 import type { FoundStatement, Statement, WriteContext } from "./statement.js";
@@ -114,7 +114,7 @@ async function findForBatch(
   const find = () => findCandidates(tx, { ownerRef, space, sought });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
-    await expireMemories(tx, { ownerRef, scope, hasVectors: space !== null }, config.lifecycle);
+    await expireMemories(tx, { ownerRef, scope }, config.lifecycle);
     existing = await find();
   }
   const isGuarded = batch.some(({ memory }) => consentRule(config.consent, memory) !== null);
