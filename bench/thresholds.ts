@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { embedInChild } from "../src/local-embeddings/embedding-process.js";
 import type { TextKind } from "../src/local-embeddings/local-model.js";
 import { type LocalModel, localModels } from "../src/local-embeddings/local-models.js";
-import { type Measure, similarity } from "../src/memories/write/draft-similarity.js";
+import { type Measure, similarity } from "../src/memories/write/prepare-drafts.js";
 import { measureSpace } from "../src/models/embedder.js";
 import {
   leastSimilarity,

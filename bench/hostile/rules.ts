@@ -1,7 +1,7 @@
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
 import { changeLine } from "../../src/memories/changes/change-line.js";
-import { slotKey } from "../../src/memories/item/slot-key.rule.js";
+import { slotKey } from "../../src/memories/item/category.rule.js";
 import {
   trimToLength,
   writingProblems,

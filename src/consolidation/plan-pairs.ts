@@ -6,8 +6,8 @@ import {
   sightingOf,
 } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
-import { mergeOf } from "../memories/item/merge-of.rule.js";
-import { conflictReason } from "../memories/slot/slot-conflict.rule.js";
+import { mergeOf } from "../memories/item/memory.js";
+import { conflictReason } from "../memories/slot/slot-timeline.rule.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JudgedPair, PairEffect, SettledPair } from "./settle-pairs.rule.js";
 

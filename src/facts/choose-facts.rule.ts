@@ -4,9 +4,9 @@ import {
   type CategoryPolicy,
   categoryMeant,
   categoryOfKind,
+  slotKey,
 } from "../memories/item/category.rule.js";
 import type { Provenance } from "../memories/item/memory.js";
-import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { MemoryRelation, WriteConfig } from "../memories/write/write-types.js";
 import {
   trimToLength,

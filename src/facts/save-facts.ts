@@ -3,8 +3,7 @@ import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { removeSaid } from "../memories/write/hide-memories.js";
-import { prepareDrafts } from "../memories/write/prepare-drafts.js";
-import { classified, writePrepared } from "../memories/write/write-memories.js";
+import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import { headOf } from "../text/storable-text.js";
 import { startOfDay, zoneClock } from "../text/time-zone.js";
@@ -41,16 +40,13 @@ export async function saveFacts(
     const { origin } = sourceOfWords(fact, { ...work, ...messageOf(fact, work) });
     return { ...fact, origin, statedByUser: fact.statedByUser && origin === "user" };
   });
-  const prepared = await prepareDrafts(deps, {
+  const outcomes = await writeMemories(deps, {
     scope: work.scope,
-    drafts: chosen.map((fact) => {
+    drafts: chosen.map((fact) => toDraft(fact, work)),
+    grounds: chosen.map((fact) => {
       const { statedByUser: stated, relation, personal } = fact;
-      const { turnsAgo } = messageOf(fact, work);
-      return { draft: toDraft(fact, work), stated, relation, personal, turnsAgo };
+      return { stated, relation, personal, turnsAgo: messageOf(fact, work).turnsAgo };
     }),
-  });
-  const outcomes = await writePrepared(deps, {
-    prepared,
     origin: { actor: extractor, step: "extract" },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.

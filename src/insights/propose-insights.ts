@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findOmissions } from "../jobs/omissions.js";
 import { benignCategories, insightConfidence } from "../memories/guard/consent-policy.rule.js";
-import { insightImportance } from "../memories/write/prepare-memory.js";
+import { insightImportance } from "../memories/write/prepare-drafts.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { askLimited } from "../models/limited-model.js";

@@ -49,7 +49,7 @@ const writer = {
 /** A reader may pass what a writer does. */
 const memorySchema = z.strictObject({ scope: scopeField, id: z.string(), ...writer });
 
-/** `prepareMemory` checks the fields. */
+/** `prepareDraft` checks the fields. */
 const draftSchema = z.custom<MemoryDraft>(
   (draft) => typeof draft === "object" && draft !== null,
   "is no memory: pass { text, … }",
@@ -174,8 +174,9 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
         memories.map((draft) => (anyLength ? splitDraft(deps.redactor, draft) : [draft])),
       );
       const origin = { actor, step: "api", consent, threadId, call, messageHash } as const;
-      const writing = { scope, drafts: parts.flat(), stated: true, origin, anyLength };
-      const outcomes = await writeMemories(deps, writing);
+      const drafts = parts.flat();
+      const grounds = drafts.map(() => ({ stated: true }));
+      const outcomes = await writeMemories(deps, { scope, drafts, grounds, origin, anyLength });
       return parts.map(({ length }) => {
         const [first, ...further] = outcomes.splice(0, length) as [WriteOutcome];
         return further.length === 0 ? first : { ...first, further };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import { slotKey } from "../memories/item/slot-key.rule.js";
+import { slotKey } from "../memories/item/category.rule.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import { writingProblems } from "../memories/write/writing-constraints.rule.js";
 import { callStructured, type Omissions } from "../models/call-structured.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { slotKey } from "../../src/memories/item/slot-key.rule.js";
+import { slotKey } from "../../src/memories/item/category.rule.js";
 import { procedureKey } from "../../src/procedures/write-procedure.js";
 import { forAll } from "../support/for-all.js";
 

@@ -6,7 +6,7 @@ import {
   effectiveConfidence,
   sourceRank,
   takesSlot,
-} from "../../src/memories/slot/slot-conflict.rule.js";
+} from "../../src/memories/slot/slot-timeline.rule.js";
 import { forAll } from "../support/for-all.js";
 
 const claim = (

@@ -16,7 +16,7 @@ import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/hide-memories.js";
 import { hashOfMessage, requireBudget } from "../write/message-budget.js";
-import { itemDraft } from "../write/prepare-memory.js";
+import { itemDraft } from "../write/prepare-drafts.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, type PlannedEdit, planRewrite, screenedWords } from "./plan-rewrite.js";

@@ -15,8 +15,8 @@ import {
 import { findEndedIntervals } from "../slot/ended-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { findCandidates } from "../write/find-candidates.js";
-import { linkChanges, nearestLinks } from "../write/new-memory.js";
-import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
+import { linkChanges, nearestLinks } from "../write/plan-statement.js";
+import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
@@ -58,9 +58,10 @@ export async function planRewrite(
   // New text has other neighbours.
   const vector = embedded?.vectors[0] ?? null;
   const isRelinked = next.text !== before.text || before.state === "quarantined";
-  const sought = isRelinked ? [{ memory, vector, self: id }] : [];
+  const statements = isRelinked ? [{ ...memory, vector }] : [];
   const space = embedded?.space ?? null;
-  const [near = []] = await findCandidates(tx, { ownerRef: owner.ref, space, sought });
+  const search = { ownerRef: owner.ref, space, statements, self: id };
+  const [near = []] = await findCandidates(tx, search);
   const staying = near.filter((each) => each.id !== gone);
   const links = isRelinked ? nearestLinks(staying, { config, space }) : null;
 
@@ -95,11 +96,7 @@ function newTexts(next: MemoryWords, before: MemoryItem): string[] {
   return wordsIn(next, screenedNames).filter((text) => !old.includes(text));
 }
 
-function requireScreened(
-  next: PreparedMemory,
-  before: MemoryItem,
-  passed: ReadonlySet<string>,
-): void {
+function requireScreened(next: Statement, before: MemoryItem, passed: ReadonlySet<string>): void {
   if (next.origin === "operator" || newTexts(next, before).every((text) => passed.has(text)))
     return;
   const problem = "That text cannot be a memory: it reads as instructions to a model.";
@@ -120,8 +117,8 @@ async function slotFreeSince(
   return since === from ? undefined : since;
 }
 
-function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): PreparedMemory {
-  const prepared = prepareMemory(itemDraft(memory), memory.scope, policy);
+function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {
+  const prepared = prepareDraft(itemDraft(memory), memory.scope, policy);
   if (!("problems" in prepared)) return prepared;
   throw new MemoryError("INVALID_INPUT", `That text cannot be a memory. ${prepared.message}`);
 }

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { dayMs } from "../../clock.js";
-import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
+import { type CategoryPolicy, requireCategory, slotKey } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
-import { slotKey } from "../item/slot-key.rule.js";
 
 /** Personal fields that a model recognizes in a statement. */
 export const personalFields = ["preferred_name", "pronouns", "city", "language"] as const;

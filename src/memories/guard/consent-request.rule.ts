@@ -62,6 +62,19 @@ export interface ConsentSignal {
   readonly messageHash?: string | undefined;
 }
 
+/** A request as the guard of another change sees it. */
+export interface EarlierRequest {
+  readonly id: string;
+  readonly status: "pending" | "refused";
+  /** Overdue, though not marked yet. */
+  readonly expired: boolean;
+  readonly normalValue: string;
+  readonly contentHash: string;
+  /** Null: since it was proposed. */
+  readonly validFrom: Date | null;
+  readonly signals: readonly ConsentSignal[];
+}
+
 /** Drops signals from the same message, program call or turn as an earlier one. */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];

@@ -11,7 +11,7 @@ import {
   without,
 } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { Scope } from "../../scope/scope.js";
+import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
 import { nonBlank } from "../../text/parse-input.js";
 import type { MemoryDraft, MemoryOrigin } from "../item/memory.js";
@@ -22,8 +22,8 @@ import {
   type ConsentSignal,
   type ConsentVia,
   consentStatuses,
+  type EarlierRequest,
 } from "./consent-request.rule.js";
-import type { EarlierRequest } from "./decide-proposal.rule.js";
 
 /** A `MemoryDraft` as JSON, with times as text. */
 export type StoredDraft = Pick<MemoryDraft, "text" | "value" | "source" | "validFrom">;
@@ -92,23 +92,28 @@ export async function applyConsentPlan(
  */
 export async function findStandingConsents(
   tx: Connection,
-  input: {
-    ownerRef: number;
-    probes: readonly { appId: string; category: string; key: string | null }[];
-  },
+  ownerRef: OwnerRef,
+  changes: readonly {
+    readonly scope: Scope;
+    readonly category: string;
+    readonly key?: string | undefined;
+  }[],
 ): Promise<EarlierRequest[][]> {
+  const probes = changes.map(({ scope: { appId = "" }, category, key }, index) => {
+    return { index, appId, category, key };
+  });
   const rows = await tx.query<
     Omit<EarlierRequest, "validFrom"> & { probe: number; validFrom: string | null }
   >(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
-      c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,
+      c.normal_value as "normalValue", c.content_hash as "contentHash",
       c.draft ->> 'validFrom' as "validFrom", c.signals
-    from json_to_recordset(${JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })))}::json) as p (
+    from json_to_recordset(${JSON.stringify(probes)}::json) as p (
       index integer, "appId" text, category text, key text
     )
     join ${tx.schema}.consent_request c
-      on c.owner_ref = ${input.ownerRef} and c.app_id = p."appId" and c.category = p.category
+      on c.owner_ref = ${ownerRef} and c.app_id = p."appId" and c.category = p.category
       and c.key is not distinct from p.key and c.status in ('pending', 'refused')
     where c.status = 'pending'
       or c.decided_at > ${tx.now()} - ${refusedMs} * interval '1 millisecond'
@@ -118,7 +123,7 @@ export async function findStandingConsents(
   const requests = rows.map(({ validFrom, ...row }) => {
     return { ...row, validFrom: validFrom === null ? null : new Date(validFrom) };
   });
-  return input.probes.map((_, probe) => requests.filter((row) => row.probe === probe));
+  return probes.map((_, probe) => requests.filter((row) => row.probe === probe));
 }
 
 export interface SettledConsent {

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { normalForm } from "../../text/normal-value.js";
 import { suggestion } from "../../text/parse-input.js";
+import { headOf } from "../../text/storable-text.js";
 import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
@@ -226,4 +228,17 @@ function reportOnce(
 
 function invalidConfig(problem: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`);
+}
+
+/** Above the longest key (200), so that validation still rejects a longer one. */
+const mostKeyCharacters = 1_000;
+
+/** `key` in lower snake case. Null when empty. */
+export function slotKey(key: string): string | null {
+  const snake = normalForm(headOf(key, mostKeyCharacters), "NFKC")
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, "_")
+    .replace(/^_+|_+$/g, "");
+  return snake === "" ? null : snake;
 }

@@ -2,18 +2,16 @@ import { common, commonOrigin } from "../../conversation/find-messages.js";
 import type { EventPlace } from "../../events/event-log.js";
 import { type ChangeSet, joinChanges, type NewMemory } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
-import { consentChange } from "../guard/consent-request.rule.js";
-import type { EarlierRequest } from "../guard/decide-proposal.rule.js";
+import { consentChange, type EarlierRequest } from "../guard/consent-request.rule.js";
 import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
-import { sourceRank } from "../slot/slot-conflict.rule.js";
+import { sourceRank } from "../slot/slot-timeline.rule.js";
 import { decideWrite } from "./decide-write.rule.js";
-import { similarity } from "./draft-similarity.js";
-import { nearestCount } from "./find-candidates.js";
+import { type ExistingMemory, type FoundStatement, nearestCount } from "./find-candidates.js";
 import { guardStatement } from "./guard-statement.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import type { ExistingMemory, FoundStatement, Statement, WriteContext } from "./statement.js";
-import type { WriteConfig, WriteOrigin, WriteOutcome } from "./write-types.js";
+import { type Statement, similarity } from "./prepare-drafts.js";
+import type { WriteContext, WriteOrigin, WriteOutcome } from "./write-types.js";
 
 /** Some tens of thousands of comparisons. */
 const batchSize = 300;
@@ -29,7 +27,7 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
   let slots = new Set<string>();
   let slotByText = new Map<string, string>();
   for (const statement of statements) {
-    const { scope, kind, category, key, contentHash, quarantined } = statement.memory;
+    const { scope, kind, category, key, contentHash, quarantined } = statement;
     const text = JSON.stringify([scope.appId, kind, contentHash, quarantined]);
     const slot =
       key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
@@ -48,26 +46,25 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
 
 /** Decides the drafts of a batch in order: each sees the effects of the earlier ones. */
 export function decideDrafts(context: WriteContext, batch: readonly FoundStatement[]) {
-  const { origin } = context;
   const overlay: Overlay = new Map();
   const requestsByField = new Map<string, readonly EarlierRequest[]>();
-  const outcomes: [draft: number, WriteOutcome][] = [];
+  const outcomes: WriteOutcome[] = [];
   const sets: Partial<ChangeSet>[] = [];
   for (const stored of batch) {
-    const { scope, category, key, quarantined } = stored.memory;
+    // What the earlier drafts left of what was found.
+    const { scope, category, key } = stored;
     const field = JSON.stringify([scope.appId, category, key]);
-    const found = {
-      ...stored,
-      existing: withOverlay(overlay, stored),
-      requests: requestsByField.get(field) ?? stored.requests,
-    };
-    const { outcome, set } = quarantined
+    const requests = requestsByField.get(field) ?? stored.requests;
+    const found = { ...stored, existing: withOverlay(overlay, stored), requests };
+
+    const { outcome, set } = found.quarantined
       ? planQuarantined(context, found)
       : planGuarded(context, found);
+
     updateOverlay(overlay, found, set);
     requestsByField.set(field, requestsAfter(found, set));
-    outcomes.push([found.draft, outcome]);
-    sets.push(placedIn(origin, found, set));
+    outcomes.push(outcome);
+    sets.push(placedIn(context.origin, found, set));
   }
   return { outcomes, set: joinChanges(sets) };
 }
@@ -76,9 +73,8 @@ export function decideDrafts(context: WriteContext, batch: readonly FoundStateme
 function placedIn(
   origin: WriteOrigin,
   statement: Statement,
-  set: Partial<ChangeSet>,
+  { changes = [], events = [], ...set }: Partial<ChangeSet>,
 ): Partial<ChangeSet> {
-  const { changes = [], events = [] } = set;
   const { messageHash } = origin;
   const place = placeOf(origin, statement);
   return {
@@ -120,15 +116,15 @@ function withOverlay(overlay: Overlay, found: FoundStatement): readonly Existing
   return [...existing, ...nearest].toSorted(bySimilarity);
 }
 
-function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): ExistingMemory | null {
+function comparedDraft(found: FoundStatement, overlaid: Overlaid): ExistingMemory | null {
   if (!overlaid?.draft) return null;
-  const { scope, quarantined, contentHash } = overlaid.draft.memory;
-  if (scope.appId !== memory.scope.appId || quarantined !== memory.quarantined) return null;
-  if (overlaid.memory.kind === memory.kind && contentHash === memory.contentHash) {
-    return { ...overlaid.memory, relation: "same", similarity: 1 };
-  }
-  const near = similarity(overlaid.draft.measure, measure);
-  return near > 0 ? { ...overlaid.memory, relation: "near", similarity: near } : null;
+  const { memory, draft } = overlaid;
+  if (draft.scope.appId !== found.scope.appId || draft.quarantined !== found.quarantined)
+    return null;
+  if (memory.kind === found.kind && draft.contentHash === found.contentHash)
+    return { ...memory, relation: "same", similarity: 1 };
+  const near = similarity(draft.measure, found.measure);
+  return near > 0 ? { ...memory, relation: "near", similarity: near } : null;
 }
 
 function updateOverlay(
@@ -180,17 +176,11 @@ function createdMemory(created: NewMemory): ExistingMemory {
 }
 
 function requestsAfter(
-  { memory, requests }: FoundStatement,
+  { validFrom, requests }: FoundStatement,
   { settled = [], requests: created = [], repeats = [] }: Partial<ChangeSet>,
 ): EarlierRequest[] {
-  const added = created.map(({ draft: { text }, ...request }): EarlierRequest => {
-    return {
-      ...request,
-      text,
-      validFrom: memory.validFrom ?? null,
-      status: "pending",
-      expired: false,
-    };
+  const added = created.map((request): EarlierRequest => {
+    return { ...request, validFrom: validFrom ?? null, status: "pending", expired: false };
   });
   const open = requests.filter(({ id }) => !settled.some((each) => each.id === id));
   return [
@@ -204,16 +194,19 @@ export function commonPlace(origin: WriteOrigin, statements: readonly Statement[
   return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
 }
 
-function placeOf(origin: WriteOrigin, { memory: { source, agentId, runId } }: Statement) {
+function placeOf(origin: WriteOrigin, { source, agentId, runId }: Statement) {
   return { threadId: source?.threadId ?? origin.threadId, agentId, runId };
 }
 
 function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite {
   const { config, origin } = context;
-  const { memory, existing } = found;
-  const rule = consentRule(config.consent, memory);
+  const rule = consentRule(config.consent, found);
   const consented = rule && origin.consent ? withConsent(found) : found;
-  const decision = decideWrite(consented.memory, existing, relationOf(config, found));
+
+  // Only the user's plain statement ends a memory that needs consent.
+  const target = found.existing.find(({ relation }) => relation === "target");
+  const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
+  const decision = decideWrite(consented, isGuarded && !found.stated ? null : found.relation);
   if (rule === null) return planStatement(context, consented, decision);
 
   const verdict = guardStatement(context, found, rule, decision);
@@ -228,23 +221,12 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
     return each.status === "approved" ? { ...each, memoryId: id } : each;
   });
   const changes = [...(set.changes ?? [])];
-  if (approval && id) changes.push(consentChange({ ...memory, id }, approval));
+  if (approval && id) changes.push(consentChange({ ...found, id }, approval));
   return { outcome, set: { ...set, ...consents, settled, changes } };
-}
-
-/** Only the user's plain statement ends a memory that needs consent. */
-function relationOf({ consent }: WriteConfig, { stated, relation, existing }: FoundStatement) {
-  const target = existing.find((each) => each.relation === "target");
-  const isGuarded = target !== undefined && consentRule(consent, target) === "consent";
-  return isGuarded && !stated ? null : relation;
 }
 
 /** Consent makes a statement the user's own, at any confidence. */
 function withConsent(found: FoundStatement): FoundStatement {
-  const trusted = {
-    ...found.memory,
-    trust: isApproved(found.memory) ? "operator" : "user",
-    correction: true,
-  } as const;
-  return { ...found, memory: { ...trusted, rank: sourceRank(trusted) } };
+  const trust = isApproved(found) ? "operator" : "user";
+  return { ...found, trust, correction: true, rank: sourceRank({ ...found, trust }) };
 }

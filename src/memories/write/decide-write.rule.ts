@@ -1,6 +1,10 @@
-import { takesSlot } from "../slot/slot-conflict.rule.js";
-import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
-import type { ExistingMemory, RankedMemory } from "./statement.js";
+import {
+  type IntervalMove,
+  placeInSlot,
+  type SlotDecision,
+  takesSlot,
+} from "../slot/slot-timeline.rule.js";
+import type { ExistingMemory, FoundStatement } from "./find-candidates.js";
 import type { MemoryRelation } from "./write-types.js";
 
 export type WriteDecision =
@@ -27,21 +31,21 @@ export type WriteDecision =
  * | without a key | any | create |
  */
 export function decideWrite(
-  memory: RankedMemory,
-  existing: readonly ExistingMemory[],
-  relation?: MemoryRelation | null,
+  found: FoundStatement,
+  relation: MemoryRelation | null = null,
 ): WriteDecision {
+  const { existing } = found;
   const by = (relation: ExistingMemory["relation"]) =>
     existing.find((each) => each.relation === relation);
   const slot = by("slot");
   const same = existing.find((each) => each.relation === "same" && each.id !== slot?.id);
-  const isKeyed = memory.key !== undefined;
+  const isKeyed = found.key !== undefined;
   if (same && (same.keyed || !isKeyed)) return { action: "touch", id: same.id };
-  const closed = closedBy(memory, by("target"), relation);
+  const closed = closedBy(found, by("target"), relation);
   const replaced = closed && ({ action: "replace", id: closed.id } as const);
   if (!isKeyed) return replaced ?? { action: "create" };
-  const decision = placeInSlot(memory, { current: slot, before: by("before"), after: by("after") });
-  if (decision.action === "same") return repeatValue(memory, existing, decision);
+  const decision = placeInSlot(found, { current: slot, before: by("before"), after: by("after") });
+  if (decision.action === "same") return repeatValue(found, decision);
   return decision.action === "create" && !decision.moves?.length
     ? (replaced ?? decision)
     : decision;
@@ -52,22 +56,21 @@ export function decideWrite(
  * replace it.
  */
 function closedBy(
-  memory: RankedMemory,
-  target?: ExistingMemory,
-  relation?: MemoryRelation | null,
+  found: FoundStatement,
+  target: ExistingMemory | undefined,
+  relation: MemoryRelation | null,
 ): ExistingMemory | undefined {
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
-  if (!target || target.pinned || target.rank > memory.rank) return undefined;
+  if (!target || target.pinned || target.rank > found.rank) return undefined;
   if (!target.keyed) return target;
   const isEnded =
-    relation.relation === "ends" && memory.key === undefined && takesSlot(target, memory);
+    relation.relation === "ends" && found.key === undefined && takesSlot(target, found);
   return isEnded ? target : undefined;
 }
 
 function repeatValue(
-  { rank, correction, text }: RankedMemory,
-  existing: readonly ExistingMemory[],
-  { id, moves }: { id: string; moves?: readonly IntervalMove[] },
+  { rank, correction, text, existing }: FoundStatement,
+  { id, moves }: Extract<SlotDecision, { action: "same" }>,
 ): WriteDecision {
   const same = existing.find((each) => each.id === id);
   const isActive = same?.relation === "slot" || same?.relation === "near";
@@ -80,8 +83,6 @@ function repeatValue(
 }
 
 /** The keyless memory with the same text, which a new memory replaces. */
-export function absorbed<Existing extends Pick<ExistingMemory, "relation" | "keyed">>(
-  existing: readonly Existing[],
-): Existing | undefined {
+export function absorbed(existing: readonly ExistingMemory[]): ExistingMemory | undefined {
   return existing.find(({ relation, keyed }) => relation === "same" && !keyed);
 }

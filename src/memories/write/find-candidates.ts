@@ -4,20 +4,49 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
+import type { OwnerRef } from "../../scope/scope.js";
 import { isId } from "../../scope/scope-predicates.js";
+import type { EarlierRequest } from "../guard/consent-request.rule.js";
+import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
-import { sourceRank } from "../slot/slot-conflict.rule.js";
-import type { ExistingMemory, Statement } from "./statement.js";
+import { type SlotValue, sourceRank } from "../slot/slot-timeline.rule.js";
+import type { Statement } from "./prepare-drafts.js";
 
-interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
-  /** The edited memory, which is no candidate. */
-  readonly self?: string | undefined;
-  /** The memory that a model says the statement is about. @default none */
-  readonly target?: string | undefined;
+export interface ExistingMemory extends SlotValue, MemoryVersion {
+  /**
+   * "slot": has the same slot. "same": has the same text. "near": one of the most similar.
+   * "before", "after": closed values of the slot around the statement's time. "target": a model
+   * says that the statement is about it.
+   */
+  readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
+  /** Null when an earlier draft of the batch created it. */
+  readonly ref: number | null;
+  readonly kind: MemoryKind;
+  readonly keyed: boolean;
+  readonly origin: MemoryOrigin;
+  readonly trust: MemoryTrust;
+  readonly seenCount: number;
+  /** It has expired, but the sweep has not hidden it yet. */
+  readonly expired: boolean;
+  readonly actorId: string | null;
+  /** 1 except for "near". */
+  readonly similarity: number;
 }
 
-/** Memories with rare words in common that are compared in full. */
+/** A statement under the owner's lock, with what it may change. */
+export interface FoundStatement extends Statement {
+  /** See `sourceRank`. */
+  readonly rank: number;
+  /** The owner's turn in which it was said. */
+  readonly turn: number;
+  readonly now: Date;
+  readonly existing: readonly ExistingMemory[];
+  /** Pending or recently refused requests for its slot, or for its category without a key. */
+  readonly requests: readonly EarlierRequest[];
+}
+
+/** Memories with rare words that are compared in full. */
 const comparedByTerms = 20;
 /** A word in this many of the owner's memories is not looked up: batches would take minutes. */
 const commonWord = 500;
@@ -25,22 +54,24 @@ const commonWord = 500;
 const mostProbes = 200;
 export const nearestCount = 5;
 
-type VectorSearch = {
-  readonly ownerRef: number;
-  readonly space: EmbeddingSpace;
-  readonly isBatch: boolean;
-};
-
 /**
  * Vectors of the first pass, before the filter by app. With fewer than `nearestCount` hits, a
  * second pass reads all.
  */
 const firstPass = 64;
 
-interface WriteSearch {
-  readonly ownerRef: number;
-  readonly sought: readonly SoughtMemory[];
+interface CandidateSearch {
+  readonly ownerRef: OwnerRef;
+  readonly statements: readonly Statement[];
+  /** Where they are compared; null: by their words. */
   readonly space: EmbeddingSpace | null;
+  /** The edited memory, which is no candidate. */
+  readonly self?: string | undefined;
+}
+
+interface VectorSearch extends Pick<CandidateSearch, "ownerRef"> {
+  readonly space: EmbeddingSpace;
+  readonly isBatch: boolean;
 }
 
 interface Row extends Omit<ExistingMemory, "ref" | "turn" | "rank"> {
@@ -50,54 +81,40 @@ interface Row extends Omit<ExistingMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * Finds for each of `sought` its slot, the closed values around its time, equal text, and the
+ * Finds for each statement its slot, the closed values around its time, equal text, and the
  * nearest memories; in quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with
  * embeddings, else Dice's coefficient on stemmed terms of texts that share a rare word. One
- * statement for every 200.
+ * query for every 200.
  */
 export async function findCandidates(
   db: Connection,
-  input: WriteSearch,
+  search: CandidateSearch,
 ): Promise<ExistingMemory[][]> {
-  const found: ExistingMemory[][] = [];
-  for (let from = 0; from < input.sought.length; from += mostProbes) {
-    const sought = input.sought.slice(from, from + mostProbes);
-    const groups = sought.map((): ExistingMemory[] => []);
-    for (const { probe, ...row } of await findRows(db, { ...input, sought })) {
+  const found = search.statements.map((): ExistingMemory[] => []);
+  for (let from = 0; from < found.length; from += mostProbes) {
+    const statements = search.statements.slice(from, from + mostProbes);
+    for (const { probe, ...row } of await findRows(db, { ...search, statements })) {
       const numbers = { ref: Number(row.ref), turn: Number(row.turn), rank: sourceRank(row) };
-      groups[probe]?.push({ ...row, ...numbers });
+      found[from + probe]?.push({ ...row, ...numbers });
     }
-    found.push(...groups);
   }
   return found;
 }
 
-async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
+async function findRows(db: Connection, search: CandidateSearch): Promise<Row[]> {
   const { schema } = db;
-  const { ownerRef, space, sought } = input;
-  const probes = sought.map(({ memory, self, target }, index) => {
-    const { scope, kind, category, validFrom, contentHash, quarantined } = memory;
-    const { appId = "" } = scope;
-    const hidden = quarantined && self === undefined;
-    const { key = null, terms } = hidden ? { terms: "" } : memory;
-    return {
-      index,
-      appId,
-      kind,
-      category,
-      key,
-      validFrom,
-      contentHash,
-      terms,
-      self,
-      target,
-      hidden,
-    };
+  const { ownerRef, space, statements, self } = search;
+  const probes = statements.map((statement, index) => {
+    const { scope, kind, category, key, terms, validFrom, contentHash, relation } = statement;
+    const hidden = statement.quarantined && self === undefined;
+    const probe = { index, appId: scope.appId ?? "", kind, category, validFrom, contentHash };
+    const words = hidden ? { terms: "" } : { key, terms };
+    return { ...probe, ...words, self, target: relation?.target, hidden };
   });
-  const vectors = sought.map(({ vector }) => vector);
+  const vectors = statements.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
   const near = space
-    ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
+    ? nearByVector(db, { ownerRef, space, isBatch: statements.length > 1 })
     : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe; by default only for probes with a key. */
   const one = (

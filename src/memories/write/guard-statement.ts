@@ -1,13 +1,24 @@
+import { randomUUID } from "node:crypto";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
-import type { ConsentRule } from "../guard/consent-policy.rule.js";
-import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
+import {
+  type ConsentRule,
+  insightConfidence,
+  neededSignals,
+} from "../guard/consent-policy.rule.js";
+import {
+  type ConsentDecided,
+  type ConsentGiven,
+  type ConsentSignal,
+  type EarlierRequest,
+  independentSignals,
+} from "../guard/consent-request.rule.js";
 import type { ConsentPlan, SettledConsent } from "../guard/consent-statements.js";
-import { decideProposal, type EarlierRequest } from "../guard/decide-proposal.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
-import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import type { FoundStatement, RankedMemory, WriteContext } from "./statement.js";
+import type { FoundStatement } from "./find-candidates.js";
+import { draftOf, type Statement } from "./prepare-drafts.js";
+import type { WriteContext } from "./write-types.js";
 
 export interface GuardVerdict {
   /** The request in the place of a memory; "kept": a later value is pending. @default passes */
@@ -34,7 +45,7 @@ export interface GuardVerdict {
  * | any | a plain statement of the user, if nobody asks for consent | keep | passes |
  * | any | the same | other | passes as with consent |
  * | consent | other | insert_closed | dropped: nobody asks about the past |
- * | any | other | other | pending, refused, or passes by its signals: see `decideProposal` |
+ * | any | other | other | pending, refused, or passes by its signals: see `proposed` |
  */
 export function guardStatement(
   context: WriteContext,
@@ -66,28 +77,29 @@ const passed: GuardVerdict = { consents: {} };
  */
 function impliedConsent(
   { config: { consent } }: WriteContext,
-  { memory, stated, requests }: FoundStatement,
+  found: FoundStatement,
   rule: ConsentRule,
 ): ConsentGiven | null {
-  const { source, origin } = memory;
+  const { source, origin, stated, requests } = found;
   if (rule === "signals" && origin === "operator") return { via: "code" };
   const isAsked = rule === "consent" && consent.ask !== "said";
   if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated) return null;
-  const refused = requests.filter(({ status }) => status === "refused");
-  if (refused.some((other) => isSameProposal(memory, other))) return null;
+  const isRefused = requests.some(
+    (other) => other.status === "refused" && isSameProposal(found, other),
+  );
+  if (isRefused) return null;
   const { quote, threadId } = source;
   return { via: "said", evidence: { quote, threadId } };
 }
 
 /** Approves requests for the same value, and supersedes those for another. */
 function consented(found: FoundStatement, actor: string, given: ConsentGiven): GuardVerdict {
-  const { memory } = found;
   const { via, evidence = null, requestId = null, reason } = given;
   // The decider settles the answered request itself.
   const others = pendingRequests(found).filter(({ id }) => id !== requestId);
-  const isApproved = (other: EarlierRequest) => !other.expired && isSameProposal(memory, other);
+  const isApproved = (other: EarlierRequest) => !other.expired && isSameProposal(found, other);
   const outdated = others.filter((other) => !isApproved(other));
-  const { settled, events } = endedRequests(outdated, actor, memory.category);
+  const { settled, events } = endedRequests(outdated, actor, found.category);
   for (const { id } of others.filter(isApproved))
     settled.push({ id, status: "approved", actor, via, evidence });
   return {
@@ -98,81 +110,96 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
 
 /** A repeated value supersedes older requests for another value. */
 function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
-  const { validFrom, category } = found.memory;
+  const { validFrom, category } = found;
   const isOlder = ({ validFrom: other }: EarlierRequest) =>
     !validFrom || !other || validFrom >= other;
   return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
 }
 
-function proposed(
-  context: WriteContext,
-  { memory, requests }: FoundStatement,
-  rule: ConsentRule,
-): GuardVerdict {
+/** Asks, counts a repetition, refuses, or passes by its signals. */
+function proposed(context: WriteContext, found: FoundStatement, rule: ConsentRule): GuardVerdict {
   const { actor } = context.origin;
-  const { category, key = null, validFrom = null } = memory;
-  const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
-  const change = { ...memory, ...proposal, signals: signalsOf(context, memory) };
+  const { kind, category, key = null, contentHash, requests } = found;
+  const normalValue = proposedValue(found);
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
-  const verdict = decideProposal(change, requests);
-  switch (verdict.action) {
-    case "ask": {
-      const outdated = requests.filter(({ id, expired }) => expired || id === verdict.supersedes);
-      const { settled, events } = endedRequests(outdated, actor, category);
-      const id = context.newId();
-      const request = {
-        ...change,
-        ...scopeColumns(memory.scope),
-        id,
-        slot: key === null ? `statement:${memory.contentHash}` : `key:${key}`,
-        draft: draftOf(memory),
-        seenCount: 1,
-        proposedBy: actor,
-      };
-      const consents = { settled, requests: [request], events: [...events, event] };
-      return { request: { outcome: "proposed", consentId: id }, consents };
-    }
-    case "repeat": {
-      const { id, signals } = verdict;
-      const repeats = [{ id, times: 1, signals }];
-      const consents = { repeats, events: [{ ...event, detail: "repeated" }] };
-      return { request: { outcome: "proposed", consentId: id }, consents };
-    }
-    case "refused":
-    case "outdated": {
-      const events = [{ ...event, status: "skipped", detail: verdict.action } as const];
-      const outcome = verdict.action === "refused" ? "refused" : "kept";
-      return { request: { outcome, consentId: verdict.id }, consents: { events } };
-    }
-    case "apply": {
-      const { id: requestId, signals } = verdict;
-      const via = "signals";
-      const approval = { decision: "approve", via, requestId, signals: signals.length } as const;
-      if (requestId === null) return { approval, consents: {} };
-      const settled = [{ id: requestId, status: "approved", actor, via } as const];
-      return { approval, consents: { settled } };
-    }
+  const skipped = (detail: string) => ({
+    events: [{ ...event, status: "skipped", detail } as const],
+  });
+  const same = requests.filter(
+    (other) =>
+      contentHash === other.contentHash || (key !== null && normalValue === other.normalValue),
+  );
+
+  // The user refused the same recently.
+  const refused = same.find(({ status }) => status === "refused");
+  if (refused) {
+    const request = { outcome: "refused", consentId: refused.id } as const;
+    return { request, consents: skipped("refused") };
   }
+
+  // Enough signals agree, also with those of a pending request.
+  const isPending = ({ status, expired }: EarlierRequest) => status === "pending" && !expired;
+  const pending = same.find(isPending);
+  const signals = independentSignals([...(pending?.signals ?? []), signalOf(context, found)]);
+  const isSure = kind === "insight" && found.confidence >= insightConfidence;
+  if (rule === "signals" && (isSure || signals.length >= neededSignals)) {
+    const via = "signals";
+    const requestId = pending?.id ?? null;
+    const approval = { decision: "approve", via, requestId, signals: signals.length } as const;
+    if (requestId === null) return { approval, consents: {} };
+    const settled = [{ id: requestId, status: "approved", actor, via } as const];
+    return { approval, consents: { settled } };
+  }
+
+  // The same waits already, or a later value of the slot does.
+  if (pending) {
+    const repeats = [{ id: pending.id, times: 1, signals }];
+    const consents = { repeats, events: [{ ...event, detail: "repeated" }] };
+    return { request: { outcome: "proposed", consentId: pending.id }, consents };
+  }
+  const rival = key === null ? undefined : requests.find(isPending);
+  if (rival?.validFrom && found.validFrom && found.validFrom < rival.validFrom) {
+    const request = { outcome: "kept", consentId: rival.id } as const;
+    return { request, consents: skipped("outdated") };
+  }
+
+  // A new request, which supersedes the slot's.
+  const outdated = requests.filter((other) => other.expired || other.id === rival?.id);
+  const { settled, events } = endedRequests(outdated, actor, category);
+  const id = randomUUID();
+  const request = {
+    ...scopeColumns(found.scope),
+    id,
+    rule,
+    category,
+    key,
+    slot: key === null ? `statement:${contentHash}` : `key:${key}`,
+    normalValue,
+    contentHash,
+    draft: draftOf(found),
+    seenCount: 1,
+    signals,
+    proposedBy: actor,
+  };
+  const consents = { settled, requests: [request], events: [...events, event] };
+  return { request: { outcome: "proposed", consentId: id }, consents };
 }
 
 /** Pending requests for the slot; without a key, for the same text. */
-function pendingRequests({ memory, requests }: FoundStatement): EarlierRequest[] {
-  const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
+function pendingRequests({ key, contentHash, requests }: FoundStatement): EarlierRequest[] {
   return requests.filter(
-    ({ status, contentHash }) => status === "pending" && isSubject(contentHash),
+    (other) =>
+      other.status === "pending" && (key !== undefined || other.contentHash === contentHash),
   );
 }
 
-function isSameProposal(
-  memory: PreparedMemory,
-  { contentHash, normalValue }: EarlierRequest,
-): boolean {
-  return contentHash === memory.contentHash || normalValue === proposedValue(memory);
+function isSameProposal(statement: Statement, other: EarlierRequest): boolean {
+  return (
+    other.contentHash === statement.contentHash || other.normalValue === proposedValue(statement)
+  );
 }
 
-function proposedValue({ value, text }: PreparedMemory): string {
-  return normalValue(value ?? text);
-}
+const proposedValue = ({ value, text }: Statement) => normalValue(value ?? text);
 
 /** Expires or supersedes requests. */
 function endedRequests(requests: readonly EarlierRequest[], actor: string, category: string) {
@@ -191,12 +218,12 @@ function endedRequests(requests: readonly EarlierRequest[], actor: string, categ
 /** Each call of a program with such words is a signal; an agent may repeat itself. */
 const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
-function signalsOf(
+function signalOf(
   { origin: { call, messageHash } }: WriteContext,
-  { origin, source, turn }: RankedMemory,
-): ConsentSignal[] {
+  { origin, source, turn }: FoundStatement,
+): ConsentSignal {
   const seq = source?.seqs.at(-1);
   const threadId = seq === undefined ? undefined : source?.threadId;
   const ownCall = signalOrigins.has(origin) ? call : undefined;
-  return [{ turn, call: ownCall, threadId, seq, messageHash }];
+  return { turn, call: ownCall, threadId, seq, messageHash };
 }

@@ -1,22 +1,25 @@
+import { randomUUID } from "node:crypto";
+import { leastSimilarity } from "../../models/unrelated-similarity.rule.js";
+import { scopeColumns } from "../../scope/scope-predicates.js";
 import { contentHash } from "../../text/normal-value.js";
 import {
   type ChangeSet,
   joinChanges,
+  type MemoryLink,
   type MovedInterval,
+  type NewMemory,
   type Sighting,
   sightingOf,
 } from "../apply/change-set.js";
-import { changeOf, type HistoryEvent, type MemoryChange } from "../changes/memory-change.js";
-import type { MemoryVersion } from "../item/memory.js";
-import { contentOf, learnedFrom, versionNames } from "../item/memory-fields.js";
+import { changeOf, type MemoryChange } from "../changes/memory-change.js";
+import { type MemoryItem, type MemoryVersion, mergeOf } from "../item/memory.js";
+import { contentOf, learnedFrom, setFields, versionNames } from "../item/memory-fields.js";
 import { boundedMetadata } from "../item/memory-metadata.rule.js";
-import { mergeOf } from "../item/merge-of.rule.js";
-import { conflictReason } from "../slot/slot-conflict.rule.js";
-import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
+import { conflictReason, heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
-import { linkChanges, nearestLinks, newMemory } from "./new-memory.js";
-import type { ExistingMemory, FoundStatement, RankedMemory, WriteContext } from "./statement.js";
-import type { WriteOutcome } from "./write-types.js";
+import type { ExistingMemory, FoundStatement } from "./find-candidates.js";
+import type { Statement } from "./prepare-drafts.js";
+import type { WriteContext, WriteOutcome } from "./write-types.js";
 
 export interface PlannedWrite {
   readonly outcome: WriteOutcome;
@@ -54,22 +57,20 @@ function planned(
 
 /** Stores text that reads as instructions without slot, links and delta line. */
 export function planQuarantined(context: WriteContext, found: FoundStatement): PlannedWrite {
+  const problems = ["instruction"] as const;
   const [seen] = found.existing;
   if (seen) {
     const seenCount = seen.seenCount + 1;
-    return inQuarantine(seen.id, {
-      sightings: [sightingOf({ ...seen, seenCount })],
-      changes: [changeOf(seen, "MERGE", { new: { seenCount } })],
-    });
+    const sightings = [sightingOf({ ...seen, seenCount })];
+    const changes = [changeOf(seen, "MERGE", { new: { seenCount } })];
+    const outcome = { outcome: "quarantined", id: seen.id, problems } as const;
+    return { outcome, set: { sightings, changes } };
   }
   const state = "quarantined";
   const memory = { ...newMemory(context, found, []), state } as const;
   const added = changeOf(memory, "ADD", { new: { ...contentOf(memory), state } });
-  return inQuarantine(memory.id, { created: [memory], changes: [added] });
-}
-
-function inQuarantine(id: string, set: Partial<ChangeSet>): PlannedWrite {
-  return { outcome: { outcome: "quarantined", id, problems: ["instruction"] }, set };
+  const outcome = { outcome: "quarantined", id: memory.id, problems } as const;
+  return { outcome, set: { created: [memory], changes: [added] } };
 }
 
 type Decided<Action extends WriteDecision["action"]> = Extract<WriteDecision, { action: Action }>;
@@ -79,21 +80,21 @@ function planNew(
   found: FoundStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
-  const { memory, existing } = found;
+  const { existing } = found;
   const old = decision.action === "replace" ? byId(existing, decision.id) : undefined;
   const duplicate = absorbed(existing);
-  const validFrom = heldSince(memory, old).toISOString();
+  const validFrom = heldSince(found, old).toISOString();
   const near = existing.filter(({ id }) => id !== old?.id && id !== duplicate?.id);
   const created = { ...newMemory(context, found, near), validFrom };
   const { id } = created;
-  const added = changeFor(memory, id, "ADD", {
-    new: { ...contentOf(created), ...learned(memory) },
+  const added = changeOf({ ...found, id }, "ADD", {
+    new: { ...contentOf(created), ...learned(found) },
     as: old ? "updated" : "created",
     similarity: existing.find(({ relation }) => relation === "near")?.similarity ?? null,
   });
   const set = joinChanges([
-    old ? supersede(old, memory, { id, validFrom }) : {},
-    duplicate ? absorb(duplicate, memory, id) : {},
+    old ? supersede(old, found, { id, validFrom }) : {},
+    duplicate ? absorb(duplicate, found, id) : {},
     {
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
@@ -108,21 +109,20 @@ function planClosed(
   found: FoundStatement,
   { id: supersededBy, until, moves, split }: Decided<"insert_closed">,
 ): PlannedWrite {
-  const { memory } = found;
   const created = newMemory(context, found, []);
   const { id } = created;
-  const splits = split ? [{ ...split, copyId: context.newId(), supersededBy: id }] : [];
-  const added = { ...contentOf(created), ...learned(memory) };
+  const splits = split ? [{ ...split, copyId: randomUUID(), supersededBy: id }] : [];
+  const added = { ...contentOf(created), ...learned(found) };
+  const copies = splits.map((part) =>
+    changeOf({ ...found, id: part.copyId }, "ADD", {
+      new: { copyOf: part.id, supersededBy: id },
+    }),
+  );
   return planned("closed", id, {
     created: [{ ...created, state: "superseded", validTo: until.toISOString(), supersededBy }],
     moves: movesTo(moves, id),
     splits,
-    changes: [
-      changeFor(memory, id, "ADD", { new: added }),
-      ...splits.map((part) =>
-        changeFor(memory, part.copyId, "ADD", { new: { copyOf: part.id, supersededBy: id } }),
-      ),
-    ],
+    changes: [changeOf({ ...found, id }, "ADD", { new: added }), ...copies],
   });
 }
 
@@ -130,17 +130,19 @@ function planSighting(
   found: FoundStatement,
   { id, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
-  const { memory, existing } = found;
+  const { existing, text: said } = found;
   const seen = byId(existing, id);
   const { text, seenCount } = seen;
-  const sighting = seenAgain(memory, seen, confirms(found, seen));
+  const isSameText = contentHash(text) === contentHash(said);
+  // Whether the statement says all that is shown of `seen`: its text, and its slot.
+  const isSlot = existing.some((each) => each.id === id && each.relation === "slot");
+  const sighting = seenAgain(found, seen, isSameText && (isSlot || !seen.keyed));
   // Equal text is no delta, and in a slot only the value counts.
-  const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
-  const about = { ...memory, text, seenCount: sighting.seenCount };
-  const merged = changeFor(about, id, "MERGE", {
+  const about = { ...found, id, text, seenCount: sighting.seenCount };
+  const merged = changeOf(about, "MERGE", {
     old: { text, seenCount },
-    new: { text: memory.text, seenCount: sighting.seenCount, ...learned(memory) },
-    as: isNews ? "merged" : null,
+    new: { text: said, seenCount: sighting.seenCount, ...learned(found) },
+    as: seen.keyed || isSameText ? null : "merged",
     similarity: 1,
   });
   return planned("merged", id, {
@@ -152,41 +154,42 @@ function planSighting(
 
 function planUpdate(
   context: WriteContext,
-  { memory, vector, existing }: FoundStatement,
+  found: FoundStatement,
   { id, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
+  const { existing, vector, origin, trust, text } = found;
   const old = byId(existing, id);
-  const { origin, trust } = memory;
   // The memory then has the statement's words alone.
-  const sighting = { ...seenAgain(memory, old, true), origin, trust };
+  const sighting = { ...seenAgain(found, old, true), origin, trust };
   const { importance, seenCount, expiresAt } = sighting;
+  const { category, pinned, tags } = old;
   // Unset fields keep their values.
   const version = Object.fromEntries(
-    versionNames.map((name) => [name, memory[name] ?? old[name]]),
+    versionNames.map((name) => [name, found[name] ?? old[name]]),
   ) as MemoryVersion;
   const others = existing.filter((each) => each.id !== id);
   const links = nearestLinks(others, context);
   const rewrite = {
-    ...memory,
+    ...found,
     ...version,
     ...sighting,
-    category: old.category,
-    pinned: old.pinned,
-    tags: old.tags,
+    category,
+    pinned,
+    tags,
     expiresAt: expiresAt?.toISOString() ?? null,
     vector,
     links,
     state: "active" as const,
   };
-  const updated = changeFor({ ...memory, category: old.category, importance }, id, "UPDATE", {
+  const updated = changeOf({ ...found, id, category, importance }, "UPDATE", {
     old: { text: old.text, seenCount: old.seenCount },
-    new: { text: memory.text, seenCount, ...learned(memory), origin, trust },
+    new: { text, seenCount, ...learned(found), origin, trust },
     as: "updated",
     similarity: old.similarity,
   });
   const duplicate = absorbed(existing);
   const set = joinChanges([
-    duplicate ? absorb(duplicate, memory, id) : {},
+    duplicate ? absorb(duplicate, found, id) : {},
     {
       moves: movesTo(moves, undefined),
       sightings: [sighting],
@@ -198,51 +201,40 @@ function planUpdate(
 }
 
 /** Only the audit trail stores a value that ranks lower. */
-function planKept({ memory, existing }: FoundStatement, { id }: Decided<"keep">): PlannedWrite {
-  const { text: refused, confidence, origin } = memory;
-  const reason = conflictReason(byId(existing, id), memory);
-  const kept = changeFor(memory, id, "UPDATE", { new: { refused, confidence, origin, reason } });
-  return planned("kept", id, { changes: [kept] });
+function planKept(found: FoundStatement, { id }: Decided<"keep">): PlannedWrite {
+  const { text: refused, confidence, origin } = found;
+  const reason = conflictReason(byId(found.existing, id), found);
+  const recorded = { new: { refused, confidence, origin, reason } };
+  return planned("kept", id, { changes: [changeOf({ ...found, id }, "UPDATE", recorded)] });
 }
 
 /** `old` ends where its successor starts. */
 function supersede(
   old: ExistingMemory,
-  memory: RankedMemory,
+  found: FoundStatement,
   { id: supersededBy, validFrom: validTo }: { readonly id: string; readonly validFrom: string },
 ): Partial<ChangeSet> {
   const { id, text, confidence, origin } = old;
-  const reason = conflictReason(old, memory);
-  const replaced = changeFor(memory, id, "UPDATE", {
+  const replaced = changeOf({ ...found, id }, "UPDATE", {
     old: { text, confidence, origin },
-    new: { supersededBy, reason },
+    new: { supersededBy, reason: conflictReason(old, found) },
   });
   return { deactivated: [{ id, state: "superseded", validTo, supersededBy }], changes: [replaced] };
 }
 
-/** The keyless memory with the same text becomes part of `into`. */
+/** The keyless memory with the same text becomes part of `supersededBy`. */
 function absorb(
   { id, text }: ExistingMemory,
-  memory: RankedMemory,
-  into: string,
+  found: FoundStatement,
+  supersededBy: string,
 ): Partial<ChangeSet> {
-  const merged = changeFor(memory, id, "MERGE", { old: { text }, new: { supersededBy: into } });
-  return { deactivated: [{ id, state: "merged", supersededBy: into }], changes: [merged] };
-}
-
-/** The change of the memory `id` by what `memory` states. */
-function changeFor(
-  memory: RankedMemory,
-  id: string,
-  event: HistoryEvent,
-  recorded: Parameters<typeof changeOf>[2],
-): MemoryChange {
-  return changeOf({ ...memory, id }, event, recorded);
+  const merged = changeOf({ ...found, id }, "MERGE", { old: { text }, new: { supersededBy } });
+  return { deactivated: [{ id, state: "merged", supersededBy }], changes: [merged] };
 }
 
 /** The audit trail of an app names no thread, which may be a user's. */
-function learned(memory: RankedMemory): object {
-  return memory.scope.userId === undefined ? {} : learnedFrom(memory);
+function learned(statement: Statement): object {
+  return statement.scope.userId === undefined ? {} : learnedFrom(statement);
 }
 
 function byId(existing: readonly ExistingMemory[], id: string): ExistingMemory {
@@ -257,33 +249,83 @@ function movesTo(
   return moves.map((move) => ({ ...move, supersededBy: move.validTo && successor }));
 }
 
-/** Whether the statement says all that is shown of `seen`: its text, and its slot. */
-function confirms({ memory, existing }: FoundStatement, seen: ExistingMemory): boolean {
-  const isSlot = existing.some(({ id, relation }) => id === seen.id && relation === "slot");
-  return (isSlot || !seen.keyed) && contentHash(seen.text) === contentHash(memory.text);
-}
-
 /**
  * `seen` after the statement repeated it. A lower-ranking one raises neither confidence nor
  * recency.
  * @param takesSource whether the memory then has the statement's words alone
  */
-function seenAgain(memory: RankedMemory, seen: ExistingMemory, takesSource: boolean): Sighting {
-  const { rank, origin, trust, turn } = memory;
+function seenAgain(found: FoundStatement, seen: ExistingMemory, takesSource: boolean): Sighting {
+  const { rank, origin, trust, turn } = found;
   const isWeaker = rank < seen.rank;
   const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
-  const assertedAt = Math.max(+seen.assertedAt, +heldSince(memory, seen));
+  const assertedAt = Math.max(+seen.assertedAt, +heldSince(found, seen));
   const merged = mergeOf(seen, {
-    ...memory,
-    confidence: isWeaker ? 0 : memory.confidence,
-    expiresAt: memory.expiresAt ?? null,
+    ...found,
+    confidence: isWeaker ? 0 : found.confidence,
+    expiresAt: found.expiresAt ?? null,
     seenCount: 1,
   });
   return sightingOf({
     ...merged,
     // What is noted last wins.
-    metadata: boundedMetadata({ ...seen.metadata, ...memory.metadata }, seen.metadata),
+    metadata: boundedMetadata({ ...seen.metadata, ...found.metadata }, seen.metadata),
     ...(!isWeaker && { turn: Math.max(seen.turn, turn), assertedAt: new Date(assertedAt) }),
     ...(takesSource && (rank > seen.rank || isVouched) && { origin, trust }),
   });
+}
+
+function newMemory(
+  context: WriteContext,
+  found: FoundStatement,
+  near: readonly ExistingMemory[],
+): NewMemory {
+  const { source, turns, trust, contentHash, terms, vector } = found;
+  return {
+    ...setFields(found),
+    ...scopeColumns(found.scope),
+    id: randomUUID(),
+    trust,
+    contentHash,
+    terms,
+    vector,
+    state: "active",
+    threadId: source?.threadId ?? null,
+    sourceSeqs: source?.seqs ?? [],
+    evidence: source?.quote ?? null,
+    turnStart: turns?.start ?? null,
+    turnEnd: turns?.end ?? null,
+    assertedTurn: found.turn,
+    seenCount: 1,
+    validFrom: (found.validFrom ?? found.now).toISOString(),
+    validTo: null,
+    expiresAt: found.expiresAt?.toISOString() ?? null,
+    supersededBy: null,
+    links: nearestLinks(near, context),
+  };
+}
+
+/** The target of a model's relation comes first. `existing` must not contain the memory itself. */
+export function nearestLinks(
+  existing: readonly ExistingMemory[],
+  { config, space }: Pick<WriteContext, "config" | "space">,
+): MemoryLink[] {
+  const { linkSimilarity, links } = config.memories;
+  const least = linkSimilarity ?? leastSimilarity(space, "linked");
+  const target = existing.filter(({ relation }) => relation === "target");
+  const near = existing.filter(({ relation, similarity, id }) => {
+    return relation === "near" && similarity >= least && target[0]?.id !== id;
+  });
+  return [...target, ...near]
+    .slice(0, links)
+    .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
+}
+
+export function linkChanges(
+  memory: Pick<MemoryItem, "id" | "category" | "text" | "importance">,
+  links: readonly MemoryLink[],
+): MemoryChange[] {
+  const [strongest] = links;
+  if (!strongest) return [];
+  const created = links.map(({ id: to, strength }) => ({ to, strength }));
+  return [changeOf(memory, "LINK", { new: { links: created }, similarity: strongest.strength })];
 }

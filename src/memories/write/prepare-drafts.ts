@@ -1,15 +1,91 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
-import type { Scope } from "../../scope/scope.js";
+import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
+import { isSharedBy, type Scope } from "../../scope/scope.js";
+import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
 import { type Redactor, redactFields } from "../../text/redactor.js";
+import { shareOfCounts } from "../../text/shared-words.js";
+import { visibleText } from "../../text/storable-text.js";
 import type { PersonalField } from "../guard/consent-policy.rule.js";
-import type { MemoryDraft } from "../item/memory.js";
-import { wordNames } from "../item/memory-fields.js";
-import { stemMeasures } from "./draft-similarity.js";
-import { type PreparedMemory, prepareMemory, screenMemory } from "./prepare-memory.js";
-import type { DraftGrounds, Statement } from "./statement.js";
-import type { WriteOutcome, WriteRuntime } from "./write-types.js";
-import { cutOff, hasAnyLength, splitAtSentences } from "./writing-constraints.rule.js";
+import {
+  type CategoryPolicy,
+  categoryOfKind,
+  requireCategory,
+  slotKey,
+} from "../item/category.rule.js";
+import {
+  type MemoryDraft,
+  type MemoryItem,
+  type MemoryKind,
+  memoryHash,
+  originOfRole,
+  type Provenance,
+  trustOf,
+} from "../item/memory.js";
+import { draftFields, memoryTerms, setFields, wordNames } from "../item/memory-fields.js";
+import { defaultConfidence } from "../slot/slot-timeline.rule.js";
+import type { MemoryRelation, WriteOutcome, WriteRuntime } from "./write-types.js";
+import {
+  cutOff,
+  hasAnyLength,
+  memoryInstructs,
+  problemSentences,
+  splitAtSentences,
+  trimToLength,
+  type WritingProblem,
+  writingProblems,
+} from "./writing-constraints.rule.js";
+
+const draftSchema = z.strictObject({
+  ...draftFields,
+  source: z
+    .strictObject({
+      threadId: storableText,
+      seqs: z.array(smallCount),
+      quote: storableText.transform(visibleText).optional(),
+    })
+    .optional(),
+  turns: z.strictObject({ start: smallCount.min(1), end: smallCount.min(1) }).optional(),
+  correction: z.boolean().default(false),
+});
+
+/** What is known of a draft beside its fields. */
+export interface DraftGrounds {
+  /** Whether its quote, if any, counts as the user's plain statement. @default inferred */
+  readonly stated?: boolean;
+  /** A model's relation of it to an existing memory. @default none */
+  readonly relation?: MemoryRelation | null;
+  /** In turns of the owner. @default 0 */
+  readonly turnsAgo?: number;
+  /** The personal field that a model names. @default by its key */
+  readonly personal?: PersonalField | null;
+}
+
+/** A draft that is ready to be written. */
+export interface Statement
+  extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence">,
+    Provenance,
+    DraftGrounds {
+  /** Of its draft in the call. */
+  readonly index: number;
+  readonly scope: Scope;
+  readonly category: string;
+  readonly confidence: number;
+  /** Waits for an approval: it reads as instructions to a model, and no operator wrote it. */
+  readonly quarantined: boolean;
+  readonly contentHash: string;
+  readonly terms: string;
+  /** In pgvector's text form; null without embeddings. */
+  readonly vector: string | null;
+  /** For the comparison with the call's other drafts; null for a single draft. */
+  readonly measure: Measure | null;
+}
+
+/** A unit vector, or the frequency of each stem. */
+export type Measure = readonly number[] | ReadonlyMap<string, number>;
 
 export interface PreparedDrafts {
   /** By draft: "rejected" with its problems, or a placeholder. */
@@ -23,29 +99,23 @@ export interface PreparedDrafts {
 
 /** Some seconds in one transaction, which blocks the owner's other writers. */
 const mostDrafts = 5_000;
+/** Default importance of an insight: below statements. */
+export const insightImportance = 2;
 
-/** A draft with what is known of it. */
-export interface GroundedDraft extends DraftGrounds {
-  readonly draft: MemoryDraft;
-  /** The personal field that a model names. @default by its key */
-  readonly personal?: PersonalField | null;
-}
-
-/**
- * Checks, redacts and embeds `drafts` before any lock is taken.
- * @throws MemoryError as `writeMemories`
- * @param input.anyLength keeps facts and insights as long as they are. @default false
- */
+/** Redacts, checks, screens and embeds `drafts`. @throws MemoryError as `writeMemories` */
 export async function prepareDrafts(
   runtime: WriteRuntime,
   input: {
     readonly scope: Scope;
-    readonly drafts: readonly GroundedDraft[];
+    readonly drafts: readonly MemoryDraft[];
+    /** In their order. @default nothing is known */
+    readonly grounds?: readonly DraftGrounds[] | undefined;
+    /** Keeps facts and insights as long as they are. @default false */
     readonly anyLength?: boolean | undefined;
   },
 ): Promise<PreparedDrafts> {
-  const { redactor, screen, config } = runtime;
-  const { scope, drafts, anyLength } = input;
+  const { redactor, config } = runtime;
+  const { scope, drafts, grounds = [], anyLength } = input;
   if (drafts.length > mostDrafts) {
     const problem = `At most ${mostDrafts} memories can be added in one call, got ${drafts.length}`;
     throw new MemoryError(
@@ -53,60 +123,27 @@ export async function prepareDrafts(
       `${problem}: add them in several calls, or import them.`,
     );
   }
-  const redacted = await Promise.all(drafts.map(({ draft }) => redactDraft(redactor, draft)));
-  const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy, anyLength));
-  const screened = await Promise.all(
-    checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
-  );
+  const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
+  const checked = redacted.map((draft) => prepareDraft(draft, scope, config.policy, anyLength));
+  const screened = await Promise.all(checked.map((each) => screenStatement(runtime, each)));
 
   const outcomes: WriteOutcome[] = [];
-  const memories = new Map<number, PreparedMemory>();
-  for (const [at, memory] of screened.entries()) {
-    if ("problems" in memory) {
-      outcomes.push({ outcome: "rejected", id: null, ...memory });
+  const accepted: Statement[] = [];
+  for (const [index, each] of screened.entries()) {
+    const rejected = { outcome: "rejected", id: null, problems: [] } as const;
+    if ("problems" in each) {
+      outcomes.push({ ...rejected, ...each });
       continue;
     }
-    const trimmed = cutOff(redacted[at]?.text ?? "", memory.text);
-    outcomes.push({
-      outcome: "rejected",
-      id: null,
-      problems: [],
-      ...(trimmed !== "" && { trimmed }),
-    });
-    memories.set(at, memory);
+    const trimmed = cutOff(redacted[index]?.text ?? "", each.text);
+    outcomes.push({ ...rejected, ...(trimmed !== "" && { trimmed }) });
+    accepted.push({ ...each, ...grounds[index], index });
   }
 
-  const { space, isWhole, compared } = await measure(runtime, [...memories.values()]);
-  const statements = [...memories].map(([draft, memory]): Statement => {
-    const { personal = null, draft: _, ...grounds } = drafts[draft] as GroundedDraft;
-    const comparable = compared.get(memory) ?? { vector: null, measure: null };
-    return { ...grounds, ...comparable, draft, memory: { ...memory, personal } };
-  });
-  const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
+  const { statements, space, comparedIn } = await measureStatements(runtime, accepted);
+  const isOfUser = (each: Statement) => each.scope.userId !== undefined;
   const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
-  return {
-    outcomes,
-    owners: owners.filter(({ length }) => length > 0),
-    space,
-    comparedIn: isWhole ? space : null,
-  };
-}
-
-/** How memories are compared: by vectors, or by words where one has none. In quarantine by none. */
-async function measure({ db, embedder }: WriteRuntime, memories: readonly PreparedMemory[]) {
-  const plain = memories.filter(({ quarantined }) => !quarantined);
-  const texts = plain.map(({ text }) => text);
-  const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
-  const isWhole = embedded?.vectors.every((vector) => vector !== null) ?? false;
-  const isByWords = plain.length > 1 && !isWhole;
-  const terms = plain.map((memory) => memory.terms);
-  const measures = isByWords ? await stemMeasures(db, terms) : embedded?.units;
-  const compared = new Map(
-    plain.map((memory, at) => {
-      return [memory, { vector: embedded?.vectors[at] ?? null, measure: measures?.[at] ?? null }];
-    }),
-  );
-  return { space: embedded?.space ?? null, isWhole, compared };
+  return { outcomes, owners: owners.filter(({ length }) => length > 0), space, comparedIn };
 }
 
 /** Drafts of the whole sentences of a long fact or insight. A slot has one text. */
@@ -124,4 +161,153 @@ async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<Memo
   const flat = { ...draft, evidence: draft.source?.quote };
   const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
   return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
+}
+
+interface RejectedDraft {
+  readonly problems: readonly WritingProblem[];
+  readonly message: string;
+}
+
+/**
+ * Fills in defaults, normalises the key, trims long texts and rejects bad ones. Notes, and
+ * categories of level "app", belong to the app.
+ * @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
+ */
+export function prepareDraft(
+  draft: MemoryDraft,
+  scope: Scope,
+  policy: CategoryPolicy,
+  anyLength = false,
+): Statement | RejectedDraft {
+  const fields = parseInput(draftSchema, draft, "memory");
+  const { kind, source, turns, role } = fields;
+  const category = requireCategory(policy, fields.category ?? categoryOfKind[kind]);
+  const key = fields.key === undefined ? undefined : requireKey(fields.key);
+  const given = fields.text.trim();
+  const isWhole = anyLength && hasAnyLength(kind);
+  const text = isWhole ? given : (trimToLength(kind, fields.text) ?? given);
+  const problems = writingProblems(kind, text).filter((problem) => !isWhole || problem === "empty");
+  if (problems.length > 0) return { problems, message: problemSentences(kind, problems) };
+  const origin = fields.origin ?? originOfRole(role);
+  const owner = memoryScope(kind, category.level, scope);
+  const isShared = isSharedBy(scope, owner);
+  if (isShared && origin !== "operator") {
+    const problem = `\`kind\` is "${kind}", which all users of the app are shown, so a user's scope cannot add one.`;
+    const advice = 'Leave `kind` out, or pass the app\'s own scope, or `origin: "operator"`.';
+    throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
+  }
+  return {
+    ...fields,
+    // All users of an app see its memories, so these do not name the speaker or the source.
+    ...(isShared && { source: undefined, actorId: undefined }),
+    index: 0,
+    text,
+    key,
+    origin,
+    quarantined: false,
+    ...(kind === "insight" && { importance: draft.importance ?? insightImportance }),
+    trust: trustOf(origin, role),
+    confidence: fields.confidence ?? defaultConfidence(origin, kind),
+    category: category.name,
+    scope: owner,
+    contentHash: memoryHash({ kind, text, threadId: source?.threadId, turnStart: turns?.start }),
+    terms: memoryTerms({ key, text }),
+    vector: null,
+    measure: null,
+  };
+}
+
+function requireKey(key: string): string {
+  const normal = slotKey(key);
+  if (normal !== null) return normal;
+  throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
+}
+
+function memoryScope(
+  kind: MemoryKind,
+  level: "user" | "app",
+  { tenantId, userId, appId }: Scope,
+): Scope {
+  const tenant = tenantId === undefined ? {} : { tenantId };
+  const app = appId !== undefined && { appId };
+  if (kind === "note" && !app) {
+    throw new MemoryError("SCOPE_REQUIRED", "A note belongs to an app: its scope needs an appId.");
+  }
+  if (kind === "note" || userId === undefined) return { ...tenant, ...app };
+  return { ...tenant, userId, ...(level === "app" && app) };
+}
+
+/** Quarantines what reads as instructions to a model, unless an operator wrote it. */
+async function screenStatement(
+  { screen }: WriteRuntime,
+  statement: Statement | RejectedDraft,
+): Promise<Statement | RejectedDraft> {
+  if ("problems" in statement || statement.origin === "operator") return statement;
+  if (!(await memoryInstructs(screen, statement))) return statement;
+  const { trust } = statement;
+  return { ...statement, quarantined: true, trust: trust === "operator" ? "untrusted" : trust };
+}
+
+/** Embeds statements, or counts their words where one has no vector. In quarantine neither. */
+async function measureStatements(
+  { db, embedder }: WriteRuntime,
+  statements: readonly Statement[],
+): Promise<{ statements: Statement[] } & Pick<PreparedDrafts, "space" | "comparedIn">> {
+  const plain = statements.filter(({ quarantined }) => !quarantined);
+  const texts = plain.map(({ text }) => text);
+  const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
+  const space = embedded?.space ?? null;
+  const isWhole = embedded?.vectors.every((vector) => vector !== null) ?? false;
+  const isByWords = plain.length > 1 && !isWhole;
+  const measures = isByWords ? await stemMeasures(db, plain) : embedded?.units;
+  const measured = new Map(
+    plain.map(({ index }, at) => {
+      return [index, { vector: embedded?.vectors[at] ?? null, measure: measures?.[at] ?? null }];
+    }),
+  );
+  return {
+    statements: statements.map((each) => ({ ...each, ...measured.get(each.index) })),
+    space,
+    comparedIn: isWhole ? space : null,
+  };
+}
+
+/** Stem frequencies. Comparing in the database would take a hundred times as long. */
+async function stemMeasures(db: Connection, statements: readonly Statement[]): Promise<Measure[]> {
+  const terms = statements.map((each) => each.terms);
+  const rows = await db.query<{ place: number; lexeme: string; frequency: number }>(
+    sql`
+    select t.place::int - 1 as place, w.lexeme, w.frequency
+    from unnest(${terms}::text[]) with ordinality as t (terms, place)
+    cross join lateral ${lexemes(db, sql`t.terms`)} w`,
+    { prepare: true },
+  );
+  const measures = terms.map(() => new Map<string, number>());
+  for (const { place, lexeme, frequency } of rows) measures[place]?.set(lexeme, frequency);
+  return measures;
+}
+
+/** The similarity of two drafts, as `findCandidates` computes it for stored memories. */
+export function similarity(one: Measure | null, other: Measure | null): number {
+  if (one === null || other === null) return 0;
+  if (!("length" in one)) return "length" in other ? 0 : shareOfCounts(one, other);
+  if (!("length" in other)) return 0;
+  let product = 0;
+  for (let at = 0; at < one.length; at++) product += (one[at] as number) * (other[at] as number);
+  return Math.min(1, product);
+}
+
+/** The draft that a request for consent keeps. */
+export function draftOf(statement: Statement): MemoryDraft {
+  const fields = Object.entries(statement).filter(([name]) => name in draftSchema.shape);
+  return Object.fromEntries(fields) as unknown as MemoryDraft;
+}
+
+/** Without `validFrom`: it is valid from the write. */
+export function itemDraft(memory: MemoryItem): MemoryDraft {
+  const { source, turns } = memory;
+  const { validFrom: _, ...fields } = { ...setFields(memory), source, turns };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value != null),
+  ) as unknown as MemoryDraft;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
 import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
@@ -9,22 +8,13 @@ import { type ChangeSet, joinChanges } from "../apply/change-set.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
-import { sourceRank } from "../slot/slot-conflict.rule.js";
+import { sourceRank } from "../slot/slot-timeline.rule.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
-import { findCandidates } from "./find-candidates.js";
+import { type FoundStatement, findCandidates } from "./find-candidates.js";
 import { expireMemories } from "./hide-memories.js";
 import { requireBudget } from "./message-budget.js";
-import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import type { FoundStatement, Statement, WriteContext } from "./statement.js";
-import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
-
-export interface Writing {
-  readonly origin: WriteOrigin;
-  /** Runs after the writes in their transaction; its error rolls them back. */
-  readonly alongside?:
-    | ((tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>)
-    | undefined;
-}
+import { type DraftGrounds, prepareDrafts, type Statement } from "./prepare-drafts.js";
+import type { WriteContext, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-types.js";
 
 /**
  * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock serializes
@@ -34,42 +24,48 @@ export interface Writing {
  */
 export async function writeMemories(
   runtime: WriteRuntime,
-  input: Writing & {
+  input: {
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
-    /** Whether quotes count as the user's plain statements. @default false */
-    readonly stated?: boolean;
-    readonly anyLength?: boolean | undefined;
+    /** Of the drafts, in their order. @default nothing is known */
+    readonly grounds?: readonly DraftGrounds[];
+    readonly anyLength?: boolean;
+    readonly origin: WriteOrigin;
+    /** Runs after the writes in their transaction; its error rolls them back. */
+    readonly alongside?: (tx: Connection, outcomes: readonly WriteOutcome[]) => Promise<void>;
   },
 ): Promise<WriteOutcome[]> {
-  const { stated = false } = input;
-  const drafts = input.drafts.map((draft) => ({ draft, stated }));
-  const prepared = await prepareDrafts(runtime, { ...input, drafts });
-  return writePrepared(runtime, { ...input, prepared });
-}
-
-export async function writePrepared(
-  runtime: Pick<WriteRuntime, "db" | "config" | "logger" | "consent">,
-  input: Writing & { readonly prepared: PreparedDrafts },
-): Promise<WriteOutcome[]> {
   const { db, config, logger } = runtime;
-  const { prepared, origin, alongside } = input;
-  const { owners } = prepared;
+  const { origin, alongside } = input;
+  const { actor, step } = origin;
+
+  // Redacts, checks, screens and embeds, before any lock is taken.
+  const prepared = await prepareDrafts(runtime, input);
+  const { owners, space } = prepared;
   const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
 
   const sets = await db.transaction(async (tx) => {
     const sets: Partial<ChangeSet>[] = [];
     for (const statements of owners) {
-      const { scope } = (statements[0] as Statement).memory;
+      const { scope } = statements[0] as Statement;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, newId: randomUUID, space: prepared.comparedIn };
-      const writing = { ...context, scope, prepared };
+      const context = { owner, config, origin, space: prepared.comparedIn };
       for (const batch of inBatches(statements)) {
-        const written = await writeBatch(tx, writing, batch);
-        for (const [draft, outcome] of written.outcomes)
-          outcomes[draft] = { ...outcomes[draft], ...outcome };
-        sets.push(written.set);
+        // Finds what is near each statement, and what its slot has.
+        const found = await findForBatch(tx, scope, context, batch);
+
+        // Decides them, one after the other, as one set of changes.
+        const decided = decideDrafts(context, found);
+        for (const [at, { index }] of batch.entries())
+          outcomes[index] = { ...outcomes[index], ...(decided.outcomes[at] as WriteOutcome) };
+        sets.push(decided.set);
+
+        // Applies and records the changes, with the search that they rest on.
+        const similarity = bestSimilarity(found.flatMap(({ existing }) => existing));
+        const search = { similarity, place: commonPlace(origin, batch) };
+        const by = { ownerRef: owner.ref, scope, actor, step, space, search };
+        await applyChanges(tx, { ...by, insights: config.insights }, decided.set);
       }
       await requireBudget(tx, owner.ref, origin.messageHash, config.memories);
     }
@@ -77,61 +73,39 @@ export async function writePrepared(
     return sets;
   });
 
+  // Reports what waits for somebody.
   const { created = [], requests = [], settled = [] } = joinChanges(sets);
   const quarantined = created.filter(({ state }) => state === "quarantined");
   reportQuarantined(logger, { ...origin, memoryIds: quarantined.map(({ id }) => id) });
   const answered = new Set(settled.map(({ id }) => id));
   const pending = requests.filter(({ id }) => !answered.has(id));
-  reportPending(runtime, origin.step, pending);
+  reportPending(runtime, step, pending);
   return outcomes;
-}
-
-interface WritingBatch extends WriteContext {
-  readonly scope: Scope;
-  readonly prepared: PreparedDrafts;
-}
-
-/** Finds what a batch may change, decides it, and applies it. */
-async function writeBatch(tx: Connection, writing: WritingBatch, batch: readonly Statement[]) {
-  const { owner, scope, config, origin, prepared } = writing;
-  const found = await findForBatch(tx, writing, batch);
-  const decided = decideDrafts(writing, found);
-  const { actor, step } = origin;
-  const similarity = bestSimilarity(found.flatMap(({ existing }) => existing));
-  const search = { similarity, place: commonPlace(origin, batch) };
-  const by = { ownerRef: owner.ref, scope, actor, step, space: prepared.space, search };
-  await applyChanges(tx, { ...by, insights: config.insights }, decided.set);
-  return decided;
 }
 
 async function findForBatch(
   tx: Connection,
-  { owner, scope, config, space }: WritingBatch,
-  batch: readonly Statement[],
+  scope: Scope,
+  { owner, config, space }: WriteContext,
+  statements: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { ref: ownerRef, turns, now } = owner;
-  const sought = batch.map((each) => ({ ...each, target: each.relation?.target }));
-  const find = () => findCandidates(tx, { ownerRef, space, sought });
+  const find = () => findCandidates(tx, { ownerRef, space, statements });
   let existing = await find();
   if (existing.flat().some(({ expired }) => expired)) {
     await expireMemories(tx, { ownerRef, scope }, config.lifecycle);
     existing = await find();
   }
-  const isGuarded = batch.some(({ memory }) => consentRule(config.consent, memory) !== null);
-  const probes = batch.map(({ memory: { scope, category, key = null } }) => {
-    return { appId: scope.appId ?? "", category, key };
-  });
-  const requests = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
-  return batch.map((statement, at) => {
-    const { memory, turnsAgo = 0 } = statement;
-    const ranked = { rank: sourceRank(memory), turn: Math.max(0, turns - turnsAgo), now };
-    return {
-      ...statement,
-      memory: { ...memory, ...ranked },
-      existing: existing[at] ?? [],
-      requests: requests[at] ?? [],
-    };
-  });
+  const isGuarded = statements.some((each) => consentRule(config.consent, each) !== null);
+  const requests = isGuarded ? await findStandingConsents(tx, ownerRef, statements) : [];
+  return statements.map((statement, at) => ({
+    ...statement,
+    rank: sourceRank(statement),
+    turn: Math.max(0, turns - (statement.turnsAgo ?? 0)),
+    now,
+    existing: existing[at] ?? [],
+    requests: requests[at] ?? [],
+  }));
 }
 
 export function reportQuarantined(

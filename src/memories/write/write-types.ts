@@ -1,6 +1,8 @@
 import type { EventStep } from "../../events/event-log.js";
 import type { InsightsDue } from "../../jobs/work-table.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Runtime } from "../../runtime.js";
+import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
@@ -67,4 +69,13 @@ export interface WriteOrigin {
   readonly messageHash?: string | undefined;
   /** @default none: the guard decides */
   readonly consent?: ConsentGiven | undefined;
+}
+
+/** What the drafts of one owner are decided by. */
+export interface WriteContext {
+  readonly owner: LockedOwner;
+  readonly config: WriteConfig;
+  /** Where statements are compared; null: by their words. */
+  readonly space: EmbeddingSpace | null;
+  readonly origin: WriteOrigin;
 }
