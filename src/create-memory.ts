@@ -13,7 +13,7 @@ import { listMessages } from "./conversation/list-messages.js";
 import { listThreads } from "./conversation/list-threads.js";
 import { listShown } from "./conversation/shown-turns.js";
 import { removeMessage, replaceMessage } from "./edits/change-transcript.js";
-import { recordTurn } from "./edits/record-turn.js";
+import { recordTurn } from "./edits/edited-messages.js";
 import { MemoryError } from "./errors.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";

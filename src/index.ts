@@ -3,7 +3,7 @@ import "./node-version.js";
 export type { Pruned } from "./checkpoints/prune-checkpoints.js";
 export type { Clock } from "./clock.js";
 export type { PendingConsent } from "./consents/consent-lines.rule.js";
-export type { ConsentDecision } from "./consents/decide-consent.js";
+export type { ConsentDecision } from "./consents/consents-api.js";
 export type { EndedThread } from "./conversation/end-thread.js";
 export type { ThreadMessage } from "./conversation/list-messages.js";
 export type { Thread } from "./conversation/list-threads.js";

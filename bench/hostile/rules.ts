@@ -1,6 +1,6 @@
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
-import { changeLine } from "../../src/memories/changes/change-line.js";
+import { changeLine } from "../../src/memories/changes/memory-change.js";
 import { slotKey } from "../../src/memories/item/category.rule.js";
 import {
   trimToLength,

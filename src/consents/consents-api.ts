@@ -1,17 +1,20 @@
 import { defineWork } from "../jobs/define-work.js";
-import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
+import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed } from "../scope/scope.js";
-import {
-  type ConsentListing,
-  consentListing,
-  expireConsents,
-  hasExpiredConsents,
-  listConsents,
-} from "./consent-rows.js";
-import { type ConsentDecision, decideConsent } from "./decide-consent.js";
+import { parseListed, isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { type ConsentListing, consentListing, expireConsents, hasExpiredConsents, listConsents, type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { applyChanges } from "../memories/apply/apply-changes.js";
+import { requireRevision } from "../memories/edit/edit-memory.js";
+import { settleConsents } from "../memories/guard/consent-statements.js";
+import type { MemoryDraft } from "../memories/item/memory.js";
+import { writeMemories } from "../memories/write/write-memories.js";
+import type { Connection } from "../postgres/connection.js";
+import { lockOwner } from "../scope/scope-predicates.js";
+import { revisionNumber, storableText } from "../text/parse-input.js";
 
 const batchSize = 500;
 
@@ -54,4 +57,187 @@ export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
     },
     decide: (decision) => decideConsent(deps, decision),
   };
+}
+
+const decisionSchema = z.strictObject({
+  scope: scopeField,
+  id: z.string(),
+  /** "later" postpones the request for a day. */
+  decision: z.enum(["approve", "refuse", "later"]),
+  /** For the audit trail. */
+  actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  /** @default "code" */
+  via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
+  /** The user's words that justify the decision. */
+  evidence: z
+    .strictObject({
+      quote: storableText.min(1),
+      message: storableText.optional(),
+      threadId: storableText.optional(),
+      messageId: storableText.optional(),
+    })
+    .optional(),
+  /**
+   * With "approve": stored instead of the proposal. A `value` alone also replaces the value in the
+   * text.
+   */
+  value: storableText.trim().min(1).optional(),
+  text: storableText.trim().min(1).optional(),
+  /** Why, in at most 2,000 characters, for the audit trail. @default none */
+  reason: storableText.max(2_000).optional(),
+  /**
+   * The request's `revision` as you read it; after a later change: `STALE_REVISION`.
+   * @default any
+   */
+  ifRevision: revisionNumber.optional(),
+});
+
+export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
+  readonly scope: Scope;
+}
+
+type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
+
+/** See `ConsentsApi.decide`. An app's request stores no words of a user. */
+export async function decideConsent(
+  deps: WriteRuntime,
+  input: ConsentDecision,
+): Promise<ConsentRequest> {
+  const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
+  const decision = await redacted(deps, parsed);
+  const { id } = decision;
+  const pending = await requirePending(deps.db, scope, decision);
+  const isShared = isSharedBy(scope, pending.request.scope);
+  if (isShared && (decision.text ?? decision.value) !== undefined) {
+    const problem = `Request ${id} changes what all users of the app see: decide it without \`text\` and \`value\`.`;
+    throw new MemoryError("INVALID_INPUT", problem);
+  }
+  const recorded = isShared ? { ...decision, evidence: undefined } : decision;
+  if (decision.decision === "later") await postponeConsent(deps.db, scope, id);
+  else if (decision.decision === "refuse") await refuse(deps, pending.request, recorded);
+  else await approve(deps, pending, recorded);
+  return (await requireConsent(deps.db, scope, id)).request;
+}
+
+async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
+  const { value, text, reason, evidence } = decision;
+  const words = await redactor.json({ value, text, reason });
+  return { ...decision, ...words, ...(evidence && { evidence: await redactor.json(evidence) }) };
+}
+
+async function refuse(
+  { db }: WriteRuntime,
+  request: ConsentRequest,
+  decision: Parsed,
+): Promise<void> {
+  const { id: requestId, scope, source } = request;
+  const { actor, via, evidence, reason } = decision;
+  await db.transaction(async (tx) => {
+    const { ref: ownerRef } = await lockOwner(tx, scope);
+    await settle(tx, request, decision, null);
+    const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
+    const changes = [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }];
+    await applyChanges(tx, { ownerRef, scope, actor, step: "consent" }, { changes });
+  });
+}
+
+async function approve(
+  deps: WriteRuntime,
+  { request, draft }: DraftedConsent,
+  decision: Parsed,
+): Promise<void> {
+  const { actor, via, evidence, reason } = decision;
+  await writeMemories(deps, {
+    scope: request.scope,
+    // The user's consent outranks every existing memory.
+    drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
+    origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
+    async alongside(tx, [outcome]) {
+      const memoryId = outcome?.id ?? null;
+      if (memoryId === null || outcome?.outcome === "quarantined") {
+        const problem = outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`;
+        throw new MemoryError(
+          "INVALID_INPUT",
+          `That cannot be a memory: ${problem} Approve it with another \`text\`.`,
+        );
+      }
+      if (outcome?.outcome === "kept") {
+        throw new MemoryError(
+          "WRONG_STATE",
+          `Memory ${memoryId} has that slot, and an operator approved it: remove it first, or refuse the request.`,
+        );
+      }
+      await settle(tx, request, decision, memoryId);
+    },
+  });
+}
+
+function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
+  if (text !== undefined) return { ...draft, text, value };
+  if (value === undefined) return draft;
+  const { value: was = null, key = null } = draft;
+  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
+}
+
+/** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */
+function textWithValue(
+  text: string,
+  {
+    was,
+    value,
+    key,
+  }: { readonly was: string | null; readonly value: string; readonly key: string | null },
+): string {
+  if (was && text.includes(was)) return text.replace(was, () => value);
+  return `The user's ${(key ?? "value").replaceAll("_", " ")}: ${value}.`;
+}
+
+/** @throws MemoryError when the request is decided or expired, which undoes the transaction. */
+async function settle(
+  tx: Connection,
+  { id, scope }: ConsentRequest,
+  { decision, actor, via, evidence, ifRevision }: Parsed,
+  memoryId: string | null,
+): Promise<void> {
+  await requirePending(tx, scope, { id, ifRevision });
+  const status = decision === "approve" ? "approved" : "refused";
+  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence, memoryId }]);
+  if (settled.length > 0) return;
+  await requirePending(tx, scope, { id });
+  throw new MemoryError(
+    "WRONG_STATE",
+    `Request ${id} was decided at the same time. Look it up again.`,
+  );
+}
+
+async function requireConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent> {
+  const found = await findConsent(db, scope, id);
+  if (found) return found;
+  throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
+}
+
+async function requirePending(
+  db: Connection,
+  scope: Scope,
+  { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
+): Promise<DraftedConsent> {
+  const found = await requireConsent(db, scope, id);
+  if (found.request.status !== "pending") throw notPending(found.request);
+  requireRevision(`Request ${id}`, found.request, ifRevision);
+  return found;
+}
+
+function notPending(request: ConsentRequest): MemoryError {
+  const { id, status, decidedAt, decidedBy, decidedVia, expiresAt } = request;
+  const when = decidedAt?.toISOString();
+  const by = decidedBy === null ? "" : ` by ${decidedBy}`;
+  const messages: Partial<Record<typeof status, string>> = {
+    expired: `expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
+    superseded: `was superseded on ${when}: another value was proposed${by}.`,
+  };
+  const message =
+    messages[status] ?? `was ${status}${by || " by somebody"} (${decidedVia}) on ${when}.`;
+  return new MemoryError("WRONG_STATE", `Request ${id} ${message}`, {
+    details: { current: request },
+  });
 }

@@ -3,7 +3,7 @@ import { dayMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { consentRule } from "../memories/guard/consent-policy.rule.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
-import { zoneOfSource } from "../memories/item/source-rows.js";
+import { zoneOfSource } from "../memories/item/index-rows.js";
 import { sourceRank } from "../memories/slot/slot-timeline.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { leastSimilarity } from "../models/unrelated-similarity.rule.js";

@@ -4,7 +4,7 @@ import type { NewMessage } from "../conversation/record-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import { encodeMessage } from "../text/message-codec.js";
-import type { ChangedThread } from "./resting-memories.js";
+import type { ChangedThread } from "./settle-resting.js";
 
 /** Stores new words in the places of the old, with their search terms. */
 export async function rewriteMessages(

@@ -5,7 +5,7 @@ import type { OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import { isActive } from "../memories/item/memory-row.js";
-import { zoneOfSource } from "../memories/item/source-rows.js";
+import { zoneOfSource } from "../memories/item/index-rows.js";
 import type { WriteConfig } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";

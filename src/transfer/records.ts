@@ -1,13 +1,11 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { toNewMessage } from "../conversation/record.js";
-import { changeEvents } from "../memories/changes/change-line.js";
-import { historyEvents } from "../memories/changes/memory-change.js";
+import { changeEvents, historyEvents } from "../memories/changes/memory-change.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
-import { countAdded, sourceOf, termRows, wordRows } from "../memories/item/index-rows.js";
+import { countAdded, sourceOf, termRows, wordRows, addedSources } from "../memories/item/index-rows.js";
 import { memoryHash } from "../memories/item/memory.js";
 import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
-import { addedSources } from "../memories/item/source-rows.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemeVector } from "../postgres/lexemes.js";

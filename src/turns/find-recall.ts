@@ -9,7 +9,7 @@ import {
   conversationRow,
 } from "../conversation/find-conversation.js";
 import type { ShownNews } from "../conversation/shown-turns.js";
-import { type ChangeEvent, type ToldChange, toldLine } from "../memories/changes/change-line.js";
+import { type ChangeEvent, type ToldChange, toldLine } from "../memories/changes/memory-change.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";

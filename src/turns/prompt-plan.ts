@@ -1,7 +1,7 @@
 import { dayMs } from "../clock.js";
 import { consentLines } from "../consents/consent-lines.rule.js";
 import type { BlockPart } from "../conversation/shown-turns.js";
-import { deltaHeader } from "../memories/changes/change-line.js";
+import { deltaHeader } from "../memories/changes/memory-change.js";
 import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.js";
 import { isOperators, noteBlock, noteLine } from "../notes/note-block.rule.js";
 import { nearStatements } from "../search/near-statements.rule.js";

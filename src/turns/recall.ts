@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
-import { closeEdited } from "../edits/close-edited.js";
+import { closeEdited } from "../edits/edited-messages.js";
 import { MemoryError } from "../errors.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";

@@ -1,5 +1,5 @@
 import type { RecordConfig, RecordedTurn, RecordInput } from "../conversation/record.js";
-import { recordTurn } from "../edits/record-turn.js";
+import { recordTurn } from "../edits/edited-messages.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";

@@ -27,7 +27,7 @@ const forbidden: readonly Case[] = [
   ["memories/write/a.ts", `import type { X } from "../edit/x.js"`],
   ["memories/write/b.ts", `import { x } from "../../facts/x.js"`],
   ["memories/write/c.ts", `import { Pool } from "pg"`],
-  ["memories/write/f.ts", `import { recordChanges } from "../apply/record-changes.js"`],
+  ["memories/write/f.ts", `import { touchMemories } from "../apply/memory-states.js"`],
   ["summaries/a.ts", `import { x } from "../episodes/x.js"`],
   ["facts/extraction-graph.ts", `import { StateGraph } from "@langchain/langgraph"`],
   ["search/a.ts", `import { x } from "../turns/x.js"`],

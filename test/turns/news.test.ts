@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
-import { deltaHeader } from "../../src/memories/changes/change-line.js";
+import { deltaHeader } from "../../src/memories/changes/memory-change.js";
 import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { useTestDatabase } from "../support/test-database.js";

@@ -2,13 +2,12 @@ import { markInsights, markWork } from "../../jobs/work-table.js";
 import type { Connection } from "../../postgres/connection.js";
 import { applyConsentPlan } from "../guard/consent-statements.js";
 import type { Changer, ChangeSet, NewMemory } from "./change-set.js";
-import { insertMemories } from "./insert-memories.js";
-import { joinMemories, linkMemories } from "./join-memories.js";
-import { deactivateMemories, purgeMemories, touchMemories } from "./memory-states.js";
-import { moveIntervals, splitIntervals } from "./move-intervals.js";
-import { partSources } from "./part-sources.js";
-import { recordChanges } from "./record-changes.js";
-import { rewriteMemory } from "./rewrite-memory.js";
+import { insertMemories, rewriteMemory } from "./memory-content.js";
+import { joinMemories, linkMemories, deactivateMemories, purgeMemories, touchMemories, moveIntervals, splitIntervals, partSources } from "./memory-states.js";
+import sql from "sql-template-tag";
+import { type EventOp, eventNode } from "../../events/event-log.js";
+import { scopeColumns } from "../../scope/scope-predicates.js";
+import type { MemoryChange } from "../changes/memory-change.js";
 
 /**
  * The one door to memory rows: applies a change set to a locked owner's memories and records it, in
@@ -65,4 +64,79 @@ async function markDue(
     await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
   if (insights && [...created, ...rewrites].some(isEvidence))
     await markInsights(tx, insights, { ownerRef, scope });
+}
+
+/**
+ * Records audit trail, delta lines and events under the owner's lock. Each line has a revision of
+ * the owner.
+ */
+export async function recordChanges(
+  tx: Connection,
+  { ownerRef, scope, actor, step, search }: Changer,
+  changes: readonly MemoryChange[],
+): Promise<void> {
+  if (changes.length === 0 && !search) return;
+  const { schema } = tx;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  const { threadId = null, agentId = null, runId = null } = search?.place ?? {};
+  const node = eventNode(step);
+  const rows = changes.map((change, position) => ({ ...change, op: opOf(change), position }));
+  await tx.query(
+    sql`
+    with input as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as i (
+        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, delta json, category text,
+        similarity real, "threadId" text, "agentId" text, "runId" text
+      )
+    ),
+    -- One lookup each: a join with a list of unknown length may scan the whole table.
+    existing as (
+      select i.position, m.app_id, m.revision
+      from input i cross join lateral (
+        select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1
+      ) m
+    ),
+    change as (
+      select i.*, o.revision + count(i.delta) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
+        m.revision as memory_revision
+      from input i
+      cross join (select revision from ${schema}.owner where id = ${ownerRef}) o
+      left join existing m on m.position = i.position
+    ),
+    audit as (
+      insert into ${schema}.history
+        (owner_ref, app_id, memory_id, event, old, new, actor, rev, memory_revision, created_at)
+      select ${ownerRef}, app, "memoryId", event, old, new, ${actor}, rev, memory_revision, ${tx.now()}
+      from change order by position
+    ),
+    delta as (
+      insert into ${schema}.change_log
+        (owner_ref, app_id, rev, memory_id, event, category, line, importance, created_at)
+      select ${ownerRef}, app, rev, "memoryId", delta ->> 'event', category, delta ->> 'line',
+        (delta ->> 'importance')::real, ${tx.now()}
+      from change where delta is not null
+    ),
+    event as (
+      insert into ${schema}.event
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, memory_id, category,
+          similarity, created_at)
+      select ${tenantId}, ${userId}, ${appId}, "threadId", "agentId", "runId", ${node}, ${step}, op, 'ok', "memoryId",
+        category, similarity, ${tx.now()}
+      from change
+      union all
+      select ${tenantId}, ${userId}, ${appId}, ${threadId}::text, ${agentId}::text, ${runId}::text, ${node}, ${step},
+        'search', 'ok', null, null, ${search?.similarity ?? null}::real, ${tx.now()}
+      where ${search !== undefined}
+    )
+    update ${schema}.owner o set revision = o.revision + (select count(delta) from change)
+    where o.id = ${ownerRef}`,
+    { prepare: true },
+  );
+}
+
+function opOf({ event, new: now }: MemoryChange): EventOp {
+  const { state, decision } = (now ?? {}) as { state?: unknown; decision?: "approve" | "refuse" };
+  if (event === "ADD") return state === "quarantined" ? "quarantine" : "create";
+  if (event === "CONSENT") return decision as "approve" | "refuse";
+  return event.toLowerCase() as Lowercase<typeof event>;
 }

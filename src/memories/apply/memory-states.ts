@@ -1,10 +1,12 @@
-import sql, { empty } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import { wordlessLine } from "../changes/change-line.js";
-import type { Changer, Deactivation, Sighting } from "./change-set.js";
-import { ownTargets } from "./move-intervals.js";
+import { wordlessLine } from "../changes/memory-change.js";
+import { type Changer, type Deactivation, type Sighting, type MovedInterval, type SplitInterval, evidenceLink, type JoinedMemory, type StoredLink, type MessagesOfThread } from "./change-set.js";
+import { names, values, without } from "../../postgres/columns.js";
+import { memoryColumns } from "../item/memory-fields.js";
+import { addedSources, changedSources } from "../item/index-rows.js";
 
 /** Removes memories from every search. */
 export async function deactivateMemories(
@@ -89,4 +91,180 @@ export async function purgeMemories(
     )
     update ${tx.schema}.change_log c set line = ${wordlessLine}
     from purged p where c.memory_id = p.id and c.owner_ref = ${ownerRef}`);
+}
+
+/**
+ * CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet
+ * `condition`, with their `ref`.
+ */
+export function ownTargets(
+  { schema }: Connection,
+  ownerRef: OwnerRef,
+  condition: Sql = empty,
+): Sql {
+  return sql`target as materialized (
+    -- One lookup each: a join would read all of the owner's memories.
+    select m.ref, i.* from input i cross join lateral (
+      select ref from ${schema}.memory where id = i.id and owner_ref = ${ownerRef} ${condition} limit 1
+    ) m
+  )`;
+}
+
+/** Changes what is given of each interval; the rest stays. */
+export async function moveIntervals(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  moves: readonly MovedInterval[] = [],
+): Promise<void> {
+  if (moves.length === 0) return;
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(moves)}::json) as i (
+        id uuid, "validFrom" timestamptz, "validTo" timestamptz, "supersededBy" uuid
+      )
+    ),
+    ${ownTargets(tx, ownerRef)}
+    update ${tx.schema}.memory m
+    set asserted_at = coalesce(m.asserted_at, m.valid_from),
+      valid_from = coalesce(i."validFrom", m.valid_from),
+      valid_to = coalesce(i."validTo", m.valid_to),
+      superseded_by = coalesce(i."supersededBy", m.superseded_by),
+      updated_at = ${tx.now()}
+    from target i where m.ref = i.ref`);
+}
+
+const copiedColumns = without(
+  memoryColumns,
+  "seenCount",
+  "accessCount",
+  "assertedAt",
+  "purgeAt",
+  "revision",
+);
+
+/**
+ * Splits each value: a closed copy ends at `until`, and the memory itself starts `from` its next
+ * sighting.
+ */
+export async function splitIntervals(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  splits: readonly SplitInterval[] = [],
+): Promise<void> {
+  for (const { id, copyId, until, from, supersededBy } of splits) {
+    const closed = {
+      id: sql`${copyId}`,
+      state: sql`'superseded'`,
+      validTo: sql`${until.toISOString()}`,
+      supersededBy: sql`${supersededBy}`,
+      lastAccessedAt: tx.now(),
+      createdAt: tx.now(),
+      updatedAt: tx.now(),
+    };
+    await tx.query(sql`
+      with whole as materialized (
+        select * from ${tx.schema}.memory where id = ${id} and owner_ref = ${ownerRef}
+      ),
+      earlier as (
+        insert into ${tx.schema}.memory (owner_ref, ${names(copiedColumns)})
+        select w.owner_ref, ${values(copiedColumns, "w", closed)} from whole w
+        returning ref, thread_ref, source_seqs
+      ),
+      ${addedSources(tx, "earlier")}
+      update ${tx.schema}.memory m
+      set valid_from = ${from.toISOString()}, asserted_at = coalesce(m.asserted_at, m.valid_from), updated_at = ${tx.now()}
+      from whole where m.ref = whole.ref`);
+  }
+}
+
+/** Gives memories what those merged into them had. */
+export async function joinMemories(
+  tx: Connection,
+  ownerRef: OwnerRef,
+  joined: readonly JoinedMemory[] = [],
+): Promise<void> {
+  if (joined.length === 0) return;
+  const { schema } = tx;
+  await tx.query(sql`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(joined)}::json) as i (
+        id uuid, gone uuid[], pinned boolean, tags text[], "sourceOf" uuid, seqs integer[]
+      )
+    ),
+    joined as (
+      update ${schema}.memory m
+      set pinned = i.pinned, tags = i.tags, thread_ref = s.thread_ref, evidence = s.evidence,
+        source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
+        access_count = m.access_count + coalesce(g.used, 0)
+      from input i
+      cross join lateral (
+        select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
+      ) s
+      cross join lateral (
+        select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
+      ) g
+      where m.id = i.id and m.owner_ref = ${ownerRef}
+      returning m.ref, m.thread_ref, m.source_seqs
+    ),
+    ${changedSources(tx, "joined")}
+    select from joined`);
+}
+
+export async function linkMemories(
+  tx: Connection,
+  links: readonly StoredLink[] = [],
+): Promise<void> {
+  if (links.length === 0) return;
+  const { schema } = tx;
+  await tx.query(sql`
+    with input as materialized (
+      select "from", "to", strength, coalesce(type, 'related_to') as type
+      from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real, type text)
+    ),
+    replaced as (
+      delete from ${schema}.relation r using input i
+      where r.from_ref = i."from" and r.to_ref = i."to" and i.type = ${evidenceLink} and r.relation_type <> i.type
+    ),
+    added as (
+      insert into ${schema}.relation (from_ref, to_ref, relation_type, strength)
+      select distinct "from", "to", type, strength from input
+      on conflict do nothing
+    )
+    select 1 as done`);
+}
+
+/**
+ * Takes messages from the sources of memories that also rest on others, with a quote that none of
+ * those contains.
+ */
+export async function partSources(
+  tx: Connection,
+  { ownerRef }: Changer,
+  parted: readonly MessagesOfThread[] = [],
+): Promise<void> {
+  const { schema } = tx;
+  for (const { threadRef, seqs } of parted) {
+    await tx.query(sql`
+    with shared as (
+      select distinct s.memory_ref as ref from ${schema}.memory_source s
+      where s.thread_ref = ${threadRef} and s.seq = any (${seqs}::integer[]) and exists (
+        select from ${schema}.memory_source o
+        where o.memory_ref = s.memory_ref and o.thread_ref = ${threadRef} and o.seq <> all (${seqs}::integer[])
+      )
+    ),
+    parted as (
+      update ${schema}.memory m set
+        source_seqs = array(select c.seq from unnest(m.source_seqs) c (seq) where c.seq <> all (${seqs}::integer[]) order by 1),
+        evidence = case when exists (
+          select from ${schema}.message o
+          where o.thread_ref = m.thread_ref and o.seq = any (m.source_seqs) and o.seq <> all (${seqs}::integer[])
+            and strpos(o.content, m.evidence) > 0
+        ) then m.evidence end
+      from shared where m.ref = shared.ref and m.owner_ref = ${ownerRef} and m.thread_ref = ${threadRef}
+        and m.kind not in ('episode', 'note')
+      returning m.ref
+    )
+    delete from ${schema}.memory_source s using parted p
+    where s.memory_ref = p.ref and s.thread_ref = ${threadRef} and s.seq = any (${seqs}::integer[])`);
+  }
 }

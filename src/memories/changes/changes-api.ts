@@ -10,8 +10,7 @@ import {
   uuidOf,
 } from "../../scope/scope-predicates.js";
 import { pageRowsField } from "../../text/parse-input.js";
-import type { ChangeEvent } from "./change-line.js";
-import type { HistoryEvent } from "./memory-change.js";
+import type { ChangeEvent, HistoryEvent } from "./memory-change.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {

@@ -1,6 +1,7 @@
 import type { EventPlace } from "../../events/event-log.js";
-import type { MemoryItem, Provenance } from "../item/memory.js";
-import { type ChangeEvent, changeLine } from "./change-line.js";
+import { type MemoryItem, type Provenance, withCaution } from "../item/memory.js";
+import sql, { type Sql } from "sql-template-tag";
+import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
 
 export const historyEvents = [
   "ADD",
@@ -53,4 +54,100 @@ export function changeOf(
     ...change,
     delta: { event: as, line: changeLine(as, { ...memory, seenCount }), importance },
   };
+}
+
+export const changeEvents = [
+  "created",
+  "updated",
+  "merged",
+  "deleted",
+  "soft_deleted",
+  "restored",
+] as const;
+
+export type ChangeEvent = (typeof changeEvents)[number];
+
+const erasedText = "(no longer kept)";
+
+/** SQL for the line of a purged memory: `changeLine` of "deleted". */
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${erasedText}::text))`;
+
+const mostCharacters = 160;
+
+/** `category` for people: "app_notes" → "App notes". */
+function categoryLabel(category: string): string {
+  const words = category.replaceAll(/[_-]+/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const mostTopicCharacters = 60;
+
+type Subject = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
+
+/** The key, or else the first sentence, quoted. */
+function subjectOf({ key, text }: Subject): string {
+  if (key)
+    return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
+  const line = onOneLine(text);
+  const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？]/u, 1);
+  return ` about "${headAtWord(sentence || line, mostTopicCharacters)}"`;
+}
+
+/**
+ * "[Personal] Preferred name is Ana (imp=2)", without the sign. Hidden or deleted text is not
+ * repeated, and untrusted text has its warning.
+ */
+export function changeLine(
+  event: ChangeEvent,
+  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Partial<Provenance> & Subject,
+): string {
+  if (event === "merged") return `Combined ${memory.seenCount} notes${subjectOf(memory)}`;
+  const isGone = event === "deleted" || event === "soft_deleted";
+  const text = isGone
+    ? erasedText
+    : withCaution(memory, clipped(onOneLine(memory.text), mostCharacters));
+  const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
+  return `[${categoryLabel(memory.category)}] ${text}${importance}`;
+}
+
+/** A change as a thread is told it. */
+export interface ToldChange {
+  readonly event: ChangeEvent;
+  /** Of the change log. */
+  readonly line: string;
+  readonly importance: number;
+  /** What it replaces of what the prompt shows. */
+  readonly instead: string | null;
+}
+
+/** A thread may be told of another event than the log has: what it never saw was created for it. */
+export function toldLine({ event, line, importance, instead }: ToldChange): string {
+  const words = line.replace(/ \(imp=\d\)$/, "");
+  if (event === "created") return `${words} (imp=${Math.round(importance)})`;
+  if (instead === null || (event !== "updated" && event !== "restored")) return words;
+  return `${words} (instead of: ${clipped(onOneLine(instead), mostTopicCharacters)})`;
+}
+
+const signs: Readonly<Record<ChangeEvent, string>> = {
+  created: "+created",
+  updated: "↑updated",
+  merged: "↔merged",
+  deleted: "−deleted",
+  soft_deleted: "⌛soft_deleted",
+  restored: "↺restored",
+};
+
+/** Changes since a thread last saw them. */
+export interface Delta {
+  readonly since: number;
+  readonly count: number;
+  /** At most three, most important first. */
+  readonly top: readonly { readonly event: ChangeEvent; readonly line: string }[];
+}
+
+export function deltaHeader({ since, count, top }: Delta): string | null {
+  if (top.length === 0) return null;
+  const more = count > top.length ? ` (${count} changes)` : "";
+  const bullets = top.map(({ event, line }) => `- ${signs[event]}: ${line}`);
+  return [`Memory updates since rev ${since}${more}:`, ...bullets].join("\n");
 }

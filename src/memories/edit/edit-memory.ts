@@ -8,10 +8,8 @@ import { brokenConstraint } from "../../postgres/database-error.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { applyChanges } from "../apply/apply-changes.js";
-import type { ChangeEvent } from "../changes/change-line.js";
-import { changeOf, type MemoryChange } from "../changes/memory-change.js";
-import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.js";
-import { guardEdit } from "../guard/guard-edit.rule.js";
+import { type ChangeEvent, changeOf, type MemoryChange } from "../changes/memory-change.js";
+import { type ConsentGiven, consentChange, type ConsentDecided } from "../guard/consent-request.rule.js";
 import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/hide-memories.js";
@@ -20,6 +18,8 @@ import { itemDraft } from "../write/prepare-drafts.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, type PlannedEdit, planRewrite, screenedWords } from "./plan-rewrite.js";
+import { normalValue } from "../../text/normal-value.js";
+import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
 
 /**
  * The memory to change. A user's scope changes nothing that all users of an app are shown.
@@ -229,4 +229,27 @@ function conflictError(error: unknown, id: string): MemoryError | null {
   if (!conflict) return null;
   const problem = `Another active memory ${conflict} ${id}: change that one, or remove it first.`;
   return new MemoryError("CONFLICT", problem, { cause: error });
+}
+
+/**
+ * Whether an edit is allowed: text, value, category and activation of a sensitive field need
+ * consent; others pass. `asks`: whether the refused edit leaves a request, not for a reworded
+ * active value, nor from quarantine.
+ */
+export function guardEdit(
+  policy: ConsentPolicy,
+  { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
+  given: ConsentGiven | undefined,
+): { passes: true; approval: ConsentDecided | null } | { passes: false; asks: boolean } {
+  const isUnchanged = (...names: (keyof MemoryItem)[]) =>
+    names.every((name) => before[name] === after[name]);
+  const wasActive = before.state === "active";
+  const isSame = wasActive && isUnchanged("category", "value", "text");
+  const isSensitive = [before, after].some((memory) => consentRule(policy, memory) === "consent");
+  if (after.state !== "active" || isSame || !isSensitive) return { passes: true, approval: null };
+  if (given) return { passes: true, approval: { ...given, decision: "approve" } };
+  const [was, is] = [before, after].map(({ value, text }) => normalValue(value ?? text));
+  const isSameValue =
+    wasActive && after.key !== null && isUnchanged("category", "key") && was === is;
+  return { passes: false, asks: before.state !== "quarantined" && !isSameValue };
 }

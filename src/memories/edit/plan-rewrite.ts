@@ -1,24 +1,18 @@
 import { MemoryError } from "../../errors.js";
 import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
-import type { LockedOwner } from "../../scope/scope-predicates.js";
+import { type LockedOwner, isId } from "../../scope/scope-predicates.js";
 import type { ChangeSet } from "../apply/change-set.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import { isApproved, type MemoryItem } from "../item/memory.js";
-import {
-  type MemoryWords,
-  screenedNames,
-  setFields,
-  versionOf,
-  wordsIn,
-} from "../item/memory-fields.js";
-import { findEndedIntervals } from "../slot/ended-intervals.js";
-import { freeSince } from "../slot/slot-timeline.rule.js";
+import { type MemoryWords, screenedNames, setFields, versionOf, wordsIn } from "../item/memory-fields.js";
+import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { linkChanges, nearestLinks } from "../write/plan-statement.js";
 import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
+import sql from "sql-template-tag";
 
 /** An edit under the owner's lock. */
 export interface Editing {
@@ -121,4 +115,17 @@ function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {
   const prepared = prepareDraft(itemDraft(memory), memory.scope, policy);
   if (!("problems" in prepared)) return prepared;
   throw new MemoryError("INVALID_INPUT", `That text cannot be a memory. ${prepared.message}`);
+}
+
+/** The validity of superseded values in the slot of `memory`, without itself. */
+export async function findEndedIntervals(
+  tx: Connection,
+  ownerRef: number,
+  { id, scope, category, key }: MemoryItem,
+): Promise<ValidityInterval[]> {
+  return tx.query<ValidityInterval & Record<string, unknown>>(sql`
+    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
+    from ${tx.schema}.memory
+    where owner_ref = ${ownerRef} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
+      and state = 'superseded' and id <> ${id}`);
 }

@@ -6,8 +6,12 @@ import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { lockOwner, scopeColumns, threadIs } from "../scope/scope-predicates.js";
-import type { ChangedThread } from "./resting-memories.js";
-import { type Ending, settleResting } from "./settle-resting.js";
+import { type ChangedThread, type Ending, settleResting } from "./settle-resting.js";
+import type { NewMessage } from "../conversation/record-messages.js";
+import { markWork } from "../jobs/work-table.js";
+import { rewriteMessages } from "./rewrite-messages.js";
+import { type RecordConfig, type RecordedTurn, type RecordInput, record } from "../conversation/record.js";
+import { insertEvents } from "../events/event-log.js";
 
 export type EditRuntime = Pick<
   Runtime<{ readonly lifecycle: { readonly purgeAfterMs: number } }>,
@@ -84,3 +88,57 @@ export const closing = ({ config }: EditRuntime): Ending => ({
     await applyChanges(tx, { ...by, step: "remember" }, { ...hidden, changes, settled });
   },
 });
+
+interface Edits extends ThreadAddress {
+  readonly threadRef: number;
+  readonly ownerRef: number;
+  readonly edits: readonly NewMessage[];
+  readonly actor: string;
+  /** Whether extraction reads what users say. */
+  readonly extracts: boolean;
+}
+
+/**
+ * Records new words of recorded messages of a locked owner, and closes what rests on the old ones.
+ * `count`: how many were others; `isUnread`: whether extraction has to read some.
+ */
+export async function recordEdits(deps: EditRuntime, tx: Connection, input: Edits) {
+  const { threadRef, extracts, ...settling } = input;
+  const thread = await rewriteMessages(tx, input);
+  const said = thread.messages.flatMap(({ seq, role }) => (role === "user" ? seq : []));
+  const unread = extracts && said.length > 0 ? Math.min(...said) - 1 : null;
+  if (unread !== null)
+    await markWork(tx, { kind: "facts", of: "thread", ref: threadRef }, { from: unread });
+  const { memoryIds } = await settleResting(tx, { ...settling, thread, unread }, closing(deps));
+  return { memoryIds, count: thread.messages.length, isUnread: unread !== null };
+}
+
+type RecordDue = NonNullable<Parameters<typeof record>[2]>;
+
+/**
+ * `record`, and the new words of recorded messages that were edited: in a transaction of its own,
+ * since few turns have one.
+ */
+export async function recordTurn(
+  deps: EditRuntime & Pick<Runtime<RecordConfig>, "config" | "redactor" | "describer">,
+  input: RecordInput,
+  due: RecordDue = {},
+): Promise<RecordedTurn> {
+  const turn = await record(deps, input, due);
+  if (turn.edits.length === 0) return turn;
+  const { scope, threadId } = input;
+  const isUnread = await inTransaction(deps, async (tx) => {
+    const { ref: ownerRef } = await lockOwner(tx, scope);
+    const extracts = due.extract !== undefined;
+    const recording = { ...turn, scope, threadId, ownerRef, actor: "edit", extracts };
+    const { count, isUnread } = await recordEdits(deps, tx, recording);
+    const event = { scope, threadId, step: "remember", op: "update", status: "ok" } as const;
+    await insertEvents(tx, Array(count).fill({ ...event, detail: "edited" }));
+    return isUnread;
+  });
+  // The counts of before include summaries and episodes that are gone.
+  const { recorded, closed, extractInMs, edits, messages, summarisedByOthers } = turn;
+  const now = await record(deps, { scope, threadId, messages: [] });
+  const kept = { recorded, closed, edits, messages, summarisedByOthers };
+  return { ...now, ...kept, extractInMs: isUnread ? 0 : extractInMs };
+}
