@@ -1,20 +1,29 @@
-import { defineWork } from "../jobs/define-work.js";
-import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
-import type { WriteRuntime } from "../memories/write/write-types.js";
-import type { Database } from "../postgres/database.js";
-import { asListed } from "../postgres/isolation.js";
-import { parseListed, isSharedBy, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { type ConsentListing, consentListing, expireConsents, hasExpiredConsents, listConsents, type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { defineWork } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
+import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
 import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
+import type { WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import { asListed } from "../postgres/isolation.js";
+import { isSharedBy, parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
+import {
+  type ConsentListing,
+  consentListing,
+  type DraftedConsent,
+  expireConsents,
+  findConsent,
+  hasExpiredConsents,
+  listConsents,
+  postponeConsent,
+} from "./consent-rows.js";
 
 const batchSize = 500;
 
@@ -99,10 +108,7 @@ export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "s
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /** See `ConsentsApi.decide`. An app's request stores no words of a user. */
-export async function decideConsent(
-  deps: WriteRuntime,
-  input: ConsentDecision,
-): Promise<ConsentRequest> {
+async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
   const { id } = decision;

@@ -1,4 +1,13 @@
 import sql from "sql-template-tag";
+import {
+  type RecordConfig,
+  type RecordedTurn,
+  type RecordInput,
+  record,
+} from "../conversation/record.js";
+import type { NewMessage } from "../conversation/record-messages.js";
+import { insertEvents } from "../events/event-log.js";
+import { markWork } from "../jobs/work-table.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import type { Connection } from "../postgres/connection.js";
@@ -6,12 +15,8 @@ import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { lockOwner, scopeColumns, threadIs } from "../scope/scope-predicates.js";
-import { type ChangedThread, type Ending, settleResting } from "./settle-resting.js";
-import type { NewMessage } from "../conversation/record-messages.js";
-import { markWork } from "../jobs/work-table.js";
 import { rewriteMessages } from "./rewrite-messages.js";
-import { type RecordConfig, type RecordedTurn, type RecordInput, record } from "../conversation/record.js";
-import { insertEvents } from "../events/event-log.js";
+import { type ChangedThread, type Ending, settleResting } from "./settle-resting.js";
 
 export type EditRuntime = Pick<
   Runtime<{ readonly lifecycle: { readonly purgeAfterMs: number } }>,
@@ -78,7 +83,7 @@ async function findChanged(
 const reason = "The message that it was learned from was edited.";
 
 /** Hides memories, so that they can be restored. */
-export const closing = ({ config }: EditRuntime): Ending => ({
+const closing = ({ config }: EditRuntime): Ending => ({
   states: ["active"],
   async end(tx, { threadId, ...by }, { memories, consents }) {
     const { actor } = by;

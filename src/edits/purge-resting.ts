@@ -5,7 +5,7 @@ import { memoryTables } from "../forgetting/erasure-tables.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
-import { restsOnChanged, type Ending, type Settling } from "./settle-resting.js";
+import { type Ending, restsOnChanged, type Settling } from "./settle-resting.js";
 
 const reason = "The message that it was learned from was removed.";
 

@@ -1,11 +1,11 @@
 import sql, { type Sql } from "sql-template-tag";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import type { MemoryItem } from "../memories/item/memory.js";
+import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { findInsights } from "../memories/write/hide-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
 import { lockOwner, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { findOwned, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { findQuote } from "../text/find-quote.js";
 
 export interface Settling {
@@ -123,13 +123,13 @@ export interface ChangedThread {
   readonly messages: readonly ChangedMessage[];
 }
 
-export const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
+const seqsOf = ({ messages }: ChangedThread) => messages.map(({ seq }) => seq);
 
 /**
  * Memories of a locked owner, in `states`, that were learned from the changed messages alone, and
  * whose quote these do not contain any more. What an agent wrote in mid-turn has a quote and no seq.
  */
-export async function findRestingFacts(
+async function findRestingFacts(
   tx: Connection,
   ownerRef: OwnerRef,
   thread: ChangedThread,
@@ -161,7 +161,7 @@ const isStillSaid = ({ messages }: ChangedThread, quote: string | undefined) =>
   quote !== undefined && messages.some(({ words }) => findQuote(words, quote) !== null);
 
 /** Episodes of the thread from the first changed message on: each continues the one before. */
-export async function findCoveringEpisodes(
+async function findCoveringEpisodes(
   tx: Connection,
   ownerRef: OwnerRef,
   thread: ChangedThread,
@@ -178,7 +178,7 @@ export async function findCoveringEpisodes(
 }
 
 /** Notes that apps made of a stretch of the thread with a changed message, by app. */
-export async function findCoveringNotes(
+async function findCoveringNotes(
   tx: Connection,
   thread: ChangedThread,
   states: readonly MemoryItem["state"][],
@@ -211,7 +211,7 @@ export function restsOnChanged(json: Sql, threadId: string, thread: ChangedThrea
 }
 
 /** Requests for consent that rest on changed messages alone. */
-export async function findRestingConsents(
+async function findRestingConsents(
   tx: Connection,
   ownerRef: OwnerRef,
   threadId: string,

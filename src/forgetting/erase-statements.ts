@@ -1,6 +1,6 @@
 import sql, { empty } from "sql-template-tag";
 import { applyChanges } from "../memories/apply/apply-changes.js";
-import { wordlessLine, changeOf } from "../memories/changes/memory-change.js";
+import { changeOf, wordlessLine } from "../memories/changes/memory-change.js";
 import { changedSources } from "../memories/item/index-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";

@@ -5,10 +5,14 @@ import { asListed } from "../postgres/isolation.js";
 import { parseListed, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
-import { removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
+import {
+  approveMemory,
+  removeMemory,
+  restoreMemory,
+  revertMemory,
+  updateMemory,
+} from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
-import { approveMemory } from "./edit/quarantine.js";
-import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
 import {
@@ -19,9 +23,8 @@ import {
 } from "./item/memory.js";
 import { changeFields, momentField } from "./item/memory-fields.js";
 import { findMemory, listingSchema, listMemories, type MemoryListing } from "./item/memory-row.js";
-import { hashOfMessage } from "./write/message-budget.js";
 import { splitDraft } from "./write/prepare-drafts.js";
-import { writeMemories } from "./write/write-memories.js";
+import { hashOfMessage, writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-types.js";
 
 /** Who writes, and for which message. */

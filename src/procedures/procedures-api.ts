@@ -10,8 +10,7 @@ import { limitMaterial } from "../jobs/limit-material.js";
 import { findOmissions } from "../jobs/omissions.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findMemory } from "../memories/item/memory-row.js";
-import { hashOfMessage } from "../memories/write/message-budget.js";
-import { classified, writeMemories } from "../memories/write/write-memories.js";
+import { classified, hashOfMessage, writeMemories } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import {

@@ -3,7 +3,13 @@ import { z } from "zod";
 import { toNewMessage } from "../conversation/record.js";
 import { changeEvents, historyEvents } from "../memories/changes/memory-change.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
-import { countAdded, sourceOf, termRows, wordRows, addedSources } from "../memories/item/index-rows.js";
+import {
+  addedSources,
+  countAdded,
+  sourceOf,
+  termRows,
+  wordRows,
+} from "../memories/item/index-rows.js";
 import { memoryHash } from "../memories/item/memory.js";
 import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";

@@ -1,13 +1,22 @@
+import sql from "sql-template-tag";
+import { type EventOp, eventNode } from "../../events/event-log.js";
 import { markInsights, markWork } from "../../jobs/work-table.js";
 import type { Connection } from "../../postgres/connection.js";
+import { scopeColumns } from "../../scope/scope-predicates.js";
+import type { MemoryChange } from "../changes/memory-change.js";
 import { applyConsentPlan } from "../guard/consent-statements.js";
 import type { Changer, ChangeSet, NewMemory } from "./change-set.js";
 import { insertMemories, rewriteMemory } from "./memory-content.js";
-import { joinMemories, linkMemories, deactivateMemories, purgeMemories, touchMemories, moveIntervals, splitIntervals, partSources } from "./memory-states.js";
-import sql from "sql-template-tag";
-import { type EventOp, eventNode } from "../../events/event-log.js";
-import { scopeColumns } from "../../scope/scope-predicates.js";
-import type { MemoryChange } from "../changes/memory-change.js";
+import {
+  deactivateMemories,
+  joinMemories,
+  linkMemories,
+  moveIntervals,
+  partSources,
+  purgeMemories,
+  splitIntervals,
+  touchMemories,
+} from "./memory-states.js";
 
 /**
  * The one door to memory rows: applies a change set to a locked owner's memories and records it, in
@@ -70,7 +79,7 @@ async function markDue(
  * Records audit trail, delta lines and events under the owner's lock. Each line has a revision of
  * the owner.
  */
-export async function recordChanges(
+async function recordChanges(
   tx: Connection,
   { ownerRef, scope, actor, step, search }: Changer,
   changes: readonly MemoryChange[],

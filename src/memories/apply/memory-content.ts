@@ -1,12 +1,19 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
-import { fields, names, recordset, assignments } from "../../postgres/columns.js";
+import { assignments, fields, names, recordset } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
+import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import { countAdded, sourceOf, termRows, wordRows, addedSources, changedSources } from "../item/index-rows.js";
-import { type NewMemory, newColumns, type MemoryRewrite, rewrittenColumns } from "./change-set.js";
-import { lexemes } from "../../postgres/lexemes.js";
+import {
+  addedSources,
+  changedSources,
+  countAdded,
+  sourceOf,
+  termRows,
+  wordRows,
+} from "../item/index-rows.js";
+import { type MemoryRewrite, type NewMemory, newColumns, rewrittenColumns } from "./change-set.js";
 
 /** Inserts memories with terms, vectors and links, and updates the owner's counts. */
 export async function insertMemories(

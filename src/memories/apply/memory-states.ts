@@ -1,12 +1,22 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
+import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { wordlessLine } from "../changes/memory-change.js";
-import { type Changer, type Deactivation, type Sighting, type MovedInterval, type SplitInterval, evidenceLink, type JoinedMemory, type StoredLink, type MessagesOfThread } from "./change-set.js";
-import { names, values, without } from "../../postgres/columns.js";
-import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources, changedSources } from "../item/index-rows.js";
+import { memoryColumns } from "../item/memory-fields.js";
+import {
+  type Changer,
+  type Deactivation,
+  evidenceLink,
+  type JoinedMemory,
+  type MessagesOfThread,
+  type MovedInterval,
+  type Sighting,
+  type SplitInterval,
+  type StoredLink,
+} from "./change-set.js";
 
 /** Removes memories from every search. */
 export async function deactivateMemories(
@@ -97,11 +107,7 @@ export async function purgeMemories(
  * CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner and meet
  * `condition`, with their `ref`.
  */
-export function ownTargets(
-  { schema }: Connection,
-  ownerRef: OwnerRef,
-  condition: Sql = empty,
-): Sql {
+function ownTargets({ schema }: Connection, ownerRef: OwnerRef, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One lookup each: a join would read all of the owner's memories.
     select m.ref, i.* from input i cross join lateral (

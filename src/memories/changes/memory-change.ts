@@ -1,7 +1,7 @@
-import type { EventPlace } from "../../events/event-log.js";
-import { type MemoryItem, type Provenance, withCaution } from "../item/memory.js";
 import sql, { type Sql } from "sql-template-tag";
+import type { EventPlace } from "../../events/event-log.js";
 import { clipped, headAtWord, onOneLine } from "../../text/storable-text.js";
+import { type MemoryItem, type Provenance, withCaution } from "../item/memory.js";
 
 export const historyEvents = [
   "ADD",

@@ -1,21 +1,41 @@
+import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { parseScope, type Scope } from "../../scope/scope.js";
+import { lockOwner } from "../../scope/scope-predicates.js";
 import { findQuote } from "../../text/find-quote.js";
 import { redactFields } from "../../text/redactor.js";
 import { sharedWords } from "../../text/shared-words.js";
+import { applyChanges } from "../apply/apply-changes.js";
 import { hideMemories, joinChanges } from "../apply/change-set.js";
+import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
+import { changeOf } from "../changes/memory-change.js";
 import {
   leastTrusted,
   type MemoryItem,
   type MemoryVersion,
+  memoryOrigins,
+  memoryTrusts,
   type Provenance,
   provenanceOf,
 } from "../item/memory.js";
-import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
+import {
+  changeFields,
+  momentField,
+  setsWords,
+  versionColumns,
+  versionOf,
+  wordNames,
+} from "../item/memory-fields.js";
 import { hideInsights } from "../write/hide-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
-import { type ChangeInput, editContent, editMemory, requireMemory } from "./edit-memory.js";
-import { rejectMemory } from "./quarantine.js";
+import {
+  type ChangeInput,
+  editContent,
+  editMemory,
+  groundsOf,
+  requireMemory,
+} from "./edit-memory.js";
 
 /**
  * @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints
@@ -31,12 +51,8 @@ export async function updateMemory(
     refuseRemoved(before, deps.clock());
     requireWhole(before, patch.text);
     const provenance = setsWords(patch) && changedBy(before, patch, input);
-    return {
-      ...before,
-      ...patch,
-      ...provenance,
-      ...(dropsValue(before, patch) && { value: null }),
-    };
+    const changed = { ...before, ...patch, ...provenance };
+    return dropsValue(before, patch) ? { ...changed, value: null } : changed;
   };
   return editContent(deps, { ...input, states, next }, (before, next) => {
     const { origin, trust } = next;
@@ -68,21 +84,11 @@ function changedBy(
 
 /** Hides a memory and the insights derived from it. Deletes a memory in quarantine for good. */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  try {
-    return await hideMemory(deps, input);
-  } catch (error) {
-    // Quarantine is rare, so other removals do not read the state first.
-    const current = MemoryError.is(error, "WRONG_STATE")
-      ? (error.details.current as MemoryItem)
-      : null;
-    if (current?.state === "quarantined") return rejectMemory(deps, input);
-    throw error;
-  }
-}
-
-function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  const current = await requireMemory(deps.db, input);
+  if (current.state === "quarantined") return rejectMemory(deps, current.scope, input);
   const { lifecycle } = deps.config;
-  return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
+  const removal = { ...input, current, states: ["active"] } as const;
+  return editMemory(deps, removal, async ({ tx, owner, before }) => {
     const own = hideMemories([before], lifecycle, "DELETE");
     const insights = await hideInsights(tx, owner.ref, [before.id], lifecycle);
     const [change] = own.changes;
@@ -145,4 +151,127 @@ function patchOf(input: Patch): Partial<MemoryVersion> {
     ([name, value]) => name in changeFields && value !== undefined,
   );
   return Object.fromEntries(given);
+}
+
+const contentShape = Object.entries(versionColumns).map(([name, { type, json }]) => {
+  return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
+});
+const contentSchema = z.object(Object.fromEntries(contentShape)) as z.ZodType<
+  Partial<MemoryVersion>
+>;
+
+/** Events with content; the others hide, link or count a memory. */
+const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
+
+/** @param entries the whole audit trail, in any order. @returns null without an entry `id` */
+function versionAt(
+  entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
+  id: number,
+): Partial<MemoryVersion> | null {
+  if (!entries.some((entry) => entry.id === id)) return null;
+  const before = entries
+    .filter((entry) => entry.id <= id)
+    .toSorted((first, second) => first.id - second.id);
+  // `old` matters before the first entry with content.
+  const versions = before
+    .filter(({ event }) => contentEvents.has(event))
+    .flatMap((each) => [each.old, each.new]);
+  return Object.assign({}, ...versions.map(contentOf));
+}
+
+/** Empty for content that was refused, proposed or superseded. */
+function contentOf(side: unknown): Partial<MemoryVersion> {
+  if (typeof side !== "object" || side === null) return {};
+  if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
+  const parsed = contentSchema.safeParse(side);
+  return Object.fromEntries(
+    Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined),
+  );
+}
+
+const provenanceSchema = z.object({ origin: z.enum(memoryOrigins), trust: z.enum(memoryTrusts) });
+
+/** Whose the words were after the entry `id`; undefined if no entry up to it says so. */
+function provenanceAt(newestFirst: readonly HistoryEntry[], id: number): Provenance | undefined {
+  const entries = newestFirst.filter((entry) => entry.id <= id);
+  return entries.map((entry) => provenanceSchema.safeParse(entry.new).data).find(Boolean);
+}
+
+/** All but quarantine, which needs an approval. */
+const revertible: readonly MemoryItem["state"][] = [
+  "active",
+  "superseded",
+  "merged",
+  "soft_deleted",
+];
+
+/**
+ * Restores the content right after the entry `to`, with the lower of its trust then and now.
+ * @throws MemoryError `NOT_FOUND` for an unknown entry
+ */
+export async function revertMemory(
+  deps: WriteRuntime,
+  input: ChangeInput & { to: number },
+): Promise<MemoryItem> {
+  await requireMemory(deps.db, input, revertible);
+  const entries = await listHistory(deps.db, parseScope(input.scope), input.id);
+  const version = versionAt(entries, input.to);
+  if (!version)
+    throw new MemoryError(
+      "NOT_FOUND",
+      `The history of memory ${input.id} has no entry ${input.to}.`,
+    );
+  const then = provenanceAt(entries, input.to);
+  const reverted = (before: MemoryItem): MemoryItem => {
+    return { ...before, ...version, ...(then && leastTrusted(before, then)) };
+  };
+  return editContent(deps, { ...input, states: revertible, next: reverted }, (before, next) => {
+    const { origin, trust } = next;
+    return {
+      event: "UPDATE",
+      as: before.state === "active" ? "updated" : "restored",
+      old: { ...versionOf(before), state: before.state },
+      new: { ...versionOf(next), origin, trust, revertOf: input.to },
+    };
+  });
+}
+
+export function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
+  const approved = (before: MemoryItem): MemoryItem => {
+    // The operator takes over words of unknown origin.
+    const origin = before.origin === "unknown" ? "operator" : before.origin;
+    return { ...before, origin, trust: "operator" };
+  };
+  const approval = {
+    ...input,
+    step: "quarantine",
+    states: ["quarantined"],
+    next: approved,
+  } as const;
+  return editContent(deps, approval, ({ state, trust }, next) => ({
+    event: "UPDATE",
+    as: "created",
+    old: { state, trust },
+    new: { ...versionOf(next), state: "active", origin: next.origin, trust: next.trust },
+  }));
+}
+
+/** Returns the deleted memory; the audit trail keeps it. */
+async function rejectMemory(
+  deps: WriteRuntime,
+  scope: Scope,
+  input: ChangeInput,
+): Promise<MemoryItem> {
+  const grounds = await groundsOf(deps, input);
+  return deps.db.transaction(async (tx) => {
+    const { ref: ownerRef } = await lockOwner(tx, scope);
+    const memory = await requireMemory(tx, input, ["quarantined"]);
+    const rejected = changeOf(memory, "DELETE", {
+      old: { ...versionOf(memory), state: memory.state },
+      new: { state: "rejected", ...grounds },
+    });
+    const by = { ownerRef, scope, actor: input.actor, step: "quarantine" } as const;
+    await applyChanges(tx, by, { changes: [rejected], purged: [memory.id] });
+    return memory;
+  });
 }

@@ -7,19 +7,22 @@ import type { Connection } from "../../postgres/connection.js";
 import { brokenConstraint } from "../../postgres/database-error.js";
 import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
+import { normalValue } from "../../text/normal-value.js";
 import { applyChanges } from "../apply/apply-changes.js";
 import { type ChangeEvent, changeOf, type MemoryChange } from "../changes/memory-change.js";
-import { type ConsentGiven, consentChange, type ConsentDecided } from "../guard/consent-request.rule.js";
+import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
+import {
+  type ConsentDecided,
+  type ConsentGiven,
+  consentChange,
+} from "../guard/consent-request.rule.js";
 import type { MemoryItem, MemoryOrigin } from "../item/memory.js";
 import { findMemory } from "../item/memory-row.js";
 import { expireMemories } from "../write/hide-memories.js";
-import { hashOfMessage, requireBudget } from "../write/message-budget.js";
 import { itemDraft } from "../write/prepare-drafts.js";
-import { writeMemories } from "../write/write-memories.js";
+import { hashOfMessage, requireBudget, writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { type Editing, type PlannedEdit, planRewrite, screenedWords } from "./plan-rewrite.js";
-import { normalValue } from "../../text/normal-value.js";
-import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
 
 /**
  * The memory to change. A user's scope changes nothing that all users of an app are shown.
@@ -34,16 +37,14 @@ export async function requireMemory(
   const parsed = parseScope(scope);
   const memory = await findMemory(db, parsed, id);
   if (!memory) throw await notFound(db, parsed, id);
-  if (isSharedBy(parsed, memory.scope)) throw notOfUser(memory);
+  if (isSharedBy(parsed, memory.scope)) {
+    const problem = `Memory ${id} belongs to all users of the app "${memory.scope.appId}", so a user's scope cannot change it.`;
+    throw new MemoryError("NOT_FOUND", `${problem} Pass the app's own scope, without a userId.`);
+  }
   requireRevision(`Memory ${id}`, memory, ifRevision);
   if (!states || states.includes(memory.state)) return memory;
   const problem = `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`;
   throw new MemoryError("WRONG_STATE", problem, { details: { current: memory } });
-}
-
-function notOfUser({ id, scope: { appId } }: MemoryItem): MemoryError {
-  const problem = `Memory ${id} belongs to all users of the app "${appId}", so a user's scope cannot change it.`;
-  return new MemoryError("NOT_FOUND", `${problem} Pass the app's own scope, without a userId.`);
 }
 
 /** Optimistic concurrency check, under the owner's lock. @throws MemoryError `STALE_REVISION` */
@@ -96,18 +97,16 @@ interface EditInput extends ChangeInput {
   readonly step?: EventStep;
 }
 
-interface ContentInput extends EditInput {
-  /** The edited memory. Called before the lock too, to screen and embed what is new. */
-  readonly next: (before: MemoryItem) => MemoryItem;
-}
-
 /**
  * Gives a memory the content of `next` and makes it active.
  * @throws MemoryError as `editMemory`; `INVALID_INPUT` for text that cannot be a memory
  */
 export async function editContent(
   deps: WriteRuntime,
-  input: ContentInput,
+  input: EditInput & {
+    /** The edited memory. Called before the lock too, to screen and embed what is new. */
+    readonly next: (before: MemoryItem) => MemoryItem;
+  },
   recorded: (before: MemoryItem, next: MemoryItem) => Recorded,
 ): Promise<MemoryItem> {
   // A classifier and an embedding may be slow, so they come before the lock.
@@ -117,16 +116,13 @@ export async function editContent(
   const isNew = wanted.text !== current.text || current.state !== "active";
   const embedded = isNew ? ((await deps.embedder?.documents([wanted.text])) ?? null) : null;
   return editMemory(deps, { ...input, current, embedded }, async ({ tx, owner, before }) => {
-    const next = unexpired(input.next(before), owner.now);
+    const edited = input.next(before);
+    // A restored memory whose expiry has passed never expires.
+    const isExpired = edited.expiresAt !== null && edited.expiresAt <= owner.now;
+    const next = isExpired ? { ...edited, expiresAt: null } : edited;
     const editing = { tx, owner, before, passed, embedded };
     return { ...(await planRewrite(deps, editing, next)), ...recorded(before, next) };
   });
-}
-
-/** A restored memory whose expiry has passed never expires. */
-function unexpired(memory: MemoryItem, now: Date): MemoryItem {
-  const isExpired = memory.expiresAt !== null && memory.expiresAt <= now;
-  return isExpired ? { ...memory, expiresAt: null } : memory;
 }
 
 /**
@@ -137,14 +133,14 @@ function unexpired(memory: MemoryItem, now: Date): MemoryItem {
 export async function editMemory(
   deps: WriteRuntime,
   input: EditInput & {
-    /** The memory as it was read before. @default it is read */
-    readonly current?: MemoryItem;
+    /** The memory as it was read before. */
+    readonly current: MemoryItem;
     /** The new text. @default its vector stays */
     readonly embedded?: Embedded | null;
   },
   plan: (editing: Pick<Editing, "tx" | "owner" | "before">) => Promise<PlannedEdit & Recorded>,
 ): Promise<MemoryItem> {
-  const { scope } = input.current ?? (await requireMemory(deps.db, input));
+  const { scope } = input.current;
   const grounds = await groundsOf(deps, input);
   const { actor, step = "api", threadId, embedded } = input;
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
@@ -177,7 +173,10 @@ export async function editMemory(
     // After the rollback, in a transaction of its own.
     if (refused && MemoryError.is(error, "CONSENT_REQUIRED"))
       throw await proposeEdit(deps, input, refused);
-    throw conflictError(error, input.id) ?? error;
+    const conflict = conflicts[brokenConstraint(error) as keyof typeof conflicts];
+    if (!conflict) throw error;
+    const problem = `Another active memory ${conflict} ${input.id}: change that one, or remove it first.`;
+    throw new MemoryError("CONFLICT", problem, { cause: error });
   }
 }
 
@@ -224,19 +223,12 @@ const conflicts = {
   memory_episode: "covers the same turns as",
 };
 
-function conflictError(error: unknown, id: string): MemoryError | null {
-  const conflict = conflicts[brokenConstraint(error) as keyof typeof conflicts];
-  if (!conflict) return null;
-  const problem = `Another active memory ${conflict} ${id}: change that one, or remove it first.`;
-  return new MemoryError("CONFLICT", problem, { cause: error });
-}
-
 /**
  * Whether an edit is allowed: text, value, category and activation of a sensitive field need
  * consent; others pass. `asks`: whether the refused edit leaves a request, not for a reworded
  * active value, nor from quarantine.
  */
-export function guardEdit(
+function guardEdit(
   policy: ConsentPolicy,
   { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
   given: ConsentGiven | undefined,

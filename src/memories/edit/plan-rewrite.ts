@@ -1,18 +1,24 @@
+import sql from "sql-template-tag";
 import { MemoryError } from "../../errors.js";
 import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
-import { type LockedOwner, isId } from "../../scope/scope-predicates.js";
+import { isId, type LockedOwner } from "../../scope/scope-predicates.js";
 import type { ChangeSet } from "../apply/change-set.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import { isApproved, type MemoryItem } from "../item/memory.js";
-import { type MemoryWords, screenedNames, setFields, versionOf, wordsIn } from "../item/memory-fields.js";
+import {
+  type MemoryWords,
+  screenedNames,
+  setFields,
+  versionOf,
+  wordsIn,
+} from "../item/memory-fields.js";
 import { freeSince, type ValidityInterval } from "../slot/slot-timeline.rule.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { linkChanges, nearestLinks } from "../write/plan-statement.js";
 import { itemDraft, prepareDraft, type Statement } from "../write/prepare-drafts.js";
 import type { WriteRuntime } from "../write/write-types.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
-import sql from "sql-template-tag";
 
 /** An edit under the owner's lock. */
 export interface Editing {
@@ -118,7 +124,7 @@ function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {
 }
 
 /** The validity of superseded values in the slot of `memory`, without itself. */
-export async function findEndedIntervals(
+async function findEndedIntervals(
   tx: Connection,
   ownerRef: number,
   { id, scope, category, key }: MemoryItem,

@@ -1,4 +1,4 @@
-import sql, { type Sql, raw } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import { lexemes } from "../../postgres/lexemes.js";
 import type { OwnerRef } from "../../scope/scope.js";
