@@ -43,24 +43,16 @@ function currentValue(db: Connection): Sql {
   )`;
 }
 
-function consentOf({ request, current }: ConsentRow): DraftedConsent {
+/** All users of an app see its requests, but not who proposed or decided them, nor the evidence. */
+function consentOf({ request, current }: ConsentRow, seenFrom: Scope | undefined): DraftedConsent {
   const { tenantId, userId, appId, draft, signals, ...columns } = readRow(requestColumns, request);
   const { text, value = null, source = null } = draft;
   const scope = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
   const decidedAt = columns.decidedAt ?? (columns.status === "expired" ? columns.expiresAt : null);
-  return {
-    request: {
-      ...columns,
-      current,
-      scope,
-      text,
-      value,
-      source,
-      decidedAt,
-      signals: signals.length,
-    },
-    draft,
-  };
+  const described = { scope, text, value, current, source, decidedAt, signals: signals.length };
+  const hidden = { proposedBy: null, decidedBy: null, evidence: null };
+  const isShared = seenFrom !== undefined && isSharedBy(seenFrom, scope);
+  return { request: { ...columns, ...described, ...(isShared && hidden) }, draft };
 }
 
 export const consentListing = z.strictObject({
@@ -100,9 +92,7 @@ export async function findConsent(
   const [row] = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
-  if (!row) return null;
-  const { request, draft } = consentOf(row);
-  return { request: visibleTo(scope, request), draft };
+  return row ? consentOf(row, scope) : null;
 }
 
 export async function listConsents(
@@ -124,13 +114,7 @@ export async function listConsents(
     order by c.ref desc
     limit ${limit ?? 100}`);
   if (rows.length === 0) await requireEnd(db, bookmark, isVisible);
-  return rows.map((row) => visibleTo(scope, consentOf(row).request));
-}
-
-/** All users of an app see its requests, but not who proposed or decided them, nor the evidence. */
-function visibleTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
-  if (!scope || !isSharedBy(scope, request.scope)) return request;
-  return { ...request, proposedBy: null, decidedBy: null, evidence: null };
+  return rows.map((row) => consentOf(row, scope).request);
 }
 
 const askAgainAt = (db: Connection): Sql =>
@@ -170,7 +154,7 @@ export async function askConsents(db: Connection, ask: ConsentAsk): Promise<Cons
     select ${selected(db)} from ${table} c
     where c.ref in (select ref from again union select ref from asked) and ${isPending}
     order by c.ref desc`);
-  return rows.map((row) => visibleTo(scope, consentOf(row).request));
+  return rows.map((row) => consentOf(row, scope).request);
 }
 
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {

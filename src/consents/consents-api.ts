@@ -110,8 +110,10 @@ type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 /** See `ConsentsApi.decide`. An app's request stores no words of a user. */
 async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
-  const decision = await redacted(deps, parsed);
-  const { id } = decision;
+  const { id, value, text, reason } = parsed;
+  const words = await deps.redactor.json({ value, text, reason });
+  const evidence = parsed.evidence && (await deps.redactor.json(parsed.evidence));
+  const decision = { ...parsed, ...words, evidence };
   const pending = await requirePending(deps.db, scope, decision);
   const isShared = isSharedBy(scope, pending.request.scope);
   if (isShared && (decision.text ?? decision.value) !== undefined) {
@@ -123,12 +125,6 @@ async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promis
   else if (decision.decision === "refuse") await refuse(deps, pending.request, recorded);
   else await approve(deps, pending, recorded);
   return (await requireConsent(deps.db, scope, id)).request;
-}
-
-async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
-  const { value, text, reason, evidence } = decision;
-  const words = await redactor.json({ value, text, reason });
-  return { ...decision, ...words, ...(evidence && { evidence: await redactor.json(evidence) }) };
 }
 
 async function refuse(
@@ -178,24 +174,13 @@ async function approve(
   });
 }
 
+/** The draft with the value also in its text, or else "The user's {key}: {value}." */
 function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   if (text !== undefined) return { ...draft, text, value };
   if (value === undefined) return draft;
-  const { value: was = null, key = null } = draft;
-  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
-}
-
-/** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */
-function textWithValue(
-  text: string,
-  {
-    was,
-    value,
-    key,
-  }: { readonly was: string | null; readonly value: string; readonly key: string | null },
-): string {
-  if (was && text.includes(was)) return text.replace(was, () => value);
-  return `The user's ${(key ?? "value").replaceAll("_", " ")}: ${value}.`;
+  const { text: old, value: was, key = "value" } = draft;
+  if (was && old.includes(was)) return { ...draft, value, text: old.replace(was, () => value) };
+  return { ...draft, value, text: `The user's ${key.replaceAll("_", " ")}: ${value}.` };
 }
 
 /** @throws MemoryError when the request is decided or expired, which undoes the transaction. */
@@ -225,7 +210,7 @@ async function requireConsent(db: Connection, scope: Scope, id: string): Promise
 async function requirePending(
   db: Connection,
   scope: Scope,
-  { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
+  { id, ifRevision }: Pick<Parsed, "id" | "ifRevision">,
 ): Promise<DraftedConsent> {
   const found = await requireConsent(db, scope, id);
   if (found.request.status !== "pending") throw notPending(found.request);

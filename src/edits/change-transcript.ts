@@ -21,9 +21,8 @@ import { lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { withFields } from "../text/message-text.js";
 import { nameText, nonBlank, storableText } from "../text/parse-input.js";
-import { inTransaction, recordEdits } from "./edited-messages.js";
+import { blankMessage, inTransaction, recordEdits } from "./edited-messages.js";
 import { clearQuotes, purging } from "./purge-resting.js";
-import { blankMessage } from "./rewrite-messages.js";
 import { settleResting } from "./settle-resting.js";
 
 export interface MessageRemoval extends ThreadAddress {

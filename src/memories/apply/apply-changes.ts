@@ -5,7 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import type { MemoryChange } from "../changes/memory-change.js";
 import { applyConsentPlan } from "../guard/consent-statements.js";
-import type { Changer, ChangeSet, NewMemory } from "./change-set.js";
+import type { Changer, ChangeSet } from "./change-set.js";
 import { insertMemories, rewriteMemory } from "./memory-content.js";
 import {
   deactivateMemories,
@@ -59,9 +59,6 @@ export async function applyChanges(
   await applyConsentPlan(tx, set, by);
 }
 
-const isEvidence = ({ kind, state }: Pick<NewMemory, "kind" | "state">) =>
-  state === "active" && (kind === "fact" || kind === "episode");
-
 /** Notes that become active may be too many; facts and episodes are evidence of insights. */
 async function markDue(
   tx: Connection,
@@ -71,8 +68,10 @@ async function markDue(
   const added = [...created, ...rewrites.filter(({ revived }) => revived)];
   if (added.some(({ kind, state }) => kind === "note" && state === "active"))
     await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
-  if (insights && [...created, ...rewrites].some(isEvidence))
-    await markInsights(tx, insights, { ownerRef, scope });
+  const isEvidence = [...created, ...rewrites].some(
+    ({ kind, state }) => state === "active" && (kind === "fact" || kind === "episode"),
+  );
+  if (insights && isEvidence) await markInsights(tx, insights, { ownerRef, scope });
 }
 
 /**

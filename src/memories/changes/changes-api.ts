@@ -65,38 +65,6 @@ export interface Changes {
   readonly nextCursor: number | null;
 }
 
-async function listChanges(
-  db: Connection,
-  scope: Scope,
-  since: number,
-  limit: number,
-): Promise<Changes> {
-  const { appId } = scopeColumns(scope);
-  const rows = await db.query<
-    Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
-  >(sql`
-    select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
-      c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
-    from ${db.schema}.owner o
-    left join lateral (
-      select * from ${db.schema}.change_log c
-      where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
-      order by c.rev limit ${limit}
-    ) c on true
-    where ${ownerIs(ownerColumns(scope))}
-    order by c.rev`);
-  const { latest = 0, trimmedTo = 0 } = rows[0] ?? {};
-  const last = rows.at(-1)?.rev ?? latest;
-  return {
-    revision: latest,
-    ...(trimmedTo > since && { trimmedTo }),
-    changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
-      rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
-    ),
-    nextCursor: rows.length === limit && last < latest ? last : null,
-  };
-}
-
 interface ListChanges {
   readonly scope: Scope;
   /** `nextCursor`, or else `revision`, of the last call. 0: from the first change. */
@@ -124,7 +92,30 @@ export function createChangesApi(db: Connection): ChangesApi {
   return {
     async list(input) {
       const { scope, since, limit } = parseScoped(pageSchema, input, "page of changes");
-      return listChanges(db, scope, since, limit);
+      const { appId } = scopeColumns(scope);
+      const rows = await db.query<
+        Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
+      >(sql`
+        select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
+          c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
+        from ${db.schema}.owner o
+        left join lateral (
+          select * from ${db.schema}.change_log c
+          where c.owner_ref = o.id and c.rev > ${since} and (${appId} = '' or c.app_id in ('', ${appId}))
+          order by c.rev limit ${limit}
+        ) c on true
+        where ${ownerIs(ownerColumns(scope))}
+        order by c.rev`);
+      const { latest = 0, trimmedTo = 0 } = rows[0] ?? {};
+      const last = rows.at(-1)?.rev ?? latest;
+      return {
+        revision: latest,
+        ...(trimmedTo > since && { trimmedTo }),
+        changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
+          rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
+        ),
+        nextCursor: rows.length === limit && last < latest ? last : null,
+      };
     },
   };
 }

@@ -9,7 +9,7 @@ import { isSharedBy, parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
 import { applyChanges } from "../apply/apply-changes.js";
-import { type ChangeEvent, changeOf, type MemoryChange } from "../changes/memory-change.js";
+import { changeOf, type MemoryChange } from "../changes/memory-change.js";
 import { type ConsentPolicy, consentRule } from "../guard/consent-policy.rule.js";
 import {
   type ConsentDecided,
@@ -86,10 +86,7 @@ export interface ChangeInput {
 }
 
 /** How an edit is recorded. */
-interface Recorded extends Pick<MemoryChange, "event" | "old" | "new"> {
-  /** What agents see; null: nothing. */
-  readonly as: ChangeEvent | null;
-}
+type RecordedEdit = Pick<MemoryChange, "event"> & Parameters<typeof changeOf>[2];
 
 interface EditInput extends ChangeInput {
   readonly states: readonly MemoryItem["state"][];
@@ -107,7 +104,7 @@ export async function editContent(
     /** The edited memory. Called before the lock too, to screen and embed what is new. */
     readonly next: (before: MemoryItem) => MemoryItem;
   },
-  recorded: (before: MemoryItem, next: MemoryItem) => Recorded,
+  recorded: (before: MemoryItem, next: MemoryItem) => RecordedEdit,
 ): Promise<MemoryItem> {
   // A classifier and an embedding may be slow, so they come before the lock.
   const current = await requireMemory(deps.db, input, input.states);
@@ -138,7 +135,7 @@ export async function editMemory(
     /** The new text. @default its vector stays */
     readonly embedded?: Embedded | null;
   },
-  plan: (editing: Pick<Editing, "tx" | "owner" | "before">) => Promise<PlannedEdit & Recorded>,
+  plan: (editing: Pick<Editing, "tx" | "owner" | "before">) => Promise<PlannedEdit & RecordedEdit>,
 ): Promise<MemoryItem> {
   const { scope } = input.current;
   const grounds = await groundsOf(deps, input);

@@ -105,15 +105,20 @@ function requireScreened(next: Statement, before: MemoryItem, passed: ReadonlySe
   throw new MemoryError("INVALID_INPUT", `${problem} ${advice}`);
 }
 
-/** The end of the slot's last value, when that is later than `validFrom`. */
+/** The end of the last of the slot's superseded values, when that is later than `validFrom`. */
 async function slotFreeSince(
   tx: Connection,
   owner: LockedOwner,
-  memory: MemoryItem,
+  { id, scope, category, key, validFrom }: MemoryItem,
 ): Promise<string | undefined> {
-  if (memory.key === null) return undefined;
-  const from = memory.validFrom.toISOString();
-  const since = freeSince(from, await findEndedIntervals(tx, owner.ref, memory));
+  if (key === null) return undefined;
+  const ended = await tx.query<ValidityInterval & Record<string, unknown>>(sql`
+    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
+    from ${tx.schema}.memory
+    where owner_ref = ${owner.ref} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
+      and state = 'superseded' and id <> ${id}`);
+  const from = validFrom.toISOString();
+  const since = freeSince(from, ended);
   return since === from ? undefined : since;
 }
 
@@ -121,17 +126,4 @@ function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): Statement {
   const prepared = prepareDraft(itemDraft(memory), memory.scope, policy);
   if (!("problems" in prepared)) return prepared;
   throw new MemoryError("INVALID_INPUT", `That text cannot be a memory. ${prepared.message}`);
-}
-
-/** The validity of superseded values in the slot of `memory`, without itself. */
-async function findEndedIntervals(
-  tx: Connection,
-  ownerRef: number,
-  { id, scope, category, key }: MemoryItem,
-): Promise<ValidityInterval[]> {
-  return tx.query<ValidityInterval & Record<string, unknown>>(sql`
-    select to_json(valid_from) #>> '{}' as "from", to_json(coalesce(valid_to, valid_from)) #>> '{}' as "to"
-    from ${tx.schema}.memory
-    where owner_ref = ${ownerRef} and ${isId(sql`app_id`, scope.appId ?? "")} and category = ${category} and key = ${key}
-      and state = 'superseded' and id <> ${id}`);
 }

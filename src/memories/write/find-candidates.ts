@@ -74,10 +74,8 @@ interface VectorSearch extends Pick<CandidateSearch, "ownerRef"> {
   readonly isBatch: boolean;
 }
 
-interface Row extends Omit<ExistingMemory, "ref" | "turn" | "rank"> {
+interface Row extends Omit<ExistingMemory, "rank"> {
   readonly probe: number;
-  readonly ref: string;
-  readonly turn: string;
 }
 
 /**
@@ -94,8 +92,7 @@ export async function findCandidates(
   for (let from = 0; from < found.length; from += mostProbes) {
     const statements = search.statements.slice(from, from + mostProbes);
     for (const { probe, ...row } of await findRows(db, { ...search, statements })) {
-      const numbers = { ref: Number(row.ref), turn: Number(row.turn), rank: sourceRank(row) };
-      found[from + probe]?.push({ ...row, ...numbers });
+      found[from + probe]?.push({ ...row, rank: sourceRank(row) });
     }
   }
   return found;
@@ -152,9 +149,9 @@ async function findRows(db: Connection, search: CandidateSearch): Promise<Row[]>
       union all
       select probe, 'near', ref, similarity from near
     )
-    select c.probe, c.relation, m.ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
+    select c.probe, c.relation, m.ref::float8 as ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
       m.origin, m.trust, m.actor_id as "actorId", m.state = 'active' and not ${unexpired(db)} as expired,
-      m.asserted_turn as turn, m.seen_count as "seenCount",
+      m.asserted_turn::float8 as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
       m.updated_at::text as "updatedAt", c.similarity
     from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m

@@ -182,7 +182,11 @@ export function prepareDraft(
   const fields = parseInput(draftSchema, draft, "memory");
   const { kind, source, turns, role } = fields;
   const category = requireCategory(policy, fields.category ?? categoryOfKind[kind]);
-  const key = fields.key === undefined ? undefined : requireKey(fields.key);
+  const key = fields.key === undefined ? undefined : slotKey(fields.key);
+  if (key === null) {
+    const problem = `"${fields.key}" cannot be a key: it has no letters or digits.`;
+    throw new MemoryError("INVALID_INPUT", problem);
+  }
   const given = fields.text.trim();
   const isWhole = anyLength && hasAnyLength(kind);
   const text = isWhole ? given : (trimToLength(kind, fields.text) ?? given);
@@ -215,12 +219,6 @@ export function prepareDraft(
     vector: null,
     measure: null,
   };
-}
-
-function requireKey(key: string): string {
-  const normal = slotKey(key);
-  if (normal !== null) return normal;
-  throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }
 
 function memoryScope(
