@@ -187,7 +187,6 @@ export type NewConsent = RowOf<typeof newColumns>;
 
 interface RepeatedConsent {
   readonly id: string;
-  readonly times: number;
   readonly signals: readonly ConsentSignal[];
 }
 
@@ -210,9 +209,9 @@ async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent
     update ${tx.schema}.consent_request c set seen_count = c.seen_count + i.times, signals = i.signals
     from (
       -- The last repeat has all signals.
-      select id, sum(times) as times, (array_agg(signals order by at desc))[1] as signals
-      from rows from (json_to_recordset(${JSON.stringify(repeated)}::json) as (id uuid, times integer, signals jsonb))
-        with ordinality as r (id, times, signals, at)
+      select id, count(*) as times, (array_agg(signals order by at desc))[1] as signals
+      from rows from (json_to_recordset(${JSON.stringify(repeated)}::json) as (id uuid, signals jsonb))
+        with ordinality as r (id, signals, at)
       group by id
     ) i
     where c.id = i.id`);

@@ -109,22 +109,17 @@ function withOverlay(overlay: Overlay, found: FoundStatement): readonly Existing
   }
   const drafted: ExistingMemory[] = [];
   for (const overlaid of overlay.values()) {
-    const compared = comparedDraft(found, overlaid);
-    if (compared) drafted.push(compared);
+    if (!overlaid?.draft) continue;
+    const { memory, draft } = overlaid;
+    const isApart = draft.scope.appId !== found.scope.appId;
+    if (isApart || draft.quarantined !== found.quarantined) continue;
+    const isSame = memory.kind === found.kind && draft.contentHash === found.contentHash;
+    const near = isSame ? 1 : similarity(draft.measure, found.measure);
+    const relation = isSame ? "same" : "near";
+    if (near > 0) drafted.push({ ...memory, relation, similarity: near });
   }
   const nearest = drafted.toSorted(bySimilarity).slice(0, nearestCount);
   return [...existing, ...nearest].toSorted(bySimilarity);
-}
-
-function comparedDraft(found: FoundStatement, overlaid: Overlaid): ExistingMemory | null {
-  if (!overlaid?.draft) return null;
-  const { memory, draft } = overlaid;
-  if (draft.scope.appId !== found.scope.appId || draft.quarantined !== found.quarantined)
-    return null;
-  if (memory.kind === found.kind && draft.contentHash === found.contentHash)
-    return { ...memory, relation: "same", similarity: 1 };
-  const near = similarity(draft.measure, found.measure);
-  return near > 0 ? { ...memory, relation: "near", similarity: near } : null;
 }
 
 function updateOverlay(

@@ -60,7 +60,13 @@ export function guardStatement(
     const isSlot = found.existing.some(
       ({ relation, id }) => relation === "slot" && id === decision.id,
     );
-    return isSlot ? { consents: supersedeOlder(found, origin.actor) } : passed;
+    if (!isSlot) return passed;
+    // A repeated value supersedes older requests for another value.
+    const { validFrom, category } = found;
+    const older = pendingRequests(found).filter(
+      (other) => !validFrom || !other.validFrom || validFrom >= other.validFrom,
+    );
+    return { consents: endedRequests(older, origin.actor, category) };
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return passed;
   const implied = impliedConsent(context, found, rule);
@@ -108,14 +114,6 @@ function consented(found: FoundStatement, actor: string, given: ConsentGiven): G
   };
 }
 
-/** A repeated value supersedes older requests for another value. */
-function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
-  const { validFrom, category } = found;
-  const isOlder = ({ validFrom: other }: EarlierRequest) =>
-    !validFrom || !other || validFrom >= other;
-  return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
-}
-
 /** Asks, counts a repetition, refuses, or passes by its signals. */
 function proposed(context: WriteContext, found: FoundStatement, rule: ConsentRule): GuardVerdict {
   const { actor } = context.origin;
@@ -153,7 +151,7 @@ function proposed(context: WriteContext, found: FoundStatement, rule: ConsentRul
 
   // The same waits already, or a later value of the slot does.
   if (pending) {
-    const repeats = [{ id: pending.id, times: 1, signals }];
+    const repeats = [{ id: pending.id, signals }];
     const consents = { repeats, events: [{ ...event, detail: "repeated" }] };
     return { request: { outcome: "proposed", consentId: pending.id }, consents };
   }
