@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { z } from "zod";
 import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
 import { findErasableThreads } from "../conversation/list-threads.js";
@@ -201,23 +201,26 @@ async function eraseOwner({ db, scope, removed }: Run, erasure: ErasureScope): P
   const erased = await transaction(db, async (tx) => {
     const { schema } = tx;
     if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
-    // A thread has no items.
+    const isItem = sql`exists (select from ${schema}.store_item x where ${hasScope(erasure)})`;
     const [row] = await tx.query<{ remains: boolean }>(sql`
       select exists (select from ${schema}.memory x where ${hasMemory(tx, erasure)})
         or exists (select from ${schema}.thread x where ${hasScope(erasure)})
-        or (${thread === null} and exists (select from ${schema}.store_item x where ${hasScope(erasure)})) as remains`);
+        ${thread ? empty : sql`or ${isItem}`} as remains`);
     if (row?.remains !== false) return null;
-    const owners = await tx.query(sql`
-      delete from ${schema}.owner o
-      where ${whole} and o.id = ${ownerRef}::bigint
-        and not exists (select from ${schema}.memory m where m.owner_ref = o.id)
-        and not exists (select from ${schema}.thread t where t.owner_ref = o.id)
-        and not exists (select from ${schema}.store_item x where ${hasScope(erasure)})
-      returning o.id`);
+    let owner = 0;
+    if (whole) {
+      const gone = await tx.query(sql`
+        delete from ${schema}.owner o
+        where o.id = ${ownerRef}::bigint and not ${isItem}
+          and not exists (select from ${schema}.memory m where m.owner_ref = o.id)
+          and not exists (select from ${schema}.thread t where t.owner_ref = o.id)
+        returning o.id`);
+      owner = gone.length;
+    }
     const counts = { ...removed };
-    addCounts(counts, { owner: owners.length });
+    addCounts(counts, { owner });
     if (totalOf(counts) > 0) await insertEvent(tx, tombstone(scope, counts));
-    return { owner: owners.length };
+    return { owner };
   });
   addCounts(removed, erased ?? {});
   return erased !== null;

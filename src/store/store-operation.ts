@@ -127,6 +127,9 @@ export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
 
 export type StoreOperation = Get | Put | Search | ListNamespaces;
 
+/** `n` is its place in the batch. */
+export type BatchedOperation = StoreOperation & { readonly n: number };
+
 /** Labels at the start or end of a namespace; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];
 
