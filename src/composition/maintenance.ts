@@ -1,6 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
 import { defineConsentExpiry } from "../consents/consents-api.js";
-import { fingerprintsForMs } from "../consolidation/consolidation-options.js";
 import { defineConsolidation } from "../consolidation/define-consolidation.js";
 import { sweepCompared } from "../consolidation/pair-statements.js";
 import { defineEpisodes } from "../episodes/define-episodes.js";
@@ -82,7 +81,7 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
       await guarded("Old changes", () => trimOldChanges(db), logger);
       await guarded("Old usage and events", () => trimRecords(db), logger);
       await guarded("Expired items of the store", () => sweepItems(db), logger);
-      await guarded("Pairs compared long ago", () => sweepCompared(db, fingerprintsForMs), logger);
+      await guarded("Pairs compared long ago", () => sweepCompared(db), logger);
     },
   });
 }
