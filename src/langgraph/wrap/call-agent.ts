@@ -9,6 +9,7 @@ import {
   forgetfulSaver,
   restoreRecalled,
   type ShownView,
+  shownView,
   storedIn,
   withPlaceholders,
 } from "../checkpointer/forgetful-saver.js";
@@ -51,7 +52,7 @@ export function callAgent(
     );
     const said = own[messagesKey] as BaseMessage[];
     const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
-    const shown = { state: said, view };
+    const shown = shownView(said, view);
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
@@ -94,7 +95,7 @@ export function callOnTask(agent: AgentGraph, memory: Memory, options: TurnOptio
     const id = String(config.configurable?.checkpoint_ns);
     const state = [new HumanMessage({ content: task, id })];
     const view = modelView(state, hasMemory ? null : await recall(config), injectAs);
-    const shown = { state, view };
+    const shown = shownView(state, view);
     const { agentConfig } = withoutRecalled(agent, config, shown, "messages");
     const output = invokeStreamed(agent, { messages: view }, agentConfig, shown);
     return (await withAdvice(output, injectAs)).messages as BaseMessage[];
@@ -120,7 +121,7 @@ function withoutRecalled(
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) =>
-    !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
+    !isResuming || forgetful.loaded.size === 0 || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
