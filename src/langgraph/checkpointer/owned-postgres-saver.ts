@@ -216,10 +216,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
   ): Promise<[...Fields, unknown][]> {
     const loaded = rows.map(async (row) => {
       const [type, value] = row.slice(-2) as [string, Uint8Array];
-      const json =
-        this.#isDefaultSerde && type === "json" ? new TextDecoder().decode(value) : undefined;
-      const loaded = json === undefined ? undefined : loadJson(json);
-      const found = loaded ? loaded.value : await this.serde.loadsTyped(type, json ?? value);
+      const isJson = this.#isDefaultSerde && type === "json";
+      const loaded = isJson ? loadJson(new TextDecoder().decode(value)) : undefined;
+      const found = loaded ? loaded.value : await this.serde.loadsTyped(type, value);
       return [...row.slice(0, -2), found] as [...Fields, unknown];
     });
     return Promise.all(loaded);

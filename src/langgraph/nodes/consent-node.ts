@@ -22,10 +22,10 @@ import {
   reviewRequest,
 } from "./consent-answer.rule.js";
 
-export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
+export const answerMistakes: readonly MemoryErrorCode[] = ["INVALID_INPUT", "NOT_FOUND"];
 
 /** Already decided or expired: asking again does not help. */
-export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
+export const answeredTooLate: readonly MemoryErrorCode[] = ["WRONG_STATE"];
 
 /** Postpones proposals without a decision. Idempotent: the first decision counts. */
 async function applyConsentAnswer(
@@ -61,8 +61,8 @@ async function decideOne(
     return { id, outcome: status };
   } catch (error) {
     if (!MemoryError.is(error)) throw error;
-    if (answerMistakes.has(error.code)) return { id, problem: error.message };
-    if (answeredTooLate.has(error.code)) return { id, outcome: error.message };
+    if (answerMistakes.includes(error.code)) return { id, problem: error.message };
+    if (answeredTooLate.includes(error.code)) return { id, outcome: error.message };
     throw error;
   }
 }

@@ -32,7 +32,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
   /** A strict one refuses unknown arguments; for a loose one `answer` does. */
   readonly schema: Schema;
   /** Errors reported to the model. Others fail the call. */
-  readonly refusals: ReadonlySet<MemoryErrorCode>;
+  readonly refusals: readonly MemoryErrorCode[];
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
   refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
@@ -50,18 +50,14 @@ export function memoryTool<Schema extends z.ZodObject>(
     );
   }
   const isLoose = schema.def.catchall !== undefined;
-  const keys = Object.keys(schema.shape);
-  const known = z.strictObject(
-    Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])),
-  );
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
     let isParsed = isLoose;
     try {
-      if (!isLoose) parseInput(known, input, "arguments");
+      if (!isLoose) parseInput(schema.strict(), input, "arguments");
       isParsed = true;
       return await answer(input, config);
     } catch (error) {
-      if (!MemoryError.is(error) || (isParsed && !refusals.has(error.code))) throw error;
+      if (!MemoryError.is(error) || (isParsed && !refusals.includes(error.code))) throw error;
       return refused(error, config);
     }
   };
