@@ -52,12 +52,9 @@ async function changeColumn(
     const rows = await tx.query<{ at: string; whole: string }>(sql`
       select x.ctid::text as at, ${whole} as whole from ${stored} x where x.ctid = any (${places}::tid[])`);
     for (const row of rows) {
-      const value = JSON.parse(row.whole) as Json;
-      // A value alone in its row of `checkpoint_writes` is what a node gave to a list.
-      const isGiven = table === "checkpoint_writes" && !Array.isArray(value);
-      const changed = withMessageChanged(isGiven ? [value] : value, change);
-      if (changed === undefined) continue;
-      const text = JSON.stringify(isGiven ? ((changed as Json[])[0] ?? []) : changed);
+      const value = changedValue(JSON.parse(row.whole) as Json, change, table);
+      if (value === undefined) continue;
+      const text = JSON.stringify(value);
       await tx.query(sql`
         update ${stored} x set ${column} = ${isBytes ? sql`convert_to(${text}, 'UTF8')` : sql`${text}::jsonb`}
         where x.ctid = ${row.at}::tid`);
@@ -65,4 +62,12 @@ async function changeColumn(
     }
   }
   return count;
+}
+
+function changedValue(value: Json, change: MessageChange, table: string): Json | undefined {
+  // A value alone in its row of `checkpoint_writes` is what a node gave to a list.
+  const isGiven = table === "checkpoint_writes" && !Array.isArray(value);
+  if (!isGiven) return withMessageChanged(value, change);
+  const list = withMessageChanged([value], change) as Json[] | undefined;
+  return list && (list[0] ?? []);
 }

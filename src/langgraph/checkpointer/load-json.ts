@@ -31,10 +31,14 @@ function loadWithin(holder: Fields, isInMessage: boolean, depth: number): void {
     if (typeof value !== "object" || value === null) continue;
     const fields = value as Fields;
     if (!Object.hasOwn(fields, "lc")) loadWithin(fields, isInMessage, depth + 1);
-    else if (!isInMessage) holder[name] = isUndefined(fields) ? undefined : messageOf(fields);
-    else if (isUndefined(fields) && !Array.isArray(holder)) delete holder[name];
-    else throw isOther;
+    else if (isInMessage) dropUndefined(holder, name, fields);
+    else holder[name] = isUndefined(fields) ? undefined : messageOf(fields);
   }
+}
+
+function dropUndefined(holder: Fields, name: string, value: Fields): void {
+  if (!isUndefined(value) || Array.isArray(holder)) throw isOther;
+  delete holder[name];
 }
 
 function messageOf({ lc, type, id, kwargs }: Fields): unknown {
