@@ -23,11 +23,13 @@ export function loadJson(json: string): { readonly value: unknown } | undefined 
 
 type Fields = Record<string, unknown>;
 
+const reservedNames = ["__proto__", "__lc_escaped__"];
+
 /** Changes `holder`, an object or a list. JSON has no undefined. */
 function loadWithin(holder: Fields, isInMessage: boolean, depth: number): void {
   if (depth > mostDepth) throw isOther;
   for (const [name, value] of Object.entries(holder)) {
-    if (name === "__proto__" || name === "__lc_escaped__") throw isOther;
+    if (reservedNames.includes(name)) throw isOther;
     if (typeof value !== "object" || value === null) continue;
     const fields = value as Fields;
     if (!Object.hasOwn(fields, "lc")) loadWithin(fields, isInMessage, depth + 1);
