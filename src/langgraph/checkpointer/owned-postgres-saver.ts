@@ -27,6 +27,7 @@ import {
 import { loadJson } from "./load-json.js";
 import { createOwnerOfReads, type NamedRead } from "./owner-of-reads.js";
 import {
+  type Listed,
   type Placed,
   readCheckpoints,
   readDeltaHistory,
@@ -101,8 +102,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const found = await this.#find(config, read.asked, (where) =>
       readDeltaHistory(this.#db, where, search),
     );
-    const seeds = new Map(await this.#load(found?.[1].values ?? []));
-    const writes = await this.#load(found?.[1].writes ?? []);
+    const row = found?.[1];
+    const seeds = new Map(row && (await this.#load(row.value_list, row.value_bytes)));
+    const writes = row ? await this.#load(row.write_list, row.write_bytes) : [];
     this.#reads.open(read);
     const historyOf = (channel: string) => ({
       writes: writes.filter((write) => write[1] === channel),
@@ -212,21 +214,28 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   #load<Fields extends readonly unknown[]>(
-    rows: readonly (readonly [...Fields, type: string, value: Uint8Array])[],
+    list: Listed<Fields>,
+    bytes: Uint8Array | null,
   ): Promise<[...Fields, unknown][]> {
-    const loaded = rows.map(async (row) => {
-      const [type, value] = row.slice(-2) as [string, Uint8Array];
+    let end = 0;
+    const loaded = list.map(async (each) => {
+      const [type, length] = each.slice(-2) as [string, number];
+      end += length;
+      const value = bytes?.subarray(end - length, end) ?? new Uint8Array();
       const isJson = this.#isDefaultSerde && type === "json";
-      const loaded = isJson ? loadJson(new TextDecoder().decode(value)) : undefined;
-      const found = loaded ? loaded.value : await this.serde.loadsTyped(type, value);
-      return [...row.slice(0, -2), found] as [...Fields, unknown];
+      const own = isJson ? loadJson(new TextDecoder().decode(value)) : undefined;
+      const found = own ? own.value : await this.serde.loadsTyped(type, value);
+      return [...each.slice(0, -2), found] as [...Fields, unknown];
     });
     return Promise.all(loaded);
   }
 
   async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
-    const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
+    const { ns, id, parent, checkpoint, metadata } = stored;
+    const [channels, pendingWrites] = await Promise.all([
+      this.#load(stored.value_list, stored.value_bytes),
+      this.#load(stored.write_list, stored.write_bytes),
+    ]);
     const configurable = { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id };
     // LangGraph stored pending sends with the parent's writes.
     const old =

@@ -12,7 +12,13 @@ import { clipped } from "../../text/storable-text.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { runAsker, runIdentity } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, toolOptions, type UserWords } from "./memory-tool.js";
+import {
+  currentUserWords,
+  invalid,
+  memoryTool,
+  toolOptions,
+  type UserWords,
+} from "./memory-tool.js";
 
 const optionsSchema = toolOptions.pick({ name: true });
 
@@ -129,5 +135,3 @@ function wordsIn(text: string): string {
   const plain = normalForm(text, "NFKC").toLowerCase();
   return plain.replace(/[^\p{L}\p{M}\p{N}\p{S}]+/gu, " ").trim();
 }
-
-const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

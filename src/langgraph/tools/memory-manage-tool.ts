@@ -17,6 +17,7 @@ import {
   answeredMessage,
   currentUserWords,
   idOfWords,
+  invalid,
   memoryTool,
   type ToolOptions,
   toolOptions,
@@ -255,5 +256,3 @@ function required(value: string | null | undefined, name: string): string {
   if (value) return value;
   throw invalid(`\`${name}\` is needed for this action.`);
 }
-
-const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

@@ -1,7 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { MemoryError } from "../../errors.js";
 import type { MemoryEvent } from "../../events/event-log.js";
 import { internalApi } from "../../internal-api.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
@@ -13,7 +12,14 @@ import type { MemoryQuery } from "../../search/query-memories.js";
 import { checkOptions } from "../run/node-options.js";
 import { runAsker, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, noOthers, nothingFits, type ToolOptions, toolOptions } from "./memory-tool.js";
+import {
+  invalid,
+  memoryTool,
+  noOthers,
+  nothingFits,
+  type ToolOptions,
+  toolOptions,
+} from "./memory-tool.js";
 
 const optionsSchema = toolOptions.extend({ scope: scopeField, minTrust: minTrustField });
 
@@ -120,10 +126,7 @@ function boundTo(
   { agent: named, ...input }: z.output<typeof argumentsSchema>,
 ) {
   const refused = (name: string, by: string) =>
-    new MemoryError(
-      "INVALID_INPUT",
-      `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`,
-    );
+    invalid(`\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`);
   if (named !== undefined && named !== null && named !== agent)
     throw refused("agent", agent === undefined ? "the tool" : `the tool to "${agent}"`);
   if ("scope" in input) throw refused("scope", "the run");

@@ -43,12 +43,10 @@ export function memoryTool<Schema extends z.ZodObject>(
 ): DynamicStructuredTool {
   const { name, description, schema, refusals, answer } = definition;
   const { refused = ({ message }: MemoryError) => `Refused: ${message}` } = definition;
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
+    throw invalid(
       `"${name}" cannot be a tool's name: providers accept 1 to 64 of a–z, A–Z, 0–9, _ and -.`,
     );
-  }
   const isLoose = schema.def.catchall !== undefined;
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
     let isParsed = isLoose;
@@ -66,6 +64,8 @@ export function memoryTool<Schema extends z.ZodObject>(
   const settings = { name, description, schema: wire };
   return tool(run as never, settings) as unknown as DynamicStructuredTool;
 }
+
+export const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);
 
 /** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };
