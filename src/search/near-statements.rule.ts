@@ -1,5 +1,5 @@
 import { contentWords, shareOfBoth } from "../text/shared-words.js";
-import type { TimeSpan } from "./time-span.rule.js";
+import type { TimeSpan } from "./question-dates.rule.js";
 
 /** With half of their words in common, statements may say different things of the same. */
 const nearShare = 0.5;

@@ -6,9 +6,9 @@ import {
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
 import { laterFirst } from "./near-statements.rule.js";
+import { nearnessInTime } from "./question-dates.rule.js";
 import type { Question } from "./read-question.js";
 import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime } from "./time-span.rule.js";
 
 /** More would crowd out the hits. */
 const maxRelated = 2;

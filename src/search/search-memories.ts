@@ -7,10 +7,10 @@ import type { Scope } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import { isPictures } from "../text/search-text.js";
 import type { StoreFilter } from "./memory-filter.rule.js";
+import { rangesOf } from "./question-dates.rule.js";
 import { type MemoryCandidate, vectorScale } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { rangesOf } from "./time-span.rule.js";
 
 export interface VisibleMemories {
   readonly scope: Scope;
@@ -129,7 +129,7 @@ export function visibleArguments(
   db: Connection,
   { scope, kinds, categories, filter }: VisibleMemories,
 ): Sql {
-  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  const given = Object.entries(filter).filter(([, value]) => value != null);
   const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }

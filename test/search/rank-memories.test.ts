@@ -136,19 +136,17 @@ describe("rankMemories", () => {
 
 describe("what fits", () => {
   const fits = (all: readonly MemoryCandidate[], of: object = {}) =>
-    rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
+    ids(all, { threshold: undefined, ...of });
   const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
+  const good = signals("good", { words: share(best + 0.01) }, { importance: 1 });
   const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
     const weak = [signals("weak", { words: share(best - 0.01) })];
     expect(fits(weak)).toEqual([]);
     expect(fits(weak, { threshold: 0.1 })).toEqual(["weak"]);
-    expect(fits([signals("good", { words: share(best + 0.01) }), ...weak])).toEqual([
-      "good",
-      "weak",
-    ]);
+    expect(fits([good, ...weak])).toEqual(["good", "weak"]);
     const noise = signals("noise", { words: share(0.2) });
     expect(fits([signals("good", { words: share(1) }), noise])).toEqual(["good"]);
   });
@@ -177,16 +175,10 @@ describe("what fits", () => {
   });
 
   it("A long text needs less of words beside the best hit as well", () => {
-    const good = signals("good", { words: share(best + 0.01) }, { importance: 1 });
     // Important and linked, so that its score is no noise.
-    const beside = (of: number) =>
-      signals("beside", { words: share(of * floors.byWords.each), relation: 1 }, { importance: 5 });
-    const found = (of: number, needed: number) => fits([good, beside(of)], { needed });
-    expect([found(0.75, 1), found(0.75, 0.5), found(0.25, 0.5)]).toEqual([
-      ["good"],
-      ["good", "beside"],
-      ["good"],
-    ]);
+    const few = { words: share(0.75 * floors.byWords.each), relation: 1 };
+    const all = [good, signals("beside", few, { importance: 5 })];
+    expect([fits(all), fits(all, { needed: 0.5 })]).toEqual([["good"], ["good", "beside"]]);
   });
 });
 
@@ -207,13 +199,17 @@ it("withRelated adds at most two new memories, each once, to the first hit that 
   forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (ids, links, known) => {
     const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
     const candidates = [...linked].map(([id, linked]) => ({ memory: item(id), linked }));
-    const hits = ids.map((id) => ({ memory: item(id) }));
-    const told = withRelated(hits, candidates, known.map(item));
+    const told = withRelated(
+      ids.map((id) => ({ memory: item(id) })),
+      candidates,
+      known.map(item),
+    );
     expect(told.map(({ memory }) => memory.id)).toEqual(ids);
     const news = told.flatMap(({ related = [] }) => related.map(({ id }) => id));
     expect(new Set(news).size).toBe(news.length);
-    for (const id of news) expect([...ids, ...known]).not.toContain(id);
+    const taken = [...ids, ...known];
+    for (const id of news) expect(taken).not.toContain(id);
     const all = new Set(ids.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
-    const free = [...all].filter((id) => ![...ids, ...known].includes(id));
+    const free = [...all].filter((id) => !taken.includes(id));
     expect(news.length).toBe(Math.min(2, free.length));
   }));
