@@ -139,7 +139,7 @@ describe("what fits", () => {
     ids(all, { threshold: undefined, ...of });
   const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
-  const good = signals("good", { words: share(best + 0.01) }, { importance: 1 });
+  const good = signals("good", { words: share(best + 0.05) }, { importance: 1 });
   const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
