@@ -10,6 +10,7 @@ import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
 import type { Redact } from "./text/redactor.js";
 
+// Told by hand: the schema below cannot say the types of functions and of others' classes.
 export interface MemoryOptions {
   /**
    * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an

@@ -2,124 +2,96 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
 import {
-  type ConsolidationConfig,
   consolidationOptionsSchema,
 } from "./consolidation/consolidation-options.js";
 import {
-  type ContextConfig,
   contextConstants,
   contextOptionsSchema,
-  type Preset,
   presetConstants,
   presetSchema,
 } from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
 import {
-  type InsightsConfig,
   insightConstants,
   insightsOptionsSchema,
 } from "./insights/insights-options.js";
 import {
-  type JobsConfig,
   jobConstants,
   jobsOptionsSchema,
   taskConstants,
   taskOptionsSchema,
-  type UpkeepConfig,
 } from "./jobs/jobs-options.js";
-import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
+import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
 import {
-  type ConsentConfig,
   consentConfigSchema,
   consentPolicy,
 } from "./memories/guard/consent-policy.rule.js";
 import {
-  type CategoryConfig,
   categoryConfigSchema,
   categoryPolicy,
 } from "./memories/item/category.rule.js";
 import {
-  type MemoriesConfig,
   memoryConstants,
   memoryOptionsSchema,
 } from "./memories/item/memory-options.js";
-import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
-import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
+import { notesOptionsSchema } from "./notes/notes-options.js";
+import { databaseOptionsSchema } from "./postgres/open-database.js";
 import {
-  type RetrievalConfig,
   retrievalConstants,
   retrievalOptionsSchema,
 } from "./search/retrieval-options.js";
-import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
+import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
-import { type SpansConfig, spansOptionsSchema } from "./turns/observe.js";
-import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
+import { spansOptionsSchema } from "./turns/observe.js";
+import { energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({
-  database: databaseOptionsSchema.prefault({}),
-  preset: presetSchema,
-  context: contextOptionsSchema.prefault({}),
-  memories: memoryOptionsSchema.prefault({}),
-  insights: insightsOptionsSchema.prefault({}),
-  upkeep: taskOptionsSchema.prefault({}),
-  notes: notesOptionsSchema.prefault({}),
-  lifecycle: lifecycleOptionsSchema.prefault({}),
-  consolidation: consolidationOptionsSchema.prefault({}),
-  retrieval: retrievalOptionsSchema.prefault({}),
-  consent: consentConfigSchema.prefault({}),
-  categories: categoryConfigSchema.optional(),
-  allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
-  jobs: jobsOptionsSchema.prefault({}),
-  energy: energyOptionsSchema.prefault({}),
-  store: storeOptionsSchema.prefault({}),
-  spans: spansOptionsSchema.prefault({}),
-});
-
-/** Everything tunable. Each setting says its default. */
-export interface MemoryConfig {
   /** How long statements and connections may take. */
-  readonly database?: DatabaseConfig | undefined;
+  database: databaseOptionsSchema.prefault({}),
   /**
    * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round":
    * each turn has a prompt of its own, and each turn's end starts a summary and extracts facts.
    * @default "ledger"
    */
-  readonly preset?: Preset | undefined;
+  preset: presetSchema,
   /** How long prompts grow. */
-  readonly context?: ContextConfig | undefined;
+  context: contextOptionsSchema.prefault({}),
   /** Which facts and episodes are made and kept, and when two are the same. */
-  readonly memories?: MemoriesConfig | undefined;
+  memories: memoryOptionsSchema.prefault({}),
   /** Whether insights into a user are made. */
-  readonly insights?: InsightsConfig | undefined;
+  insights: insightsOptionsSchema.prefault({}),
   /**
    * How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the
    * background.
    */
-  readonly upkeep?: UpkeepConfig | undefined;
+  upkeep: taskOptionsSchema.prefault({}),
   /** How apps remember conversations that ended. */
-  readonly notes?: NotesConfig | undefined;
+  notes: notesOptionsSchema.prefault({}),
   /** When memories are forgotten by age, and for good. */
-  readonly lifecycle?: LifecycleConfig | undefined;
+  lifecycle: lifecycleOptionsSchema.prefault({}),
   /** How memories that say the same are merged in the background. */
-  readonly consolidation?: ConsolidationConfig | undefined;
+  consolidation: consolidationOptionsSchema.prefault({}),
   /** How memories are found, and how many are shown. */
-  readonly retrieval?: RetrievalConfig | undefined;
+  retrieval: retrievalOptionsSchema.prefault({}),
   /** What is remembered only with the user's consent, or when it was said twice. */
-  readonly consent?: ConsentConfig | undefined;
+  consent: consentConfigSchema.prefault({}),
   /** Added to the default categories; one of a default's name changes what it says. @default none */
-  readonly categories?: CategoryConfig | undefined;
+  categories: categoryConfigSchema.optional(),
   /** Agent → categories it may read. @default every agent reads everything */
-  readonly allowlists?: Record<string, string[]> | undefined;
+  allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
   /** How background work runs in this process. */
-  readonly jobs?: JobsConfig | undefined;
+  jobs: jobsOptionsSchema.prefault({}),
   /** How much a tenant's background calls of models may take before work that can wait does so. */
-  readonly energy?: EnergyConfig | undefined;
+  energy: energyOptionsSchema.prefault({}),
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
-  readonly store?: StoreConfig | undefined;
+  store: storeOptionsSchema.prefault({}),
   /** What OpenTelemetry spans carry. */
-  readonly spans?: SpansConfig | undefined;
-}
+  spans: spansOptionsSchema.prefault({}),
+});
+
+/** Everything tunable. Each setting says its default. */
+export interface MemoryConfig extends z.input<typeof configSchema> {}
 
 /**
  * Constants that are no settings; each file gives their reasons. Tests make some of them smaller.

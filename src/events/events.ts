@@ -7,7 +7,7 @@ import { pageRowsField, parseInput, storableDate, storableText } from "../text/p
 import { eventOps, eventParts, eventSteps } from "./event-log.js";
 
 /** Keys of counts. "day" is the day in UTC, as "2030-05-01". */
-const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
+export const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 
 type EventField = (typeof eventFields)[number];
 

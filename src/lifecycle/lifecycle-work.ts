@@ -30,8 +30,6 @@ export const lifecycleOptionsSchema = z.strictObject({
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
-export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
-
 /** Half a year: threads in use have seen older changes. The audit trail keeps everything. */
 const keepChangesMs = 180 * dayMs;
 export const intervalMs = 3_600_000;

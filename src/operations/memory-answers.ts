@@ -47,8 +47,16 @@ export const memoryHit = z
 
 const outcomeFields = z.strictObject({
   outcome: z.enum([
-    ...(["created", "merged", "updated", "replaced", "kept", "closed", "rejected"] as const),
-    ...(["quarantined", "proposed", "refused"] as const),
+    "created",
+    "merged",
+    "updated",
+    "replaced",
+    "kept",
+    "closed",
+    "rejected",
+    "quarantined",
+    "proposed",
+    "refused",
   ]),
   id: optionalText,
   problems: z.array(z.string()),

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { eventOps, eventParts, eventSteps } from "../events/event-log.js";
+import { eventFields } from "../events/events.js";
 import type { StatsOf } from "../events/stats.js";
 import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
 import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
   anyObject,
+  counts,
   each,
   moment,
   numberedPage,
@@ -27,8 +29,6 @@ const selection = {
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
-const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
-const counts = z.record(z.string(), z.number());
 
 const memoryCounts = z.strictObject({
   memories: counts,

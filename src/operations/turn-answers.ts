@@ -130,8 +130,17 @@ export const rememberAnswer = recordAnswer.extend({
 });
 
 const parts = [
-  ...(["words", "vector", "sourceMessage", "identifier", "relation", "date", "speaker"] as const),
-  ...(["importance", "recency", "insight", "pinned"] as const),
+  "words",
+  "vector",
+  "sourceMessage",
+  "identifier",
+  "relation",
+  "date",
+  "speaker",
+  "importance",
+  "recency",
+  "insight",
+  "pinned",
 ] as const;
 
 export const explanation = z
@@ -151,8 +160,15 @@ export const explanation = z
       z.strictObject({
         memory: memoryItem,
         reason: z.enum([
-          ...(["floor", "limit", "budget", "allowlist", "category"] as const),
-          ...(["kind", "filter", "state", "expired"] as const),
+          "floor",
+          "limit",
+          "budget",
+          "allowlist",
+          "category",
+          "kind",
+          "filter",
+          "state",
+          "expired",
         ]),
         detail: z.string(),
         score: z.number().nullable(),

@@ -189,4 +189,3 @@ export const databaseOptionsSchema = z.strictObject({
   prepare: z.boolean().default(true),
 });
 
-export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}
