@@ -81,10 +81,13 @@ export function createMemory(options: MemoryOptions = {}): Memory {
 /** `createMemory` with other constants, for the package's own tests and benches. */
 export function createMemoryWith(options: MemoryOptions, constants: ChangedConstants): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
-  return closeAfterCalls(openMemory(options, constants));
+  return closeAfterCalls(assembleMemory(options, constants));
 }
 
-function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
+function assembleMemory(
+  options: MemoryOptions,
+  constants: ChangedConstants,
+): MemoryWithInternalApi {
   // Its services, before anything is opened.
   const defaultScope = parseDefaultScope(options);
   const isIsolated = options.isolation === "rls";
@@ -118,7 +121,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
       return applied;
     },
-    ...createTurns(runtime, observe, maintenance),
+    ...createTurnCalls(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
@@ -195,7 +198,7 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
   );
 }
 
-function createTurns(
+function createTurnCalls(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { runner, start, hasten }: Maintenance,

@@ -69,7 +69,7 @@ export const defaultLogger: Logger = {
 };
 
 /** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
-const mostLineCharacters = 1_000;
+const mostLogCharacters = 1_000;
 const mostErrorCharacters = 500;
 
 /**
@@ -78,7 +78,7 @@ const mostErrorCharacters = 500;
  */
 export const lineLogger = (logger: Logger): Logger =>
   atEachLevel((level, message, fields) => {
-    const line = oneLine(message, mostLineCharacters);
+    const line = logLine(message, mostLogCharacters);
     // `console` would print `undefined`.
     if (fields) logger[level](line, fields);
     else logger[level](line);
@@ -89,8 +89,8 @@ export const lineLogger = (logger: Logger): Logger =>
  * the kind.
  */
 export function errorLine(error: unknown): string {
-  if (MemoryError.is(error)) return oneLine(error.message, mostErrorCharacters);
-  return `unexpected ${errorKind(error)}${placeOf(error)}`;
+  if (MemoryError.is(error)) return logLine(error.message, mostErrorCharacters);
+  return `unexpected ${errorKind(error)}${throwPlace(error)}`;
 }
 
 /**
@@ -127,7 +127,7 @@ const isCode = (value: unknown): value is string =>
   value.length <= 50;
 
 /** The file and line that threw it; empty if unknown. */
-function placeOf(error: unknown): string {
+function throwPlace(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const [stack, message] = [propertyOf(error, "stack"), propertyOf(error, "message")];
   if (typeof stack !== "string" || typeof message !== "string" || !stack.includes(message))
@@ -137,7 +137,7 @@ function placeOf(error: unknown): string {
   return place === undefined ? "" : ` at ${place}`;
 }
 
-function oneLine(text: string, mostCharacters: number): string {
+function logLine(text: string, mostCharacters: number): string {
   // Cut before the search: a message may have any length.
   const line = text.slice(0, mostCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
   const whole = line.length <= mostCharacters && text.length <= mostCharacters * 2;

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import {
-  consolidationOptionsSchema,
-} from "./consolidation/consolidation-options.js";
+import { consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
 import {
   contextConstants,
   contextOptionsSchema,
@@ -11,10 +9,7 @@ import {
   presetSchema,
 } from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
-import {
-  insightConstants,
-  insightsOptionsSchema,
-} from "./insights/insights-options.js";
+import { insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
   jobConstants,
   jobsOptionsSchema,
@@ -22,24 +17,12 @@ import {
   taskOptionsSchema,
 } from "./jobs/jobs-options.js";
 import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
-import {
-  consentConfigSchema,
-  consentPolicy,
-} from "./memories/guard/consent-policy.rule.js";
-import {
-  categoryConfigSchema,
-  categoryPolicy,
-} from "./memories/item/category.rule.js";
-import {
-  memoryConstants,
-  memoryOptionsSchema,
-} from "./memories/item/memory-options.js";
+import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
+import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
+import { memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { notesOptionsSchema } from "./notes/notes-options.js";
 import { databaseOptionsSchema } from "./postgres/open-database.js";
-import {
-  retrievalConstants,
-  retrievalOptionsSchema,
-} from "./search/retrieval-options.js";
+import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
@@ -124,7 +107,7 @@ export function resolveConfig(
   const given =
     typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: explainIssue });
-  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalidConfig(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;
   const policy = categoryPolicy(categories, allowlists, warn);
   const upkeep = { ...groups.upkeep, ...taskConstants, ...changed.upkeep };
@@ -148,10 +131,10 @@ function readConfigFile(path: string): unknown {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (cause) {
-    throw invalid(`${path} cannot be read: ${messageOf(cause)}`, cause);
+    throw invalidConfig(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 
-function invalid(problem: string, cause?: unknown): MemoryError {
+function invalidConfig(problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`, { cause });
 }

@@ -3,7 +3,7 @@ import type { Database } from "../postgres/database.js";
 import { lacksPgvector } from "../postgres/database-error.js";
 import type { MigrationSet } from "../postgres/migration-set.js";
 import type { MigrationStatus } from "../postgres/migration-status.js";
-import { migrateCommand } from "../postgres/schema-state.js";
+import { migrateCommandLine } from "../postgres/schema-state.js";
 import { bad, type Check, ok, warn } from "./check.js";
 
 type ServerFacts = Record<"version" | "role", string> &
@@ -195,13 +195,13 @@ export function checkSets(
 ): Check[] {
   const { sets, newer, functions } = status;
   const run = (...added: MigrationSet[]) =>
-    `Run \`${migrateCommand(db, added)}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
+    `Run \`${migrateCommandLine(db, added)}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
   if (sets.every(({ version }) => version === null)) return [bad("core", "Not set up.", run())];
   const checks = sets.map(({ set, version, pending }) => {
     if (version === null) {
       return pending.length > 0
         ? bad(set, "Not set up.", run(set))
-        : ok(set, `Not set up; ${uses[set]} (\`${migrateCommand(db, [set])}\`).`);
+        : ok(set, `Not set up; ${uses[set]} (\`${migrateCommandLine(db, [set])}\`).`);
     }
     if (pending.length > 0)
       return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());

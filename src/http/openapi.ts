@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { namedIds } from "../operations/caller.js";
+import { ownerIdFields } from "../operations/caller.js";
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
-import { statusOf } from "./problem.js";
+import { httpStatuses } from "./problem.js";
 import { requestParts } from "./read-request.js";
 
 type Json = Record<string, unknown>;
@@ -55,7 +55,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
     parameters: [
       ...parametersOf("path", schemaOf(path)),
       ...parametersOf("query", schemaOf(query)),
-      ...parametersOf("query", schemaOf(namedIds), namedOf[reach]),
+      ...parametersOf("query", schemaOf(ownerIdFields), namedOf[reach]),
       ...(versioned && method !== "get" ? [ifMatch] : []),
     ],
     ...(lines === "in" && { requestBody: { required: true, content: inLines } }),
@@ -69,7 +69,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
         content: lines === "out" ? inLines : inJson(operation.answer, "output"),
       },
       default: {
-        description: `What went wrong; \`code\` says what: ${Object.keys(statusOf).join(", ")}, …`,
+        description: `What went wrong; \`code\` says what: ${Object.keys(httpStatuses).join(", ")}, …`,
         content: {
           "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
         },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { namedIds } from "../operations/caller.js";
+import { ownerIdFields } from "../operations/caller.js";
 import { inputParts, type Operation } from "../operations/operation.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
@@ -14,7 +14,7 @@ const mostIdleMs = 30_000;
 /** Imports are streamed. */
 export const defaultImportBytes = 1_000_000_000;
 
-const nothing = z.strictObject({});
+const noFields = z.strictObject({});
 
 export function requestParts(
   operation: Operation,
@@ -23,12 +23,12 @@ export function requestParts(
   const isInQuery = operation.method === "get" || operation.method === "delete";
   return {
     path: inPath,
-    query: isInQuery ? notInPath : nothing,
-    body: isInQuery ? nothing : notInPath,
+    query: isInQuery ? notInPath : noFields,
+    body: isInQuery ? noFields : notInPath,
   };
 }
 
-export async function readRequest(
+export async function readHttpRequest(
   operation: Operation,
   request: Request,
   params: Readonly<Record<string, string>>,
@@ -40,14 +40,14 @@ export async function readRequest(
     const all = search.getAll(name);
     return [name, all.length === 1 ? all[0] : all] as const;
   });
-  const ids = given.filter(([name]) => name in namedIds.shape);
-  const others = given.filter(([name]) => !(name in namedIds.shape));
+  const ids = given.filter(([name]) => name in ownerIdFields.shape);
+  const others = given.filter(([name]) => !(name in ownerIdFields.shape));
   const typed = others.map(([name, value]) => [name, fromText(query.shape[name], value)]);
-  const named = parseInput(namedIds, Object.fromEntries(ids), "query");
+  const named = parseInput(ownerIdFields, Object.fromEntries(ids), "query");
   const inPath = parseInput(path, params, "path");
   const input = { ...inPath, ...parseInput(query, Object.fromEntries(typed), "query") };
   const match = matchOf(operation, request);
-  const json = operation.lines === "in" ? {} : await readJson(request, maxBodyBytes);
+  const json = operation.lines === "in" ? {} : await readBody(request, maxBodyBytes);
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
 }
 
@@ -82,7 +82,7 @@ function matchOf(
   throw new MemoryError("INVALID_INPUT", message);
 }
 
-async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
+async function readBody(request: Request, maxBodyBytes: number): Promise<unknown> {
   const text = new TextDecoder().decode(await readBytes(request, maxBodyBytes));
   if (text.trim() === "") return {};
   const type = request.headers.get("content-type") ?? "";

@@ -14,7 +14,7 @@ import { isRefused, retryAfterMs } from "./provider-error.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
-const questions = [
+const sampleQuestions = [
   "Which airline should I book?",
   "How is the marathon training going?",
   "Can you find the bug in this code?",
@@ -24,7 +24,7 @@ const questions = [
   "Do you remember my shoe size?",
   "Tell me again who won the election.",
 ];
-const statements = [
+const sampleStatements = [
   "The user's grandmother was born in 1931.",
   "The user collects old stamps.",
   "The user paints birds in watercolour.",
@@ -43,10 +43,10 @@ export async function measureSpace(
   embeddings: EmbeddingsInterface,
 ): Promise<UnrelatedSimilarity | null> {
   const [asked, stated] = await Promise.all([
-    Promise.all(questions.map(async (question) => embeddings.embedQuery(question))),
-    embeddings.embedDocuments(statements),
+    Promise.all(sampleQuestions.map(async (question) => embeddings.embedQuery(question))),
+    embeddings.embedDocuments(sampleStatements),
   ]);
-  return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
+  return stated.length === sampleStatements.length ? measureUnrelated(asked, stated) : null;
 }
 
 /** Texts per deadline. Local models take some 50 ms each. */

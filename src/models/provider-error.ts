@@ -31,7 +31,7 @@ export function isRefused(error: unknown, as: keyof typeof refusing): boolean | 
   return status === undefined ? null : refusing[as].includes(status);
 }
 
-const wordsOf = (error: unknown): string =>
+const errorWords = (error: unknown): string =>
   String(MemoryError.is(error) ? error.cause : error).slice(0, 500);
 
 /** Of clients without structured output or with a parser, of servers whose models lack tools. */
@@ -39,13 +39,13 @@ const ofForm = /tool|function|schema|structured|response_?format|syntax|pars/i;
 
 /** Whether the same question may be answered in another form. A prompt may be too long for any. */
 export const refusesForm = (error: unknown): boolean =>
-  isRefused(error, "form") !== false && ofForm.test(wordsOf(error));
+  isRefused(error, "form") !== false && ofForm.test(errorWords(error));
 
 const ofLimits = /temperature|max_?(?:completion_)?tokens/i;
 
 /** Whether the same question may be answered without limits. */
 export const refusesLimits = (error: unknown): boolean =>
-  isRefused(error, "form") ?? ofLimits.test(wordsOf(error));
+  isRefused(error, "form") ?? ofLimits.test(errorWords(error));
 
 /**
  * How long the provider asks to wait; null if it does not say. OpenAI and Anthropic send a header,

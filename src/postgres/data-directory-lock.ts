@@ -28,7 +28,7 @@ function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (codeOf(error) !== "EPERM") return false;
+    if (fileErrorCode(error) !== "EPERM") return false;
   }
   const stat = procStat(pid);
   // A zombie still accepts signals.
@@ -80,14 +80,14 @@ export function lockDataDirectory(dataDir: string): () => void {
 
 /** One attempt; false when another process changed the lock meanwhile. */
 function tryLock(dataDir: string, lock: string, draft: string): boolean {
-  const { dead, holder } = inspect(lock);
+  const { dead, holder } = findHolder(lock);
   if (holder) throw lockedError(dataDir, holder);
   const mine = successor(lock, dead.length);
   // Atomic: nobody reads a partial file.
   if (!unless("EEXIST", () => [linkSync(draft, mine)])) return false;
   if (dead.length === 0) return true;
   // Another process may have replaced the same dead holders.
-  if (inspect(lock).holder?.file !== mine) {
+  if (findHolder(lock).holder?.file !== mine) {
     rmSync(mine, { force: true });
     return false;
   }
@@ -98,7 +98,7 @@ function tryLock(dataDir: string, lock: string, draft: string): boolean {
 
 type Holder = ProcessIdentity & { readonly file: string };
 
-function inspect(lock: string): { dead: string[]; holder: Holder | null } {
+function findHolder(lock: string): { dead: string[]; holder: Holder | null } {
   const dead: string[] = [];
   for (;;) {
     const file = successor(lock, dead.length);
@@ -119,7 +119,7 @@ function unless<Result>(code: string, work: () => Result): Result | null {
   try {
     return work();
   } catch (error) {
-    if (codeOf(error) === code) return null;
+    if (fileErrorCode(error) === code) return null;
     throw error;
   }
 }
@@ -135,7 +135,7 @@ function lockedError(dataDir: string, { pid, host, file }: Holder): MemoryError 
 }
 
 export function folderError(dataDir: string, cause: unknown): unknown {
-  const code = codeOf(cause);
+  const code = fileErrorCode(cause);
   const failed = (as: MemoryErrorCode, message: string) => new MemoryError(as, message, { cause });
   if (code === "EEXIST" || code === "ENOTDIR") {
     return failed("INVALID_INPUT", `dataDir ${dataDir} is or lies in a file: it must be a folder.`);
@@ -144,5 +144,5 @@ export function folderError(dataDir: string, cause: unknown): unknown {
   return failed("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`);
 }
 
-const codeOf = (error: unknown): unknown =>
+const fileErrorCode = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;

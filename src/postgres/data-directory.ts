@@ -10,7 +10,7 @@ import {
 import { dirname, join } from "node:path";
 import { folderError, lockDataDirectory } from "./data-directory-lock.js";
 
-const mark = "mnemograph.folder";
+const markName = "mnemograph.folder";
 
 const markText = "Mnemograph made this folder and keeps it closed to all but its owner.\n";
 
@@ -18,7 +18,7 @@ const markText = "Mnemograph made this folder and keeps it closed to all but its
 export function openDataDirectory(dataDir: string): () => void {
   const made = makeClosed(dataDir);
   const unlock = lockDataDirectory(dataDir);
-  const path = join(dataDir, mark);
+  const path = join(dataDir, markName);
   if (made) writeFileSync(path, markText, { mode: 0o600 });
   else if (existsSync(path)) closeToOthers(realpathSync(dataDir));
   return unlock;

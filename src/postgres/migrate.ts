@@ -8,8 +8,8 @@ import {
   type Migration,
   type MigrationSet,
   type ShippedSchema,
+  setVersionColumns,
   shippedSchema,
-  versionColumns,
 } from "./migration-set.js";
 import { collided, retryOn } from "./retry.js";
 import { findGap, type WantedSchema } from "./schema-state.js";
@@ -166,7 +166,7 @@ async function buildConcurrently(
     await client.query(`drop index concurrently if exists ${schema}.${identifier(name).text}`);
   for (const statement of statements) await client.query(statement);
   await client.query(
-    `update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`,
+    `update ${schema}.meta set ${setVersionColumns[migration.set]} = ${migration.version}`,
   );
 }
 
@@ -190,7 +190,7 @@ async function recordVersions(
 ): Promise<void> {
   const versions = new Map<string, number>();
   versions.set("functions_version", functionsVersion).set("compatible_from", compatibleFrom);
-  for (const { set, version } of applied) versions.set(versionColumns[set], version);
+  for (const { set, version } of applied) versions.set(setVersionColumns[set], version);
   const assigned = [...versions].map(([column, version]) => `${column} = ${version}`);
   await client.query(`update ${schema.text}.meta set ${assigned.join(", ")}`);
 }

@@ -188,4 +188,3 @@ export const databaseOptionsSchema = z.strictObject({
    */
   prepare: z.boolean().default(true),
 });
-

@@ -49,9 +49,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const uuidOf = (id: string): string | null => (uuid.test(id) ? id : null);
 
-type Columns = Readonly<Record<keyof ScopeColumns, string | Sql>>;
+type OwnerIds = Readonly<Record<keyof ScopeColumns, string | Sql>>;
 
-export const ownerIs = ({ tenantId, userId, appId }: Columns): Sql =>
+export const ownerIs = ({ tenantId, userId, appId }: OwnerIds): Sql =>
   sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
 
 export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null): Sql =>
@@ -61,7 +61,7 @@ export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null):
  * Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app.
  */
 export const isSourceThread = (
-  { tenantId, userId, appId }: Columns,
+  { tenantId, userId, appId }: OwnerIds,
   threadId: string | Sql | null,
 ): Sql =>
   sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;

@@ -26,19 +26,19 @@ export interface Levels {
 
 const namesOfWork = ["due", "oldestSeconds", "stuck", "givenUp", "energy"] as const;
 
-const readers = new Set<() => Promise<Levels>>();
+const levelReaders = new Set<() => Promise<Levels>>();
 
 /**
  * Has gauges ask `read` at each collection; without a meter provider nobody does. Returns what ends
  * it.
  */
 export function addLevels(read: () => Promise<Levels>): () => void {
-  readers.add(read);
+  levelReaders.add(read);
   void telemetryApi().then(instruments);
-  return () => void readers.delete(read);
+  return () => void levelReaders.delete(read);
 }
 
-let made: { readonly provider: object; readonly instruments: Instruments } | undefined;
+let madeInstruments: { readonly provider: object; readonly instruments: Instruments } | undefined;
 
 /**
  * Those of the registered provider, which do nothing if there is none; undefined if it makes none.
@@ -46,13 +46,13 @@ let made: { readonly provider: object; readonly instruments: Instruments } | und
 function instruments(): Instruments {
   if (!api) return undefined;
   const provider = api.metrics.getMeterProvider();
-  if (made?.provider !== provider) {
-    made = {
+  if (madeInstruments?.provider !== provider) {
+    madeInstruments = {
       provider,
       instruments: attempt(() => createInstruments(provider.getMeter("mnemograph"))),
     };
   }
-  return made.instruments;
+  return madeInstruments.instruments;
 }
 
 /** A recall takes milliseconds, a search two seconds at most. */
@@ -68,12 +68,16 @@ function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
     oldestSeconds: gauge("work.oldest_age", "s", "How long the oldest of them has been due"),
     stuck: gauge("work.stuck", "{job}", "Those of them whose worker stopped"),
     givenUp: gauge("work.given_up", "{job}", "Background jobs that were given up and not retried"),
-    energy: gauge("energy.level", "1", "Share of its energy that the tenant with the least has left"),
+    energy: gauge(
+      "energy.level",
+      "1",
+      "Share of its energy that the tenant with the least has left",
+    ),
   };
   const paused = gauge("database.paused", "", "1 while calls of this process fail at once");
   meter.addBatchObservableCallback(
     async (result) => {
-      const levels = await Promise.all([...readers].map((read) => read()));
+      const levels = await Promise.all([...levelReaders].map((read) => read()));
       for (const { schemaName, paused: isPaused, work } of levels) {
         const of = { "db.namespace": schemaName };
         result.observe(paused, Number(isPaused), of);
