@@ -104,6 +104,7 @@ const hasFunctions = (names: readonly string[]) => (value: unknown) =>
 
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
 const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
+const functionField = z.custom(isFunction, "must be a function").optional();
 const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
 /**
@@ -130,7 +131,7 @@ export const memoryOptionsSchema = z.strictObject({
   redact: z
     .union([z.literal("secrets"), z.custom(isFunction)], 'must be a function or "secrets"')
     .optional(),
-  screen: z.custom(isFunction, "must be a function").optional(),
-  describe: z.custom(isFunction, "must be a function").optional(),
-  clock: z.custom(isFunction, "must be a function").optional(),
+  screen: functionField,
+  describe: functionField,
+  clock: functionField,
 });

@@ -74,9 +74,9 @@ export const importCommand: CliCommand = {
 /** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for an unreadable file */
 async function importOwner(file: string, flags: MemoryFlags): Promise<void> {
   const { splitLines } = await import("../transfer/read-export.js");
-  const { scopeOfFlags: scopeOf } = await import("./open-memory.js");
+  const { scopeOfFlags } = await import("./open-memory.js");
   const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
-  const scope = named ? scopeOf(flags) : undefined;
+  const scope = named ? scopeOfFlags(flags) : undefined;
   const imported = await useMemory(flags, (memory) =>
     memory.import({
       lines: splitLines(file === "-" ? process.stdin : lineBytes(file)),
