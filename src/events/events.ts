@@ -47,13 +47,10 @@ async function countEvents(
   });
 }
 
-function selectedEvents(selection: EventSelection): Sql {
-  const { scope, since, until, ...equal } = selection;
-  const conditions = [
-    scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
-    ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
-    ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
-  ];
+function selectedEvents({ scope, since, until, ...equal }: EventSelection): Sql {
+  const conditions = [scope ? withinScope(scopeColumns(scope), "e") : sql`true`];
+  if (since) conditions.push(sql`e.created_at >= ${since}::timestamptz`);
+  if (until) conditions.push(sql`e.created_at < ${until}::timestamptz`);
   for (const [field, column] of Object.entries(filterColumns)) {
     const value = equal[field as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);

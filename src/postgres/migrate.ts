@@ -11,7 +11,7 @@ import {
   setVersionColumns,
   shippedSchema,
 } from "./migration-set.js";
-import { collided, retryOn } from "./retry.js";
+import { retryOn } from "./retry.js";
 import { findGap, type WantedSchema } from "./schema-state.js";
 import { askOf } from "./session-settings.js";
 
@@ -46,7 +46,7 @@ export async function migrate(database: Database, given: MigrateOptions): Promis
     return await database.withClient(async (client) => {
       for (;;) {
         const migrateOnce = () => migrateInTransaction(client, database, options);
-        const { done, concurrent } = await retryOn([], migrateOnce, {
+        const { done, concurrent } = await retryOn(["55P03"], migrateOnce, {
           most: lockTries,
           stepMs: 100,
           busy:
@@ -55,12 +55,8 @@ export async function migrate(database: Database, given: MigrateOptions): Promis
         });
         applied.push(...done);
         if (concurrent === undefined) return applied;
-        const build = () =>
-          buildConcurrently(client, database, concurrent).catch((error: unknown) => {
-            if (buildRaces.includes(errorCodeOf(error))) return collided;
-            throw error;
-          });
-        await retryOn([], build, {
+        const build = () => buildConcurrently(client, database, concurrent);
+        await retryOn(buildRaces, build, {
           most: 5,
           stepMs: 200,
           busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
@@ -89,7 +85,6 @@ async function migrateInTransaction(client: ClientBase, database: Database, opti
     return migrated;
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    if (errorCodeOf(error) === "55P03") return collided;
     throw error;
   }
 }

@@ -115,8 +115,7 @@ function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Da
       : "; this takes some seconds, once";
     logger.warn(`creating an embedded PostgreSQL in ${dataDir ?? "memory"}${takes}`);
   };
-  const options = dataDir === undefined ? {} : { dataDir };
-  const { pool, close } = openEmbeddedPool({ ...options, onCreate });
+  const { pool, close } = openEmbeddedPool({ dataDir, onCreate });
   const kept = { schemaName, dataDir, checksSchema, language, clock, isolation };
   return createDatabase(pool, kept, close);
 }

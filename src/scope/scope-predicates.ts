@@ -78,18 +78,18 @@ export function withinScope(
   row: "e" | "t" | "o" | "x",
 ): Sql {
   const is = (column: keyof ScopeRow, value: string) => isId(raw(`${row}.${column}`), value);
-  const user = userId === "" ? [] : [is("user_id", userId)];
-  const app = appId === "" ? [] : [is("app_id", appId)];
-  return join([is("tenant_id", tenantId), ...user, ...app], " and ");
+  const conditions = [is("tenant_id", tenantId)];
+  if (userId !== "") conditions.push(is("user_id", userId));
+  if (appId !== "") conditions.push(is("app_id", appId));
+  return join(conditions, " and ");
 }
 
 /** Selects `columns` of the owners `o` visible to `scope`: its user and its app. */
 export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const owners = [
-    ...(userId === "" ? [] : [{ tenantId, userId, appId: "" }]),
-    ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
-  ];
+  const owners: ScopeColumns[] = [];
+  if (userId !== "") owners.push({ tenantId, userId, appId: "" });
+  if (appId !== "") owners.push({ tenantId, userId: "", appId });
   // One lookup per owner: an "or" would scan all owners.
   const selects = owners.map(
     (owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`,
