@@ -96,11 +96,12 @@ export interface MemoryOptions {
   readonly clock?: Clock;
 }
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isObjectLike = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";
 
 const hasFunctions = (names: readonly string[]) => (value: unknown) =>
-  isObject(value) && names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+  isObjectLike(value) &&
+  names.every((name) => isFunction((value as Record<string, unknown>)[name]));
 
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
 const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
@@ -114,9 +115,9 @@ const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
-  model: z.custom(isObject, "must be a chat model").optional(),
+  model: z.custom(isObjectLike, "must be a chat model").optional(),
   embeddings: z
-    .union([z.literal("local"), z.custom(isObject)], 'must be embeddings or "local"')
+    .union([z.literal("local"), z.custom(isObjectLike)], 'must be embeddings or "local"')
     .optional(),
   config: z.unknown().optional(),
   jobs: z

@@ -107,7 +107,7 @@ export function resolveConfig(
   const given =
     typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: explainIssue });
-  if (!parsed.success) throw invalidConfig(z.prettifyError(parsed.error));
+  if (!parsed.success) throw unreadableConfig(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;
   const policy = categoryPolicy(categories, allowlists, warn);
   const upkeep = { ...groups.upkeep, ...taskConstants, ...changed.upkeep };
@@ -131,10 +131,10 @@ function readConfigFile(path: string): unknown {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (cause) {
-    throw invalidConfig(`${path} cannot be read: ${messageOf(cause)}`, cause);
+    throw unreadableConfig(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 
-function invalidConfig(problem: string, cause?: unknown): MemoryError {
+function unreadableConfig(problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`, { cause });
 }

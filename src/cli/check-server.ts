@@ -155,7 +155,7 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
   ];
 }
 
-const named = (names: readonly string[]): string =>
+const quotedNames = (names: readonly string[]): string =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
 export function checkRole(
@@ -177,7 +177,7 @@ export function checkRole(
   const grants = [`usage on`, rights].map(
     (right) => `grant ${right} schema ${schema.text} to "${role}"`,
   );
-  const says = `"${role}" may not read and write ${refused.length > 0 ? named(refused) : "the schema"}.`;
+  const says = `"${role}" may not read and write ${refused.length > 0 ? quotedNames(refused) : "the schema"}.`;
   return bad("role", says, `As "${owner}" run \`${grants.join("; ")}\`.`);
 }
 
@@ -234,7 +234,7 @@ export function checkPgvector({ pgvector, available }: ServerFacts, isWanted: bo
 export function checkIndexes({ schema }: Database, { invalid }: ServerFacts): Check {
   if (invalid.length === 0) return ok("indexes", "All are valid.");
   const todo = `If none is being built run \`reindex index concurrently ${schema.text}.NAME\`.`;
-  return bad("indexes", `Invalid: ${named(invalid)}.`, todo);
+  return bad("indexes", `Invalid: ${quotedNames(invalid)}.`, todo);
 }
 
 export function checkTenants({ role, bypasses }: ServerFacts): Check {

@@ -23,10 +23,10 @@ export const exportCommand: CliCommand = {
       "--out <file>",
       "write to a file instead of standard output",
     ),
-  run: exportOwner,
+  run: exportFile,
 };
 
-async function exportOwner(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
+async function exportFile(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
   const { out } = flags;
   await useScope(flags, async (memory, scope) => {
     let count = 0;
@@ -68,25 +68,25 @@ export const importCommand: CliCommand = {
     withDatabase(withScope(command, "the new owner (default: the exported one)"))
       .argument("<file>", 'the export, or "-" for standard input')
       .option("--config <file>", "YAML file with the application's settings, such as its language"),
-  run: importOwner,
+  run: importFile,
 };
 
 /** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for an unreadable file */
-async function importOwner(file: string, flags: MemoryFlags): Promise<void> {
+async function importFile(file: string, flags: MemoryFlags): Promise<void> {
   const { splitLines } = await import("../transfer/read-export.js");
   const { scopeOfFlags } = await import("./open-memory.js");
   const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
   const scope = named ? scopeOfFlags(flags) : undefined;
   const imported = await useMemory(flags, (memory) =>
     memory.import({
-      lines: splitLines(file === "-" ? process.stdin : lineBytes(file)),
+      lines: splitLines(file === "-" ? process.stdin : bytesOfFile(file)),
       ...(scope && { scope }),
     }),
   );
   print(flags, imported, () => describeImported(imported));
 }
 
-async function* lineBytes(file: string): AsyncGenerator<Uint8Array> {
+async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
   } catch (cause) {

@@ -22,12 +22,12 @@ import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
 import {
+  answerWithin,
   bodyWithin,
   defaultBodyBytes,
   defaultImportBytes,
   readBytes,
   readHttpRequest,
-  within,
 } from "./read-request.js";
 
 /**
@@ -123,7 +123,7 @@ async function answerOperation(
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
   };
-  return operation.lines === "in" ? work() : within(timeoutMs, work);
+  return operation.lines === "in" ? work() : answerWithin(timeoutMs, work);
 }
 
 async function admit(
@@ -169,7 +169,7 @@ async function answerMcp(
   const request = context.req.raw;
   const { method, url, headers } = request;
   const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
-  return within(timeoutMs, async () => {
+  return answerWithin(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(request, maxBodyBytes) : null;
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
     // `admit` counted the first call; the protocol's server refuses more than 100.
@@ -184,7 +184,7 @@ function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     try {
-      await within(5_000, () => memory.energy.level());
+      await answerWithin(5_000, () => memory.energy.level());
       return context.json({ status: "ok" });
     } catch (error) {
       return context.json({ status: "unavailable", code: problemOf(error).problem.code }, 503);

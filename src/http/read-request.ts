@@ -109,7 +109,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return;
   const reader = request.body.getReader();
-  const next = () => within(mostIdleMs, () => reader.read(), "more of the body");
+  const next = () => answerWithin(mostIdleMs, () => reader.read(), "more of the body");
   let bytes = 0;
   try {
     for (let piece = await next(); !piece.done; piece = await next()) {
@@ -127,7 +127,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
  * Limits the wait, not the work, which has its own limits.
  * @throws HttpProblem `REQUEST_TIMEOUT`
  */
-export function within<Result>(
+export function answerWithin<Result>(
   limitMs = 60_000,
   work: () => Promise<Result>,
   what = "answer",
