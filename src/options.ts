@@ -30,51 +30,72 @@ import { spansOptionsSchema } from "./turns/observe.js";
 import { energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({
-  /** How long statements and connections may take. */
   database: databaseOptionsSchema.prefault({}),
+  preset: presetSchema,
+  context: contextOptionsSchema.prefault({}),
+  memories: memoryOptionsSchema.prefault({}),
+  insights: insightsOptionsSchema.prefault({}),
+  upkeep: taskOptionsSchema.prefault({}),
+  notes: notesOptionsSchema.prefault({}),
+  lifecycle: lifecycleOptionsSchema.prefault({}),
+  consolidation: consolidationOptionsSchema.prefault({}),
+  retrieval: retrievalOptionsSchema.prefault({}),
+  consent: consentConfigSchema.prefault({}),
+  categories: categoryConfigSchema.optional(),
+  allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
+  jobs: jobsOptionsSchema.prefault({}),
+  energy: energyOptionsSchema.prefault({}),
+  store: storeOptionsSchema.prefault({}),
+  spans: spansOptionsSchema.prefault({}),
+});
+
+type Given = z.input<typeof configSchema>;
+
+// Told by hand: in the declarations of an inferred type there are no docs.
+/** Everything tunable. Each setting says its default. */
+export interface MemoryConfig {
+  /** How long statements and connections may take. */
+  readonly database?: Given["database"];
   /**
    * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round":
    * each turn has a prompt of its own, and each turn's end starts a summary and extracts facts.
    * @default "ledger"
    */
-  preset: presetSchema,
+  readonly preset?: Given["preset"];
   /** How long prompts grow. */
-  context: contextOptionsSchema.prefault({}),
+  readonly context?: Given["context"];
   /** Which facts and episodes are made and kept, and when two are the same. */
-  memories: memoryOptionsSchema.prefault({}),
+  readonly memories?: Given["memories"];
   /** Whether insights into a user are made. */
-  insights: insightsOptionsSchema.prefault({}),
+  readonly insights?: Given["insights"];
   /**
    * How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the
    * background.
    */
-  upkeep: taskOptionsSchema.prefault({}),
+  readonly upkeep?: Given["upkeep"];
   /** How apps remember conversations that ended. */
-  notes: notesOptionsSchema.prefault({}),
+  readonly notes?: Given["notes"];
   /** When memories are forgotten by age, and for good. */
-  lifecycle: lifecycleOptionsSchema.prefault({}),
+  readonly lifecycle?: Given["lifecycle"];
   /** How memories that say the same are merged in the background. */
-  consolidation: consolidationOptionsSchema.prefault({}),
+  readonly consolidation?: Given["consolidation"];
   /** How memories are found, and how many are shown. */
-  retrieval: retrievalOptionsSchema.prefault({}),
+  readonly retrieval?: Given["retrieval"];
   /** What is remembered only with the user's consent, or when it was said twice. */
-  consent: consentConfigSchema.prefault({}),
+  readonly consent?: Given["consent"];
   /** Added to the default categories; one of a default's name changes what it says. @default none */
-  categories: categoryConfigSchema.optional(),
+  readonly categories?: Given["categories"];
   /** Agent → categories it may read. @default every agent reads everything */
-  allowlists: z.record(z.string().min(1), z.array(z.string())).optional(),
+  readonly allowlists?: Given["allowlists"];
   /** How background work runs in this process. */
-  jobs: jobsOptionsSchema.prefault({}),
+  readonly jobs?: Given["jobs"];
   /** How much a tenant's background calls of models may take before work that can wait does so. */
-  energy: energyOptionsSchema.prefault({}),
+  readonly energy?: Given["energy"];
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
-  store: storeOptionsSchema.prefault({}),
+  readonly store?: Given["store"];
   /** What OpenTelemetry spans carry. */
-  spans: spansOptionsSchema.prefault({}),
-});
-
-/** Everything tunable. Each setting says its default. */
-export interface MemoryConfig extends z.input<typeof configSchema> {}
+  readonly spans?: Given["spans"];
+}
 
 /**
  * Constants that are no settings; each file gives their reasons. Tests make some of them smaller.
