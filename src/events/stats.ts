@@ -142,71 +142,69 @@ interface StatsRuntime {
 
 export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   return (async (of?: StatsOf) => {
+    // Whose, and since when.
     const selection = parseListed(statsSchema, of, "statistics");
-    const { by, days } = selection;
-    if (by === "app" && selection.scope) parseAppScope(selection.scope);
+    const { by, days, scope } = selection;
+    if (by === "app" && scope) parseAppScope(scope);
     const nowMs = runtime.clock().getTime();
     const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
     const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
+    // One statement counts everything, by key.
     const found = await asListed(selection, () =>
       findCounts(db, { ...selection, ...runtime, since }),
     );
-    const now = { ...workNow(found), energy: energyOf(found, runtime.energy) };
-    if (by === undefined) return { since, ...now, ...countsOf(found, { days }) };
-    const ofKey = new Map<string, Count[]>();
-    for (const row of found) ofKey.set(row.key, [...(ofKey.get(row.key) ?? []), row]);
-    if (by === "day") {
-      const rows = Array.from({ length: days }, (_, index) => {
-        const day = isoDay(new Date(firstMs + index * dayMs));
-        const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
-        return { day, ...countsOf(ofKey.get(day) ?? [], { kept, days: 1 }) };
-      });
-      return { since, ...now, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
-    }
-    ofKey.delete("");
-    const rows = [...ofKey].map(([key, ofApp]) => {
-      const [tenantId, appId] = JSON.parse(key) as [string, string];
-      return {
-        scope: { ...(tenantId !== "" && { tenantId }), appId },
-        ...countsOf(ofApp, { days }),
-      };
-    });
-    const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
-    const appsWithNotesShare = share(
-      rows.filter(({ memories }) => memories.note).length,
-      rows.length,
-    );
-    rows.sort((one, other) => other.notesCreated - one.notesCreated);
-    return { since, ...now, ...together, rows, appsWithNotesShare };
+    // What the counts say: now, together, and for each key.
+    const now = { since, ...workNow(found), energy: energyOf(found, runtime.energy) };
+    if (by === "app") return { ...now, ...ofApps(found, days) };
+    const together = { ...now, ...countsOf(found, { days }) };
+    if (by === undefined) return together;
+    return { ...together, rows: rowsOfDays(found, firstMs, days), appsWithNotesShare: null };
   }) as StatsCall;
 }
 
-/** `key`: the day or app; "" for all together and without an app. */
-interface Count {
-  readonly [column: string]: unknown;
-  readonly what:
-    | "event"
-    | "memory"
-    | "dead"
-    | "turn"
-    | "searched"
-    | "recall"
-    | "talk"
-    | "usage"
-    | "now";
-  readonly key: string;
-  readonly name: string;
-  readonly sums: Readonly<Record<string, number | null>>;
+function rowsOfDays(found: readonly Count[], firstMs: number, days: number) {
+  const ofDay = byKey(found);
+  return Array.from({ length: days }, (_, index) => {
+    const day = isoDay(new Date(firstMs + index * dayMs));
+    const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
+    return { day, ...countsOf(ofDay.get(day) ?? [], { kept, days: 1 }) };
+  });
 }
 
-const sumOf = (rows: readonly Count[], what: Count["what"], name = "n"): number =>
+function ofApps(found: readonly Count[], days: number) {
+  const ofApp = byKey(found.filter(({ key }) => key !== ""));
+  const rows = [...ofApp].map(([key, counts]) => {
+    const [tenantId, appId] = JSON.parse(key) as [string, string];
+    const scope = { ...(tenantId !== "" && { tenantId }), appId };
+    return { scope, ...countsOf(counts, { days }) };
+  });
+  const withNotes = rows.filter(({ memories }) => memories.note);
+  return {
+    ...countsOf([...ofApp.values()].flat(), { days, apps: rows.length }),
+    rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
+    appsWithNotesShare: share(withNotes.length, rows.length),
+  };
+}
+
+/** `what` was counted; `key`: the day or app; "" for all together and without an app. */
+type Count = Readonly<Record<"what" | "key" | "name", string>> & {
+  readonly sums: Readonly<Record<string, number | null>>;
+};
+
+function byKey(found: readonly Count[]): Map<string, Count[]> {
+  const grouped = new Map<string, Count[]>();
+  for (const row of found) grouped.set(row.key, [...(grouped.get(row.key) ?? []), row]);
+  return grouped;
+}
+
+const sumOf = (rows: readonly Count[], what: string, name = "n"): number =>
   rows.reduce((sum, row) => sum + (row.what === what ? (row.sums[name] ?? 0) : 0), 0);
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
 const rowsNamed = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
 
-function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
+function byName(rows: readonly Count[], what: string): Record<string, number> {
   const names = new Set(
     rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])),
   );
@@ -282,7 +280,7 @@ function withinSelection({ scope, tenantId }: Selection, row: Alias): Sql {
 
 function countedBy(
   selection: Selection,
-  what: Count["what"],
+  what: string,
   row: Alias,
   of: { readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
 ): Sql {
