@@ -16,7 +16,7 @@ import {
   taskConstants,
   taskOptionsSchema,
 } from "./jobs/jobs-options.js";
-import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
+import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
 import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
 import { memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
