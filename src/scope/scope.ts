@@ -62,6 +62,8 @@ export function parseAppScope(input: unknown): AppScope {
 }
 
 export const scopeField = z.unknown().optional();
+/** @throws MemoryError, as `parseAppScope` */
+export const appScopeField = z.custom<AppScope>().transform(parseAppScope);
 export const threadField = z.unknown().optional();
 
 export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
