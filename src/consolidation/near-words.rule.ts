@@ -36,24 +36,21 @@ export function nearByWords(
       else places.set(word, [place]);
     }
   }
-  const near: NearRefs[] = [];
-  for (const [place, { ref, group }] of all.entries()) {
-    if (!refs.has(ref)) continue;
-    const own = counts[place] ?? new Map<string, number>();
-    const withRareWord = new Set<number>();
-    for (const word of own.keys()) {
+  return all.flatMap(({ ref, group }, place) => {
+    if (!refs.has(ref)) return [];
+    const own = counts[place] ?? new Map();
+    const withRareWord = [...own.keys()].flatMap((word) => {
       const withWord = places.get(word) ?? [];
-      if (withWord.length < common) for (const other of withWord) withRareWord.add(other);
-    }
-    const neighbours: NearRefs[] = [];
-    for (const other of withRareWord) {
-      const memory = all[other];
-      if (!memory || other === place || memory.group !== group) continue;
-      const similarity = shareOfCounts(own, counts[other] ?? own);
-      if (similarity >= least) neighbours.push({ first: ref, second: memory.ref, similarity });
-    }
-    neighbours.sort((one, other) => other.similarity - one.similarity || one.second - other.second);
-    near.push(...neighbours.slice(0, most));
-  }
-  return near;
+      return withWord.length < common ? withWord : [];
+    });
+    return [...new Set(withRareWord)]
+      .filter((other) => other !== place && all[other]?.group === group)
+      .map((other): NearRefs => {
+        const similarity = shareOfCounts(own, counts[other] ?? own);
+        return { first: ref, second: all[other]?.ref ?? 0, similarity };
+      })
+      .filter(({ similarity }) => similarity >= least)
+      .toSorted((one, other) => other.similarity - one.similarity || one.second - other.second)
+      .slice(0, most);
+  });
 }
