@@ -63,7 +63,8 @@ async function placeOf(
   { threadId, scope }: Asked,
   { threadRef, checkpointThreadId }: OwnedThread,
 ): Promise<CheckpointPlace | null> {
-  const name = checkpointThreadId ?? (await nameCheckpoints(db, threadRef));
+  const address = { scope: scope ?? nobody, threadId };
+  const name = checkpointThreadId ?? (await nameCheckpoints(db, address, threadRef));
   return name === null ? null : { threadId, scope, name, threadRef };
 }
 
