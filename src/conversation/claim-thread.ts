@@ -117,38 +117,36 @@ export async function nameCheckpoints(
   { scope, threadId }: ThreadAddress,
   threadRef: number,
 ): Promise<string | null> {
-  const { schema } = db;
   const { tenantId } = scopeColumns(scope);
-  const ownName = ownNamePrefix + randomUUID();
   // Citus refuses volatile functions in an update: they are called before it.
   const [named] = await db.query<{ name: string }>(sql`
     with taken as materialized (
-      select from ${schema}.threads_elsewhere(${[threadId]}::text[], ${tenantId})
-      where is_taken or is_taken_by_nobody or (tenants > 0 and ${tenantId !== scopeColumns(nobody).tenantId})
+      select id from ${db.schema}.threads_elsewhere(${[threadId]}::text[], ${tenantId})
+      where is_taken or is_taken_by_nobody or (tenants > 0 and ${scope !== nobody})
     )
-    update ${schema}.thread
+    update ${db.schema}.thread
     set checkpoint_name = coalesce(checkpoint_name, case
-      when ${threadId.startsWith(ownNamePrefix)} or exists (select from taken) then ${ownName} else thread_id end)
+      when ${threadId.startsWith(ownNamePrefix)} or exists (select from taken) then ${ownNamePrefix + randomUUID()} else thread_id end)
     where id = ${threadRef}
     returning checkpoint_name as name`);
   return named?.name ?? null;
 }
 
-export interface ThreadElsewhere {
+type ThreadElsewhere = {
   readonly id: string;
   readonly tenants: number;
   /** Whether another tenant's checkpoints have the plain id. */
   readonly isTaken: boolean;
   /** Whether unowned checkpoints have it. */
   readonly isTakenByNobody: boolean;
-}
+};
 
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },
-): Promise<ThreadElsewhere[]> {
+) {
   if (threadIds.length === 0) return [];
-  return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
+  return db.query<ThreadElsewhere>(sql`
     select id, tenants, is_taken as "isTaken", is_taken_by_nobody as "isTakenByNobody"
     from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
 }

@@ -63,8 +63,9 @@ async function placeOf(
   { threadId, scope }: Asked,
   { threadRef, checkpointThreadId }: OwnedThread,
 ): Promise<CheckpointPlace | null> {
-  const address = { scope: scope ?? nobody, threadId };
-  const name = checkpointThreadId ?? (await nameCheckpoints(db, address, threadRef));
+  const asker = scope ?? nobody;
+  const name =
+    checkpointThreadId ?? (await nameCheckpoints(db, { scope: asker, threadId }, threadRef));
   return name === null ? null : { threadId, scope, name, threadRef };
 }
 
