@@ -94,7 +94,7 @@ describe.each([
     await memory.stats({ scope });
   });
 
-  it("The store", async () => {
+  it("The store keeps, finds and deletes items", async () => {
     const store = (await open()).store({ scope });
     await store.put(["memories", "ana"], "tea", { text: "Likes green tea.", cups: 3 });
     await store.put(["memories", "ana"], "tea", { text: "Likes black tea.", cups: 3 });
