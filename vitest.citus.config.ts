@@ -9,6 +9,13 @@ export default defineConfig({
   test: {
     ...config.test,
     include: ["test/citus/*.citus.ts", `test/{${suites}}/**/*.test.ts`],
+    // They ask for plans of a plain server.
+    exclude: [
+      "**/plans.test.ts",
+      "**/rows-read.test.ts",
+      "**/*.long.test.ts",
+      "**/node_modules/**",
+    ],
     testTimeout: limitsMs.long,
     hookTimeout: limitsMs.long,
     maxWorkers: 2,
