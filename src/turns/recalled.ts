@@ -138,6 +138,13 @@ export const memoryParts: readonly BlockPart[] = [
   "rest",
 ];
 
+export const shownMemory = (shown: MemoryItem | MemoryHit): MemoryItem =>
+  "memory" in shown ? shown.memory : shown;
+
 export function partOf(memories: ShownMemories, part: BlockPart): readonly MemoryItem[] {
-  return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
+  return (memories[part] ?? []).map(shownMemory);
+}
+
+export function allOf(memories: ShownMemories): readonly MemoryItem[] {
+  return memoryParts.flatMap((part) => partOf(memories, part));
 }

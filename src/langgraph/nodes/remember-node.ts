@@ -6,8 +6,8 @@ import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import type { Recalled } from "../../turns/recalled.js";
-import { saidInState } from "../../turns/said-in-state.js";
 import { shownBy } from "../../turns/shown-by.js";
+import { saidInState } from "../../turns/turn-messages.js";
 import {
   checkOptions,
   continueOnError,
