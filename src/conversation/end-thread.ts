@@ -15,16 +15,6 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-export interface EndThread extends ThreadAddress {
-  /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
-  readonly reason?: string | undefined;
-  /**
-   * Whether the turn continues: what it records within ten minutes still belongs to it.
-   * @default false
-   */
-  readonly afterTurn?: boolean | undefined;
-}
-
 export interface EndedThread {
   readonly threadId: string;
   /** The first end and its reason: ending it again changes neither. */
@@ -45,9 +35,18 @@ const closingMs = 600_000;
 const endSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
+  /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   reason: storableText.optional(),
+  /**
+   * Whether the turn continues: what it records within ten minutes still belongs to it.
+   * @default false
+   */
   afterTurn: z.boolean().default(false),
 });
+
+export interface EndThread
+  extends ThreadAddress,
+    Omit<z.input<typeof endSchema>, keyof ThreadAddress> {}
 
 /**
  * Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due.

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type BaseMessage, type BaseMessageLike, isBaseMessage } from "@langchain/core/messages";
+import { type BaseMessage, isBaseMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -34,7 +34,7 @@ import {
   type RecordedThread,
   recordMessages,
 } from "./record-messages.js";
-import { type ShownContext, shownContextSchema } from "./shown-turns.js";
+import { shownContextSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
@@ -112,42 +112,27 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-export interface RecordInput extends ThreadAddress {
+const turnSchema = z.strictObject({
+  scope: scopeField,
+  threadId: threadField,
   /**
    * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the
    * same message: give ids to messages that may be sent again.
    */
-  readonly messages: readonly BaseMessageLike[];
-  readonly agentId?: string | undefined;
-  readonly runId?: string | undefined;
+  messages: messageListSchema,
+  agentId: nameText.optional(),
+  runId: nameText.optional(),
   /** @default now */
-  readonly saidAt?: Date | undefined;
+  saidAt: storableDate.optional(),
   /** Where it was said, as "Europe/Lisbon". @default retrieval.timeZone */
-  readonly timeZone?: string | undefined;
+  timeZone: timeZoneField.optional(),
   /** What the turn was shown: counts as seen once the turn is recorded. */
-  readonly shown?: ShownContext | undefined;
+  shown: shownContextSchema.optional(),
   /**
    * Of a graph's state: which recorded messages were edited before the run, and which ones the run
    * itself rewrote. Only memory's nodes give it.
    * @default each recorded message that is given with other words was edited
    */
-  readonly inState?: InState | undefined;
-}
-
-interface InState {
-  readonly edited: readonly string[];
-  readonly rewritten: readonly BaseMessage[];
-}
-
-const turnSchema = z.strictObject({
-  scope: scopeField,
-  threadId: threadField,
-  messages: messageListSchema,
-  agentId: nameText.optional(),
-  runId: nameText.optional(),
-  saidAt: storableDate.optional(),
-  timeZone: timeZoneField.optional(),
-  shown: shownContextSchema.optional(),
   inState: z
     .strictObject({
       edited: z.array(z.string()),
@@ -155,6 +140,10 @@ const turnSchema = z.strictObject({
     })
     .optional(),
 });
+
+export interface RecordInput
+  extends ThreadAddress,
+    Omit<z.input<typeof turnSchema>, keyof ThreadAddress> {}
 
 export interface RecordConfig {
   readonly summaries: {
@@ -244,7 +233,7 @@ export async function record(
     timeZone: turn.timeZone ?? config.retrieval.timeZone,
     messages: made,
     edited: inState?.edited,
-    rewritten: await rewrittenChecks(redactor, inState),
+    rewritten: await rewrittenChecks(redactor, inState?.rewritten ?? []),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
@@ -256,8 +245,8 @@ export async function record(
   return { ...thread, messages, edits };
 }
 
-async function rewrittenChecks(redactor: Redactor, inState: InState | undefined) {
-  const checks = (inState?.rewritten ?? []).map(async (message) => {
+async function rewrittenChecks(redactor: Redactor, rewritten: readonly BaseMessage[]) {
+  const checks = rewritten.map(async (message) => {
     const words = wordsOf(message);
     return words === null || message.id === undefined || !isStorable(message.id)
       ? []

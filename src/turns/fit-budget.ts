@@ -44,13 +44,9 @@ export function fitBudget(
   for (const shown of [memories, ...epoch.earlier.map((earlier) => earlier.memories)])
     for (const memory of partOf(shown, "profile"))
       leftTokens -= lineTokens(lineOf("profile", memory, 0, timeZone));
-  const added = {
-    ...noMemories,
-    profile: partOf(epoch.added, "profile"),
-    notes: partOf(epoch.added, "notes"),
-  };
+  const added = withoutTold({ ...noMemories, ...epoch.added }, turn.changes);
   const known = cutLines(
-    { ...withoutNews(turn), memories: withoutTold(added, turn.changes) },
+    { ...withoutNews(turn), memories: added },
     Math.max(0, leftTokens),
   ).memories;
   return {

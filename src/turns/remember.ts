@@ -57,11 +57,21 @@ export async function remember(
   });
   const { recorded, lastSeq, threadRef: ref, extractInMs } = thread;
 
-  // Mark an episode as due, and claim a summary, once the turn is whole.
-  const waits = await waitReason(deps, input, thread);
-  const hasEpisode = waits === null && isEpisodeDue(memories, thread);
+  // Mark an episode as due once the turn is whole.
+  let reason = await waitReason(deps, input, thread);
+  const hasEpisode =
+    reason === null &&
+    memories.episodes &&
+    episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories)) !== null;
   if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
-  const start = waits === null ? await claimDueSummary(deps, input, thread) : notStarted(waits);
+
+  // Claim a summary, unless others summarise the thread.
+  if (reason === null && (await isSummarisedByOthers(deps, input, thread)))
+    reason = "others_summary";
+  const start =
+    reason === null
+      ? await startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId)
+      : ({ started: false, reason } as const);
 
   // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
   const due: DueJob[] = [];
@@ -81,8 +91,6 @@ export async function remember(
   };
 }
 
-const notStarted = (reason: UnstartedReason) => ({ started: false, reason }) as const;
-
 /** Null once the turn is whole and has a model to work for it. */
 async function waitReason(
   { db, hasModel }: RememberRuntime,
@@ -92,17 +100,6 @@ async function waitReason(
   if (!hasModel) return "no_model";
   if (isDelegatedThread(threadId)) return "delegated";
   return (await isTurnOpen(db, threadRef, messages)) ? "round_open" : null;
-}
-
-function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
-  const range = memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories));
-  return !!range;
-}
-
-async function claimDueSummary(deps: RememberRuntime, input: RecordInput, thread: RecordedTurn) {
-  if (await isSummarisedByOthers(deps, input, thread)) return notStarted("others_summary");
-  const { db, logger, config } = deps;
-  return startSummary({ db, logger, summaries: config.summaries }, thread, input.threadId);
 }
 
 async function isSummarisedByOthers(

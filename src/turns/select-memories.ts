@@ -23,7 +23,8 @@ export async function selectMemories(
   const epoch = found.conversation?.epoch;
   if (!epoch) {
     const earlier: readonly EarlierAdditions[] = [];
-    return { ...(await selectParts(deps, question, found)), earlier, added: {} };
+    const added = { profile: [], notes: [] };
+    return { ...(await selectParts(deps, question, found)), earlier, added };
   }
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const { profile = [], rest = [], notes = [] } = block;
