@@ -1,6 +1,5 @@
 import type { BlockPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
-import type { MemoryHit } from "../search/rank-memories.rule.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import {
   blockTokens,
@@ -106,17 +105,20 @@ interface Line {
   readonly part: BlockPart;
   /** In the part. */
   readonly place: number;
-  readonly shown: MemoryItem | MemoryHit;
-  /** Perhaps with less text than what `shown` has. */
+  readonly key: string;
+  /** Perhaps with less text than what was found. */
   readonly memory: MemoryItem;
   readonly text: string;
 }
+
+const keyOf = (part: BlockPart, { id }: MemoryItem) => `${part} ${id}`;
 
 function linesOf(memories: RecalledMemories, timeZone: string): Line[] {
   return memoryParts.flatMap((part) =>
     memories[part].map((shown, place) => {
       const memory = shownMemory(shown);
-      return { part, place, shown, memory, text: lineOf(part, memory, 0, timeZone) };
+      const text = lineOf(part, memory, 0, timeZone);
+      return { part, place, key: keyOf(part, memory), memory, text };
     }),
   );
 }
@@ -152,13 +154,14 @@ function fittingMemories(
   order: ReadonlySet<Line>,
   budgetTokens: number,
 ): Recalled {
-  const candidates = new Set([...order].map(({ shown }) => shown));
+  const candidates = new Set([...order].map(({ key }) => key));
   const withLines = (lines: readonly Line[]): Recalled => {
-    const kept = new Map(lines.map(({ shown, memory }) => [shown, memory]));
+    const kept = new Map(lines.map(({ key, memory }) => [key, memory]));
     const lists = memoryParts.map((part) => {
       const list = whole.memories[part].flatMap((shown) => {
-        const memory = kept.get(shown);
-        if (memory === undefined) return candidates.has(shown) ? [] : [shown];
+        const key = keyOf(part, shownMemory(shown));
+        const memory = kept.get(key);
+        if (memory === undefined) return candidates.has(key) ? [] : [shown];
         return "memory" in shown ? { ...shown, memory } : memory;
       });
       return [part, list] as const;
