@@ -1,5 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type BaseMessage, isBaseMessage } from "@langchain/core/messages";
+import {
+  type BaseMessage,
+  type BaseMessageLike,
+  coerceMessageLikeToMessage,
+  isBaseMessage,
+} from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -24,8 +29,8 @@ import type { Redactor } from "../text/redactor.js";
 import { searchedLength, searchTextOf } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { timeZoneField } from "../text/time-zone.js";
-import { givenMessages, messageListSchema } from "./given-messages.js";
 import { redactedCheck, wordsCheck, wordsOf } from "./message-words.js";
+import { saidMessage } from "./recalled-mark.js";
 import {
   type ExtractAfter,
   type NewMessage,
@@ -56,7 +61,7 @@ const longestIdBytes = 1_000;
  * with parts are unknown. Yields to the event loop.
  * @throws MemoryError `INVALID_INPUT` for an id
  */
-export async function toNewMessage(message: BaseMessage, threadId = ""): Promise<NewMessage> {
+export async function toNewMessage(message: BaseMessage, threadId: string): Promise<NewMessage> {
   const words = typeof message.content === "string" ? wordsOf(message) : null;
   return newMessageOf(message, threadId, words === null ? null : redactedCheck(words));
 }
@@ -111,6 +116,11 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
+
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
+  Array.isArray,
+  "must be a list of messages",
+);
 
 const turnSchema = z.strictObject({
   scope: scopeField,
@@ -253,4 +263,51 @@ async function rewrittenChecks(redactor: Redactor, rewritten: readonly BaseMessa
       : [{ id: message.id, check: await wordsCheck(redactor, words) }];
   });
   return (await Promise.all(checks)).flat();
+}
+
+/** Ids for frozen messages and callers' plain objects. */
+const idsOfOthers = new WeakMap<object, string>();
+
+/**
+ * `given` without recalled messages and removals. The same object keeps its id.
+ * @throws MemoryError `INVALID_INPUT`
+ */
+export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
+  return given.flatMap((each: BaseMessageLike, index) => {
+    const message = asMessage(each, index);
+    return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
+  });
+}
+
+function asMessage(given: BaseMessageLike, index: number): BaseMessage {
+  if (isBaseMessage(given)) return withId(given, given);
+  try {
+    if (
+      typeof given === "object" &&
+      !Array.isArray(given) &&
+      !("content" in given || "kwargs" in given)
+    )
+      throw new TypeError("it has no content");
+    const message = coerceMessageLikeToMessage(given);
+    return typeof given === "object" ? withId(message, given) : withId(message, message);
+  } catch (cause) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `messages[${index}] is no message: give a message of LangChain's or { role, content }, with one of the roles ` +
+        '"user", "assistant", "system", "developer" and "tool" (and a tool_call_id for a tool\'s).',
+      { cause },
+    );
+  }
+}
+
+function withId(message: BaseMessage, given: object): BaseMessage {
+  if (message.id !== undefined && message.id !== null && message.id !== "") return message;
+  const id = idsOfOthers.get(given) ?? randomUUID();
+  if (message === given && !Object.isFrozen(message)) {
+    message.id = id;
+    if (message.lc_kwargs && !Object.isFrozen(message.lc_kwargs)) message.lc_kwargs.id = id;
+    return message;
+  }
+  idsOfOthers.set(given, id);
+  return withFields(message, { id });
 }

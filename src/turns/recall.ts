@@ -146,7 +146,7 @@ function mustFold(found: RecallResult, { epoch, changes }: Recalled): boolean {
 
   if (epoch.addedOmitted === 0) return false;
   const leastShown = found.profile.findLastIndex(({ id }) => shownIds.has(id));
-  for (const { id } of epoch.added.profile) shownIds.add(id);
+  for (const { id } of epoch.added.profile ?? []) shownIds.add(id);
   return found.profile
     .slice(0, leastShown + 1)
     .some(({ id, updatedAt }) => !shownIds.has(id) && updatedAt.getTime() > opened.openedAt);

@@ -72,7 +72,7 @@ interface Epoch {
   readonly firstSeq: number;
   readonly earlier: readonly EarlierAdditions[];
   /** What is always shown and became known since the epoch began, as far as no turn showed it. */
-  readonly added: Pick<RecalledMemories, "profile" | "notes">;
+  readonly added: Partial<Pick<RecalledMemories, "profile" | "notes">>;
   /** How many of these are over budget. */
   readonly addedOmitted: number;
   readonly readable: readonly string[];

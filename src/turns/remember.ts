@@ -59,10 +59,7 @@ export async function remember(
 
   // Mark an episode as due once the turn is whole.
   let reason = await waitReason(deps, input, thread);
-  const hasEpisode =
-    reason === null &&
-    memories.episodes &&
-    episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories)) !== null;
+  const hasEpisode = reason === null && isEpisodeDue(memories, thread);
   if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
 
   // Claim a summary, unless others summarise the thread.
@@ -100,6 +97,10 @@ async function waitReason(
   if (!hasModel) return "no_model";
   if (isDelegatedThread(threadId)) return "delegated";
   return (await isTurnOpen(db, threadRef, messages)) ? "round_open" : null;
+}
+
+function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
+  return memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories)) !== null;
 }
 
 async function isSummarisedByOthers(

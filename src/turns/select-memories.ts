@@ -23,8 +23,7 @@ export async function selectMemories(
   const epoch = found.conversation?.epoch;
   if (!epoch) {
     const earlier: readonly EarlierAdditions[] = [];
-    const added = { profile: [], notes: [] };
-    return { ...(await selectParts(deps, question, found)), earlier, added };
+    return { ...(await selectParts(deps, question, found)), earlier, added: {} };
   }
   const { block, earlier, toldIds } = earlierInEpoch(found);
   const { profile = [], rest = [], notes = [] } = block;

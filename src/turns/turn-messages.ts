@@ -119,13 +119,10 @@ function withBlock(
   if (block === null) return instructions;
   const parts = instructions.flatMap(({ content }) => contentParts(content));
   const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
-  return [asRecalled(new SystemMessage({ content, id: blockId(talk) }))];
-}
-
-/** Agents merge messages by id, so the block must not replace a client's message. */
-function blockId(talk: readonly BaseMessage[]): string {
-  const taken = talk.some((message) => message.id === memoryBlockId);
-  return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
+  // Agents merge messages by id, so the block must not replace a client's message.
+  const isTaken = talk.some(({ id }) => id === memoryBlockId);
+  const id = isTaken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
+  return [asRecalled(new SystemMessage({ content, id }))];
 }
 
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): BaseMessage {
