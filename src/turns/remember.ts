@@ -58,17 +58,15 @@ export async function remember(
   const { recorded, lastSeq, threadRef: ref, extractInMs } = thread;
 
   // Mark an episode as due once the turn is whole.
-  let reason = await waitReason(deps, input, thread);
-  const hasEpisode = reason === null && isEpisodeDue(memories, thread);
+  const waits = await waitReason(deps, input, thread);
+  const hasEpisode = waits === null && isEpisodeDue(memories, thread);
   if (hasEpisode) await markWork(deps.db, { kind: "episodes", of: "thread", ref });
 
-  // Claim a summary, unless others summarise the thread.
-  if (reason === null && (await isSummarisedByOthers(deps, input, thread)))
-    reason = "others_summary";
+  // Claim a summary, if one is due.
   const start =
-    reason === null
-      ? await startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId)
-      : ({ started: false, reason } as const);
+    waits === null
+      ? await claimDueSummary(deps, input, thread)
+      : ({ started: false, reason: waits } as const);
 
   // Name what the caller starts now. Facts first: the others omit what the user wants forgotten.
   const due: DueJob[] = [];
@@ -101,6 +99,12 @@ async function waitReason(
 
 function isEpisodeDue(memories: MemoryOptions, { turns, compressedTurns }: RecordedTurn): boolean {
   return memories.episodes && episodeRange(turns, compressedTurns, episodeRule(memories)) !== null;
+}
+
+async function claimDueSummary(deps: RememberRuntime, input: RecordInput, thread: RecordedTurn) {
+  if (await isSummarisedByOthers(deps, input, thread))
+    return { started: false, reason: "others_summary" } as const;
+  return startSummary({ ...deps, summaries: deps.config.summaries }, thread, input.threadId);
 }
 
 async function isSummarisedByOthers(
