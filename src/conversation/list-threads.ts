@@ -141,12 +141,12 @@ function parsePage(input: ListThreads | undefined) {
   );
 }
 
-export interface ErasableThread {
+export type ErasableThread = {
   readonly ref: string;
   readonly threadId: string;
   /** Thread id in the checkpoint tables; null without `memory.checkpointer()`. */
   readonly checkpointThreadId: string | null;
-}
+};
 
 const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
@@ -157,7 +157,7 @@ export function lockErasableThreads(
   scope: ErasureScope,
   limit: number,
 ): Promise<ErasableThread[]> {
-  return tx.query<ErasableThread & Record<string, unknown>>(sql`
+  return tx.query<ErasableThread>(sql`
     select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
@@ -168,13 +168,13 @@ export async function findErasableThreads(
   scope: ErasureScope,
   { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
-  return db.query<ErasableThread & Record<string, unknown>>(sql`
+  return db.query<ErasableThread>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
-  return db.query<ErasableThread & Record<string, unknown>>(sql`
+  return db.query<ErasableThread>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${isId(sql`x.thread_id`, threadId)}`);
 }

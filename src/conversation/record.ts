@@ -231,11 +231,10 @@ export async function record(
   const isDelegated = isDelegatedThread(threadId);
   const unique = [...new Map(messages.map((message) => [message.id, message])).values()];
   const captions = await captionsFor(deps, turn, unique);
-  const isCaptioned = (message: BaseMessage) =>
-    filesIn(message).some((file) => captions.has(sourceOf(file)));
   const tells = (message: BaseMessage) =>
     // One word may answer a question.
-    isSubstantive(messageText(message), true) || (captions.size > 0 && isCaptioned(message));
+    isSubstantive(messageText(message), true) ||
+    filesIn(message).some((file) => captions.has(sourceOf(file)));
   const mayHaveFacts = messages.some((message) => opensTurn(message) && tells(message));
   const made = await newMessages(redactor, unique, threadId, captions);
   const thread = await recordMessages(db, {

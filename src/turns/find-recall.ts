@@ -62,8 +62,7 @@ type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: rea
 
 type ChangeRow = Omit<RecalledChange, "line"> & ToldChange;
 
-interface Row {
-  readonly [column: string]: unknown;
+type Row = {
   readonly conversation: ConversationRow | null;
   readonly revision: number | null;
   readonly trimmedTo: number | null;
@@ -82,7 +81,7 @@ interface Row {
   readonly listed: readonly ListedMemories[];
   readonly found: readonly FoundMemory[];
   readonly memories: readonly MemoryEntry[];
-}
+};
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
 export async function findRecall(db: Connection, request: RecallRequest, timeoutMs: number) {

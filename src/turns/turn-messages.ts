@@ -130,7 +130,7 @@ function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): Base
     typeof message.content === "string"
       ? `${prefix}${message.content}`
       : [{ type: "text" as const, text: prefix }, ...message.content];
-  return asRecalled(withFields(message, { content }), isSaid ? { from: prefix.length } : {});
+  return asRecalled(withFields(message, { content }), isSaid ? prefix.length : null);
 }
 
 /** Omits what an earlier turn was shown and a node returned. */
