@@ -40,7 +40,9 @@ export async function loadConsolidation(
   const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
-    deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
+    deps.logger.debug(`Work "consolidation" waits for tokens until ${until}`, {
+      step: "consolidation",
+    });
     return deferWork(db, claim, spent.endsAt);
   }
   const { data: resumed } = progressSchema.safeParse(progress);

@@ -57,7 +57,7 @@ export async function saveConsolidation(
     const changed = { ownerRef, scope, hasVectors: deps.embedder !== null };
     await expireMemories(tx, changed, deps.config.lifecycle);
     const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
-    const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidation" } as const;
     const events = effects.map(eventOf);
     await applyChanges(tx, by, { ...planPairs(effects), events });
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
@@ -101,7 +101,7 @@ async function revisionDone(
 function eventOf({ first, effect, vote, similarity }: SettledPair): ChangeSet["events"][number] {
   const { id: memoryId, category } = first;
   const about = { memoryId, category, similarity };
-  const event = { step: "consolidate", op: "classify", ...about } as const;
+  const event = { step: "consolidation", op: "classify", ...about } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
   return isRefused
     ? { ...event, status: "skipped", detail: `${vote.verdict}, ${effect.why}` }
@@ -117,7 +117,7 @@ function logOutcomes(
   const summary = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
   logger.info(`${settled.length} pairs of memories were compared: ${summary.join(", ")}`, {
-    step: "consolidate",
+    step: "consolidation",
     outcomes,
     memoryIds,
   });

@@ -10,7 +10,7 @@ import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
 import { type EpisodeWork, loadEpisode, makeEpisode } from "./make-episode.js";
 
-const compressor = "worker:compress";
+const compressor = "worker:episodes";
 
 /**
  * Writes an episode and the cursor in one transaction. Null if the episode exists already.
@@ -32,12 +32,12 @@ async function saveEpisode(
     source: { threadId, seqs: messages.map(({ seq }) => seq) },
     validFrom: messages[0]?.saidAt,
   };
-  const event = { scope, threadId, ...origin, step: "compress", op: "classify" } as const;
+  const event = { scope, threadId, ...origin, step: "episodes", op: "classify" } as const;
   try {
     const [written] = await writeMemories(deps, {
       scope,
       drafts: [draft],
-      origin: { actor: compressor, step: "compress" },
+      origin: { actor: compressor, step: "episodes" },
       alongside: async (tx, [outcome]) => {
         await completeWork(tx, claim, threadWork.after(work));
         await insertEvents(tx, [{ ...event, ...classified(outcome, trimmed) }]);
@@ -60,7 +60,7 @@ export interface Compressed {
 }
 
 /**
- * Compresses a thread's older turns into an episode when due: load → compress → validate → save.
+ * Compresses a thread's older turns into an episode when due: load → episodes → validate → save.
  */
 export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
@@ -69,15 +69,11 @@ export function defineEpisodes(deps: EpisodesRuntime) {
       ...threadWork,
       kind: "episodes",
       enabled: memories.episodes,
-      charge: "episode",
-      name: "compression",
-      step: "compress",
-      doing: "Compressing",
       tries: upkeep,
       heedsRequests: true,
       fresh: { episode: null, trimmed: false, memoryId: null },
       load: (claim) => loadEpisode(deps, claim),
-      prepare: (_, work) => limitThread(deps, "compress", work),
+      prepare: (_, work) => limitThread(deps, "episodes", work),
       make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
       validate({ episode: answer }) {
         const episode = episodeText(answer ?? "");

@@ -29,7 +29,7 @@ export interface Extracted {
   outcomes: WriteOutcome[];
 }
 
-/** Extracts facts from a thread's new user messages: load → extract → validate → save. */
+/** Extracts facts from a thread's new user messages: load → facts → validate → save. */
 export function defineFacts(deps: FactsRuntime) {
   const { memories, upkeep, policy } = deps.config;
   return defineWork<"facts", ExtractionWork, Extracted>(
@@ -38,10 +38,6 @@ export function defineFacts(deps: FactsRuntime) {
       kind: "facts",
       from: -1,
       enabled: memories.extract,
-      charge: "facts",
-      name: "extraction",
-      step: "extract",
-      doing: "Extracting facts from",
       tries: upkeep,
       hasten: () => hastenWork(deps.db, "facts"),
       fresh: {

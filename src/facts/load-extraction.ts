@@ -94,9 +94,9 @@ export async function prepareExtraction(
   if (allowedAt === null) return withSimilar(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(
-    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
+    `Work "facts" of ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
   );
-  const event = { scope, threadId, step: "extract", op: "create" } as const;
+  const event = { scope, threadId, step: "facts", op: "create" } as const;
   await insertEvent(deps.db, { ...event, status: "skipped", detail: "daily_cap" });
   return "deferred";
 }
@@ -104,7 +104,7 @@ export async function prepareExtraction(
 /** Limits `work` to one job; the next job takes the remaining messages. */
 async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const { scope, threadId } = work;
-  const event = { scope, threadId, step: "extract" } as const;
+  const event = { scope, threadId, step: "facts" } as const;
   const { messages, taken } = await limitMaterial(
     deps,
     event,

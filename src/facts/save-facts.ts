@@ -51,13 +51,13 @@ export async function saveFacts(
   });
   const outcomes = await writePrepared(deps, {
     prepared,
-    origin: { actor: extractor, step: "extract" },
+    origin: { actor: extractor, step: "facts" },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {
         scope: work.scope,
         actor: extractor,
-        step: "extract",
+        step: "facts",
         removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
@@ -84,7 +84,7 @@ function logOutcomes(
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${summary.join(", ")}`, {
     threadId,
-    step: "extract",
+    step: "facts",
     startSeq,
     endSeq,
     outcomes: counts,
@@ -163,7 +163,7 @@ function eventsOf(
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const { scope, threadId } = work;
-  const event = { scope, threadId, step: "extract", op: "classify" } as const;
+  const event = { scope, threadId, step: "facts", op: "classify" } as const;
   return [
     ...chosen.map((fact, index) => {
       const { agentId, runId } = messageOf(fact, work);

@@ -26,7 +26,7 @@ export type BackgroundGraph<Found, Made> = CompiledStateGraph<
 
 export const isTraced = (): boolean => CallbackManager.configure() !== undefined;
 
-/** The graph of one kind of work: load → make (named after its step) → validate → save → follow. */
+/** The graph of one kind of work: load → make (named after the kind) → validate → save → follow. */
 export function backgroundGraph<Found extends JobAddress, Made extends object>(
   steps: WorkSteps<Found, Made>,
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
@@ -42,12 +42,12 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   };
   const graph = new StateGraph(Annotation.Root(channels))
     .addNode("load", node(load as never))
-    .addNode(steps.step, node(make as never))
+    .addNode(steps.kind, node(make as never))
     .addNode("validate", node(validate as never))
     .addNode("save", node(save as never))
     .addEdge(START, "load")
-    .addConditionalEdges("load", ({ work }) => (work ? steps.step : END), [steps.step, END])
-    .addEdge(steps.step, "validate")
+    .addConditionalEdges("load", ({ work }) => (work ? steps.kind : END), [steps.kind, END])
+    .addEdge(steps.kind, "validate")
     .addEdge("validate", "save");
   const next = steps.follow?.name ?? END;
   if (steps.follow) graph.addNode(next, node(follow as never)).addEdge(next as never, END);
@@ -56,6 +56,6 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
       next,
       END,
     ] as never)
-    .compile({ checkpointer: false, name: steps.name });
+    .compile({ checkpointer: false, name: steps.kind });
   return compiled as unknown as BackgroundGraph<Found, Made>;
 }

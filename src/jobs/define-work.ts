@@ -2,7 +2,6 @@ import { findThread } from "../conversation/claim-thread.js";
 import type { EventOp, EventStep } from "../events/event-log.js";
 import { parseScope, parseThreadId, type ThreadAddress, threadForbidden } from "../scope/scope.js";
 import { findOwner } from "../scope/scope-predicates.js";
-import type { UsageKind } from "../usage/usage-statements.js";
 import { type BackgroundGraph, backgroundGraph, isTraced } from "./background-graph.js";
 import {
   guardedSteps,
@@ -13,7 +12,7 @@ import {
 } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
 import type { JobAddress } from "./settle-failure.js";
-import type { Job, WorkKind } from "./work-kinds.rule.js";
+import type { Job, ModelWorkKind, WorkKind } from "./work-kinds.rule.js";
 import {
   type Claim,
   findDueWork,
@@ -57,14 +56,16 @@ export interface UnleasedWork<Kind extends WorkKind>
  * Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases
  * the lease.
  */
-export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
-  extends WorkSteps<Loaded, Made>,
+export interface LeasedWork<
+  Kind extends ModelWorkKind,
+  Loaded extends JobAddress,
+  Made extends object,
+> extends WorkSteps<Loaded, Made>,
     Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
   readonly kind: Kind;
   readonly of: WorkKey["of"];
   readonly from?: number;
   readonly op?: EventOp;
-  readonly charge: UsageKind;
   /**
    * Claims it for a caller of its graph.
    * @default marks and takes it, unless it waits for its next try
@@ -72,8 +73,11 @@ export interface LeasedWork<Kind extends WorkKind, Loaded extends JobAddress, Ma
   claim?(address: ThreadAddress): Promise<Claim | SkipReason>;
 }
 
-export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>
-  extends Work<Kind> {
+export interface GraphWork<
+  Kind extends ModelWorkKind,
+  Loaded extends JobAddress,
+  Made extends object,
+> extends Work<Kind> {
   /** To call, mount, or open in Studio. It keeps no checkpoints: `work` has its state. */
   readonly graph: BackgroundGraph<Loaded, Made>;
   step(input: JobInput): Promise<JobState<Loaded> & Made>;
@@ -81,25 +85,26 @@ export interface GraphWork<Kind extends WorkKind, Loaded extends JobAddress, Mad
 
 export function defineWork<const Kind extends WorkKind>(definition: UnleasedWork<Kind>): Work<Kind>;
 export function defineWork<
-  const Kind extends WorkKind,
+  const Kind extends ModelWorkKind,
   Loaded extends JobAddress,
   Made extends object,
 >(definition: LeasedWork<Kind, Loaded, Made>, deps: JobRuntime): GraphWork<Kind, Loaded, Made>;
 export function defineWork<Kind extends WorkKind>(
-  definition: UnleasedWork<Kind> | LeasedWork<Kind, JobAddress, object>,
+  definition: UnleasedWork<Kind> | LeasedWork<ModelWorkKind, JobAddress, object>,
   deps?: JobRuntime,
 ): Work<Kind> {
-  if ("make" in definition) return leasedWork(definition, deps as JobRuntime);
+  if ("make" in definition)
+    return leasedWork(definition, deps as JobRuntime) as Work<WorkKind> as Work<Kind>;
   const { counted = true, run, ...others } = definition;
   return { ...others, counted, enabled: true, needsModel: false, run: ({ ref }) => run(ref) };
 }
 
-function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made extends object>(
+function leasedWork<Kind extends ModelWorkKind, Loaded extends JobAddress, Made extends object>(
   definition: LeasedWork<Kind, Loaded, Made>,
   deps: JobRuntime,
 ): GraphWork<Kind, Loaded, Made> {
   const { kind, of, enabled, mark, hasten } = definition;
-  const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
+  const { op = "create", tries, from = 0 } = definition;
   const { db } = deps;
 
   const claimNow = async (address: ThreadAddress): Promise<Claim | SkipReason> => {
@@ -112,8 +117,7 @@ function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made exten
     return (await takeWork(db, { kind, of, ref }, tries.leaseMs)) ?? "not_due";
   };
   const claim = definition.claim?.bind(definition) ?? claimNow;
-  const chargeOf = ({ scope, threadId }: Loaded) =>
-    deps.usage.charging({ scope, threadId, kind: charge });
+  const chargeOf = ({ scope, threadId }: Loaded) => deps.usage.charging({ scope, threadId, kind });
   const steps = guardedSteps(deps, definition, claim, chargeOf);
   const graph = backgroundGraph(definition, steps);
   const traced = async (input: JobInput) =>
@@ -135,7 +139,7 @@ function leasedWork<Kind extends WorkKind, Loaded extends JobAddress, Made exten
       const take = (lease?: number) => takeWork(db, { kind, of, ref }, tries.leaseMs, lease);
       for (let claim = await take(first); claim; claim = await take()) {
         const current = claim;
-        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
+        await within({ name: kind, step: kind, op }, () => step({ claim: current }));
       }
     },
   };

@@ -34,7 +34,6 @@ export interface StepTools {
 }
 
 export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
-  readonly name: string;
   readonly fresh: Made;
   load(claim: Claim): Promise<Found | NoWork>;
   /**
@@ -122,7 +121,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       await steps.follow?.run({ ...state, claim, work });
     } catch (error) {
       if (isGraphBubbleUp(error)) throw error;
-      deps.logger.error(`${steps.follow?.name} after ${steps.name} failed: ${errorLine(error)}`);
+      deps.logger.error(`${steps.follow?.name} after ${steps.kind} failed: ${errorLine(error)}`);
     }
     return {};
   };

@@ -8,7 +8,7 @@ import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
 import { isUnread } from "./omissions.js";
-import { jobName, type WorkKind } from "./work-kinds.rule.js";
+import { jobName, type ModelWorkKind } from "./work-kinds.rule.js";
 import {
   type Claim,
   deferWork,
@@ -57,10 +57,8 @@ export interface JobAddress {
 }
 
 export interface Attempts<Found extends JobAddress> {
-  readonly kind: WorkKind;
-  readonly step: EventStep;
+  readonly kind: ModelWorkKind;
   readonly tries: Tries;
-  readonly doing: string;
   range?(work: Found): SeqRange;
   /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
@@ -123,7 +121,7 @@ export async function settleFailure<Found extends JobAddress>(
   try {
     if (failure.code === "MODEL_FAILED" && work && deps.pause.until()) {
       deps.logger.warn(`${jobName({ ...claim, ...of })} waits: ${failure.message}`);
-      await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
+      await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
       await of.onFailed?.(deps.db, claim);
       if (await putOff(deps, of, claim, work)) return "deferred";
     }
@@ -163,7 +161,7 @@ export async function putOff<Found extends JobAddress>(
   const what = paused ? "the model" : "energy";
   logger.debug(`${name} waits for ${what} until ${until.toISOString()}`, fields);
   if (paused) onRetry(paused.getTime() - clock().getTime());
-  else await insertEvent(db, eventOf(of.step, work, "skipped", "LOW_ENERGY"));
+  else await insertEvent(db, eventOf(of.kind, work, "skipped", "LOW_ENERGY"));
   return true;
 }
 
@@ -192,7 +190,7 @@ async function tryAgain<Found extends JobAddress>(
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
   deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
   // Omits the message: some providers quote the prompt.
-  if (work) await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
+  if (work) await insertEvent(deps.db, eventOf(of.kind, work, "error", failure.code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
@@ -206,7 +204,7 @@ async function giveUp<Found extends JobAddress>(
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
   await deps.db.transaction(async (tx) => {
     await giveWorkUp(tx, claim, { done, range: of.range?.(work), error: failure.message, output });
-    await insertEvent(tx, eventOf(of.step, work, "error", "DEAD_LETTER"));
+    await insertEvent(tx, eventOf(of.kind, work, "error", "DEAD_LETTER"));
   });
   const { name, fields } = described(of, claim, work);
   const line = `${name} was given up at try ${claim.attempt}: ${failure.message}`;
@@ -215,16 +213,16 @@ async function giveUp<Found extends JobAddress>(
 }
 
 function described<Found extends JobAddress>(
-  { kind, step, doing, range }: Attempts<Found>,
+  { kind, range }: Attempts<Found>,
   { ref, attempt }: Claim,
   work: Found | null,
 ) {
   const { threadId } = work ?? {};
-  const place = { step, attempt, ...(threadId !== undefined && { threadId }) };
+  const place = { step: kind, attempt, ...(threadId !== undefined && { threadId }) };
   const messages = work && range?.(work);
   if (!messages) return { name: jobName({ kind, ref }), fields: place };
   const { startSeq, endSeq } = messages;
-  const name = `${doing} messages ${startSeq}-${endSeq} for ${threadId}`;
+  const name = `Work "${kind}" of messages ${startSeq}-${endSeq} for ${threadId}`;
   return { name, fields: { ...place, startSeq, endSeq } };
 }
 

@@ -21,7 +21,7 @@ export interface Applied {
   readonly left: number;
 }
 
-const compactor = "worker:compact";
+const compactor = "worker:compaction";
 
 /**
  * Applies `decision` in one transaction unless its notes have changed. The app's lock keeps two
@@ -59,7 +59,7 @@ export async function applyCompaction(
   if (action !== null) {
     const fields = {
       appId: scope.appId,
-      step: "compact",
+      step: "compaction",
       memoryIds: notesOf(decision).map(({ id }) => id),
     };
     deps.logger.info(
@@ -81,8 +81,8 @@ async function applyDecision(
   const set =
     action === "edit" ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
   const detail = decision.by === "oldest" ? "oldest" : action;
-  const event = { step: "compact", op: "classify", status: "ok", detail } as const;
-  const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compact" } as const;
+  const event = { step: "compaction", op: "classify", status: "ok", detail } as const;
+  const changer = { ownerRef: owner.ref, scope, actor: compactor, step: "compaction" } as const;
   const by = { ...changer, space: embedded?.space, hasVectors: deps.embedder !== null };
   await applyChanges(tx, by, { ...set, events: [event] });
   if (action === "edit") await joinSources(tx, owner.ref, decision);

@@ -20,7 +20,7 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compact (asks and checks) → validate (redacts)
+ * Removes one note of an app over its limit: load → compaction (asks and checks) → validate (redacts)
  * → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
  * oldest removable note.
  */
@@ -32,10 +32,6 @@ export function defineCompaction(deps: NotesRuntime) {
       kind: "compaction",
       enabled: leavesNotes(notes),
       op: "delete",
-      charge: "compaction",
-      name: "compaction",
-      step: "compact",
-      doing: "Compacting notes",
       tries: upkeep,
       fresh: { decision: null, applied: null },
       load: (claim) => loadCompaction(deps, claim),
@@ -98,7 +94,7 @@ function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): 
   const { appId } = work.scope;
   logger.error(`❌ ${failurePrefix(work)}: ${why} The oldest one goes instead.`, {
     appId,
-    step: "compact",
+    step: "compaction",
   });
   return deleteOldest(work.notes, `The oldest note, in the place of a decision: ${why}`);
 }

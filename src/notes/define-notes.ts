@@ -17,7 +17,7 @@ export interface Noted {
   memoryId: string | null;
 }
 
-/** Writes the note of a conversation that ended: load → note → validate → save → compact. */
+/** Writes the note of a conversation that ended: load → notes → validate → save → compaction. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
   const { notes, upkeep } = deps.config;
   return defineWork<"notes", NoteWork, Noted>(
@@ -27,15 +27,11 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       from: -1,
       enabled: leavesNotes(notes),
       waits: true,
-      charge: "note",
-      name: "note",
-      step: "note",
-      doing: "Noting",
       tries: upkeep,
       heedsRequests: true,
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),
-      prepare: (_, work) => limitThread(deps, "note", work),
+      prepare: (_, work) => limitThread(deps, "notes", work),
       make: ({ work }, tools) =>
         logged(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
       validate: ({ work, said }) =>
@@ -46,7 +42,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
             saveNote(deps, { claim, work, content }),
           ),
         })),
-      follow: { name: "compact", run: ({ work }) => compact(work.owner) },
+      follow: { name: "compaction", run: ({ work }) => compact(work.owner) },
     },
     deps,
   );
@@ -65,7 +61,7 @@ async function logged<Result>(
     if (!(error instanceof LeaseLost)) {
       const { threadId, owner } = work;
       const code = MemoryError.is(error) ? { code: error.code } : {};
-      const fields = { threadId, appId: owner.appId, step: "note", ...code };
+      const fields = { threadId, appId: owner.appId, step: "notes", ...code };
       logger.error(`❌ ${failurePrefix(work)}: ${errorLine(error)}`, fields);
     }
     throw error;

@@ -34,10 +34,10 @@ export async function loadCompaction(
   if (notes.every(stays)) {
     const { limit } = work.app;
     const problem = `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${limit}.`;
-    deps.logger.warn(problem, { appId, step: "compact" });
+    deps.logger.warn(problem, { appId, step: "compaction" });
     await insertEvent(db, {
       scope,
-      step: "compact",
+      step: "compaction",
       op: "delete",
       status: "skipped",
       detail: "all_pinned",

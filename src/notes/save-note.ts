@@ -16,7 +16,7 @@ import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
 import { shareOfUser } from "./notes-options.js";
 
-const noteWriter = "worker:note";
+const noteWriter = "worker:notes";
 
 /**
  * Writes a note and the cursor in one transaction. Returns its id, or that of an equal note.
@@ -37,11 +37,11 @@ export async function saveNote(
     origin: "worker" as const,
     source,
   };
-  const event = { threadId, ...speaker, scope, step: "note", op: "classify" } as const;
+  const event = { threadId, ...speaker, scope, step: "notes", op: "classify" } as const;
   const [outcome] = await writeMemories(deps, {
     scope: owner,
     drafts: draft ? [draft] : [],
-    origin: { actor: noteWriter, step: "note", threadId },
+    origin: { actor: noteWriter, step: "notes", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) {
         await insertSource(tx, { claim, work, memoryId: written.id });
@@ -64,7 +64,12 @@ function logNote(
   outcome: WriteOutcome | undefined,
 ): void {
   const { appId } = owner;
-  const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
+  const fields = {
+    threadId,
+    appId,
+    step: "notes",
+    ...(outcome?.id && { memoryIds: [outcome.id] }),
+  };
   if (outcome?.outcome === "created") {
     logger.info(`📝 Created memory for app ${appId} from conversation ${threadId}`, fields);
   } else if (!outcome?.id || outcome.outcome === "quarantined") {
@@ -128,7 +133,7 @@ async function limitUserShare(
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const details = { reason, by: "share" };
   const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
-  const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
+  const by = { ownerRef, scope: owner, actor: noteWriter, step: "notes" } as const;
   await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
 }
 

@@ -108,7 +108,7 @@ export async function limitSummary(
 ): Promise<SummaryWork> {
   const { scope, threadId } = work;
   const beginsTurn = ({ role }: SummaryMessage) => role === "user";
-  const of = { scope, threadId, step: "summarize" } as const;
+  const of = { scope, threadId, step: "summaries" } as const;
   const { messages: added, taken } = await limitMaterial(deps, of, work.added, bounds, beginsTurn);
   const last = work.added[taken - 1];
   if (last === undefined || taken === work.added.length) return { ...work, added };

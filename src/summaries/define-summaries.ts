@@ -17,7 +17,7 @@ import type { SummaryRuntime } from "./summary-window.rule.js";
 
 export type Summarized = { summary: string | null; dropped: number; generationTimeMs: number };
 
-/** Summarises a claimed thread: load → summarize → validate → save. */
+/** Summarises a claimed thread: load → summaries → validate → save. */
 export function defineSummaries(deps: SummaryRuntime) {
   const { summaries } = deps.config;
   const rowOf = ({ summaryId }: SummaryWork) => `Memory ${summaryId}`;
@@ -27,10 +27,6 @@ export function defineSummaries(deps: SummaryRuntime) {
       of: "thread",
       from: -1,
       enabled: true,
-      charge: "summary",
-      name: "summarization",
-      step: "summarize",
-      doing: "Summarizing",
       // All failures count alike: the next turn starts a fresh summary.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
       heedsRequests: true,
@@ -74,7 +70,7 @@ export function defineSummaries(deps: SummaryRuntime) {
         const event = {
           scope,
           threadId,
-          step: "summarize",
+          step: "summaries",
           op: "create",
           status: "ok",
           detail,
@@ -82,7 +78,7 @@ export function defineSummaries(deps: SummaryRuntime) {
         const window = { startSeq, endSeq };
         const made = { summaryId, text: summary ?? "", generationTimeMs, window, event };
         await completeSummary(deps.db, claim, made);
-        const of = { threadId, step: "summarize", summaryId, ...window };
+        const of = { threadId, step: "summaries", summaryId, ...window };
         deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
         deps.logger.info(
           `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
