@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";

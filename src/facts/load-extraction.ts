@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { type ThreadWork, threadWork } from "../jobs/settle-failure.js";
+import type { ThreadWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { trustOf } from "../memories/item/memory.js";
@@ -87,7 +87,7 @@ export async function prepareExtraction(
     return skipWork(
       deps.db,
       claim,
-      work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil },
+      work.more ? work : { doneUntil: claim.doneUntil },
       "nothing_new",
     );
   }

@@ -1,5 +1,4 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { prepareDrafts } from "../memories/write/prepare-drafts.js";
@@ -61,7 +60,7 @@ export async function saveFacts(
         removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });

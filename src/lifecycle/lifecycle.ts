@@ -1,5 +1,5 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
-import { defineWork } from "../jobs/define-work.js";
+import type { Work } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
@@ -20,19 +20,19 @@ import {
 } from "./lifecycle-work.js";
 
 /** Hides expired and long unused memories, and purges memories hidden long ago. */
-export function defineLifecycle(deps: LifecycleRuntime) {
+export function defineLifecycle(deps: LifecycleRuntime): Work {
   const options = deps.config.lifecycle;
-  return defineWork({
+  return {
     kind: "lifecycle",
     everyMs: intervalMs,
     due: (limit) => findLifecycleOwners(deps.db, options, limit),
-    async run(ref) {
+    async run({ ref }) {
       const owner = await findLifecycleOwner(deps.db, ref);
       if (!owner) return;
       for (const step of [expire, softDelete, purge])
         await inBatches(deps, ref, (tx) => step(deps, tx, owner));
     },
-  });
+  };
 }
 
 const ownersPerQuery = 100;

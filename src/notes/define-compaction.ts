@@ -1,5 +1,5 @@
 import { defineWork } from "../jobs/define-work.js";
-import { type JobStatus, ownerWork } from "../jobs/settle-failure.js";
+import type { JobStatus } from "../jobs/settle-failure.js";
 import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
@@ -20,28 +20,29 @@ export interface Compacted {
 }
 
 /**
- * Removes one note of an app over its limit: load → compaction (asks and checks) → validate (redacts)
- * → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
+ * Removes one note of an app over its limit: load → ask → check (redacts) → save. The lease admits one worker of all processes. A failed or invalid decision deletes the
  * oldest removable note.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
-  return defineWork<"compaction", CompactionWork, Compacted>(
+  return defineWork<CompactionWork, Compacted>(
     {
-      ...ownerWork,
       kind: "compaction",
-      enabled: leavesNotes(notes),
-      op: "delete",
-      tries: upkeep,
+      of: "owner",
+      policy: { enabled: leavesNotes(notes), tries: upkeep, op: "delete", waits: true },
       fresh: { decision: null, applied: null },
-      load: (claim) => loadCompaction(deps, claim),
-      make: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
-      validate: async ({ decision }) => ({
-        decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
-      }),
-      save: async ({ claim, work, decision }) => ({
-        applied: decision && (await applyOrDeleteOldest(deps, { claim, work, decision })),
-      }),
+      steps: {
+        // The notes of an app over its limit.
+        load: (claim) => loadCompaction(deps, claim),
+        // Which one goes, or which two become one; unless that is valid, the oldest goes.
+        ask: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
+        check: async ({ decision }) => ({
+          decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
+        }),
+        save: async ({ claim, work, decision }) => ({
+          applied: decision && (await applyOrDeleteOldest(deps, { claim, work, decision })),
+        }),
+      },
     },
     deps,
   );

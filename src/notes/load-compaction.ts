@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, findOwnerWork, type NoWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { isActive, memoryJson, readMemories } from "../memories/item/memory-row.js";

@@ -2,7 +2,6 @@ import sql from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
@@ -47,7 +46,7 @@ export async function saveNote(
         await insertSource(tx, { claim, work, memoryId: written.id });
         await limitUserShare(deps, tx, work);
       }
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       const outcome = content
         ? classified(written, false)
         : ({ status: "skipped", detail: "nothing_to_note" } as const);
