@@ -1,14 +1,8 @@
 import { defineWork } from "../jobs/define-work.js";
-import { keepProgress } from "../jobs/work-table.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
-import {
-  type ConsolidationWork,
-  loadConsolidation,
-  progressOf,
-  type VotedPair,
-} from "./load-consolidation.js";
+import { type ConsolidationWork, loadConsolidation, type VotedPair } from "./load-consolidation.js";
 import { saveConsolidation } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
@@ -45,12 +39,8 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         // Pairs of similar memories without votes, if the day has tokens left.
         load: (claim) => loadConsolidation(deps, claim),
         // The votes, kept after each call.
-        async ask({ claim, work }, { renew, charge }) {
-          const { pairs, tokens, calls } = await askJudge(deps, work, {
-            charge,
-            before: renew,
-            after: (soFar) => keepProgress(db, claim, progressOf(work, soFar)),
-          });
+        async ask(taken, tools) {
+          const { pairs, tokens, calls } = await askJudge(deps, taken, tools);
           return { judged: pairs, tokens, calls };
         },
         // `save` decides the effects, under the owner's lock.
