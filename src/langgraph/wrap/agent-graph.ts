@@ -6,7 +6,7 @@ import { memoryKey } from "../run/state-fields.js";
 type Definition = Readonly<Record<string, unknown>>;
 
 /** The parts used here; LangGraph does not type them. */
-export interface AgentBuilder {
+interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
   readonly nodes: Readonly<Record<string, unknown>>;
   readonly _inputDefinition: Definition;
@@ -128,11 +128,10 @@ export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
     ["BinaryOperatorAggregate", "DeltaChannel"].includes(
       builder.channels[key]?.lc_graph_name ?? "",
     );
-  const written = Object.entries(state).map(([key, value]) => [
-    key,
-    isReduced(key) ? new Overwrite(value) : value,
-  ]);
-  return Object.fromEntries(written);
+  const input: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(state))
+    input[key] = isReduced(key) ? new Overwrite(value) : value;
+  return input;
 }
 
 export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
