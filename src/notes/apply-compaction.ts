@@ -51,7 +51,12 @@ export async function applyCompaction(
       const editing = { tx, owner, before: target, embedded, passed: new Set<string>() };
       const set = isEdit ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
       const event = { step: "compaction", op: "classify", status: "ok", detail } as const;
-      const by = { ownerRef: owner.ref, scope, actor: "worker:compaction", step: "compaction" } as const;
+      const by = {
+        ownerRef: owner.ref,
+        scope,
+        actor: "worker:compaction",
+        step: "compaction",
+      } as const;
       const vectors = { space: embedded?.space, hasVectors: deps.embedder !== null };
       await applyChanges(tx, { ...by, ...vectors }, { ...set, events: [event] });
       if (isEdit) await joinSources(tx, owner.ref, decision);

@@ -94,7 +94,8 @@ describe("streams", () => {
           .filter(([, mode]) => mode === "messages")
           .map(([, , chunk]) => chunk);
         expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
-        const names = /fact_extraction|episode_summary|conversation_summary|"(load|ask|check|save)"/;
+        const names =
+          /fact_extraction|episode_summary|conversation_summary|"(load|ask|check|save)"/;
         expect(JSON.stringify(chunks)).not.toMatch(names);
         expect(JSON.stringify(chunks)).not.toContain(secret);
       }
