@@ -1,5 +1,4 @@
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import type { MemoryDraft, MemoryOrigin } from "../memories/item/memory.js";
 import { removeSaid } from "../memories/write/hide-memories.js";
@@ -47,17 +46,17 @@ export async function saveFacts(
       const { statedByUser: stated, relation, personal } = fact;
       return { stated, relation, personal, turnsAgo: messageOf(fact, work).turnsAgo };
     }),
-    origin: { actor: extractor, step: "extract" },
+    origin: { actor: extractor, step: "facts" },
     alongside: async (tx, outcomes) => {
       // After the writes, so that no write undoes a removal.
       await removeSaid(tx, {
         scope: work.scope,
         actor: extractor,
-        step: "extract",
+        step: "facts",
         removals: removing.map((removal) => ({ ...removal, ...sourceOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
@@ -80,7 +79,7 @@ function logOutcomes(
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${summary.join(", ")}`, {
     threadId,
-    step: "extract",
+    step: "facts",
     startSeq,
     endSeq,
     outcomes: counts,
@@ -159,7 +158,7 @@ function eventsOf(
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const { scope, threadId } = work;
-  const event = { scope, threadId, step: "extract", op: "classify" } as const;
+  const event = { scope, threadId, step: "facts", op: "classify" } as const;
   return [
     ...chosen.map((fact, index) => {
       const { agentId, runId } = messageOf(fact, work);
