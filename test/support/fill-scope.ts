@@ -123,7 +123,7 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
   );
   await run(
     `insert into "${schema}".compared_pair (owner_ref, fingerprint, verdict)
-     select distinct owner_ref, $2, 'same' ${thread} and owner_ref is not null on conflict do nothing`,
+     select owner_ref, $2, 'same' ${thread} and owner_ref is not null on conflict do nothing`,
     word,
   );
   await run(
