@@ -56,27 +56,23 @@ export interface EventPlace {
 // "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is
 // used up.
 export const eventOps = [
-  ...([
-    "search",
-    "classify",
-    "create",
-    "update",
-    "merge",
-    "delete",
-    "link",
-    "ttl",
-    "restore",
-  ] as const),
-  ...([
-    "quarantine",
-    "forget",
-    "propose",
-    "approve",
-    "refuse",
-    "expire",
-    "resume",
-    "exhaust",
-  ] as const),
+  "search",
+  "classify",
+  "create",
+  "update",
+  "merge",
+  "delete",
+  "link",
+  "ttl",
+  "restore",
+  "quarantine",
+  "forget",
+  "propose",
+  "approve",
+  "refuse",
+  "expire",
+  "resume",
+  "exhaust",
 ] as const;
 
 export type EventOp = (typeof eventOps)[number];

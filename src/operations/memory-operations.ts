@@ -16,7 +16,7 @@ import {
   setsWords,
 } from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
-import { type Caller, notFound } from "./caller.js";
+import { type Caller, nothingHere } from "./caller.js";
 import {
   described,
   each,
@@ -24,7 +24,6 @@ import {
   memoryKind,
   memoryState,
   momentText,
-  numberedPage,
   page,
   pageFrom,
   pageOf,
@@ -43,10 +42,10 @@ import {
 } from "./memory-answers.js";
 import { type CallContext, operation } from "./operation.js";
 
-const id = { id: z.string() };
+const idField = { id: z.string() };
 const consent = { consent: z.literal("given").optional() };
 
-const sinceHelp = "The `revision` of an earlier answer. 0: from the first change.";
+const sinceHelp = "`nextCursor` or `revision` of an earlier answer. 0: from the first change.";
 
 const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(
@@ -85,9 +84,9 @@ export const memoryOperations = {
       ...page,
     }),
     answer: pageOf("memories", memoryItem),
-    call({ memory, target }, { cursor: after, ...listing }) {
-      const listed = memory.memories.list({ ...target, ...listing, after } as MemoryListing);
-      return pageFrom("memories", listing.limit, listed, (item) => item.id);
+    call({ memory, target }, input) {
+      const listed = memory.memories.list({ ...target, ...input } as MemoryListing);
+      return pageFrom("memories", input.limit, listed, ({ id }) => id);
     },
   }),
   addMemories: operation("post", "/memories", "scope", {
@@ -114,14 +113,14 @@ export const memoryOperations = {
   getMemory: operation("get", "/memories/:id", "scope", {
     does: "One memory, in whatever state",
     versioned: true,
-    input: z.strictObject(id),
+    input: z.strictObject(idField),
     answer: memoryItem,
-    call: (context, input) => requireMemory(context, input.id),
+    call: (context, input) => visibleMemory(context, input.id),
   }),
   updateMemory: operation("patch", "/memories/:id", "scope", {
     does: "Change a memory in place",
     versioned: true,
-    input: patch.extend(id),
+    input: patch.extend(idField),
     answer: memoryItem,
     async call(context, input) {
       const access = await checkedAccess(context, input.id, setsWords(input));
@@ -133,7 +132,7 @@ export const memoryOperations = {
   removeMemory: operation("delete", "/memories/:id", "scope", {
     does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField }),
+    input: z.strictObject({ ...idField, ...reasonField }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.remove({
@@ -144,7 +143,7 @@ export const memoryOperations = {
   restoreMemory: operation("post", "/memories/:id/restore", "scope", {
     does: "Bring a removed memory back",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.restore({
@@ -155,7 +154,7 @@ export const memoryOperations = {
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent, to: z.number() }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent, to: z.number() }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.revert({
@@ -167,14 +166,14 @@ export const memoryOperations = {
     does: "Release a memory from quarantine, on an operator's word",
     operators: true,
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
     answer: memoryItem,
     call: ({ memory, target, actor, match }, input) =>
       memory.memories.approve({ ...input, ...target, ...match, actor }),
   }),
   memoryHistory: operation("get", "/memory/:id/history", "scope", {
     does: "Who changed what in a memory, newest first",
-    input: z.strictObject(id),
+    input: z.strictObject(idField),
     answer: z.strictObject({ events: z.array(historyEntry) }),
     async call({ memory, target }, { id }) {
       const events = await memory.memories.history({ ...target, id });
@@ -183,14 +182,18 @@ export const memoryOperations = {
     },
   }),
   listChanges: operation("get", "/changes", "scope", {
-    does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
+    does: "Changes after a revision, oldest first: go on by `since` the `nextCursor`, or the `revision` where there is none",
     input: z.strictObject({
       since: withDescription(rowNumber.optional(), sinceHelp),
-      ...numberedPage,
+      limit: page.limit,
     }),
     answer: changesAnswer,
-    async call({ memory, target }, { since = 0, cursor = since, limit }) {
-      const found = await memory.changes.list({ ...target, since: cursor, limit });
+    async call({ memory, target }, input) {
+      const found = await memory.changes.list({
+        ...target,
+        since: input.since ?? 0,
+        limit: input.limit,
+      });
       return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
     },
   }),
@@ -206,16 +209,19 @@ export const consentOperations = {
       ...page,
     }),
     answer: pageOf("consents", consentRequest),
-    call({ memory, target }, { cursor: after, ...listing }) {
-      const listed = memory.consents.list({ ...target, ...listing, after });
-      return pageFrom("consents", listing.limit, listed, ({ id }) => id);
-    },
+    call: ({ memory, target }, input) =>
+      pageFrom(
+        "consents",
+        input.limit,
+        memory.consents.list({ ...target, ...input }),
+        ({ id }) => id,
+      ),
   }),
   decideConsent: operation("post", "/consents/:id/decision", "scope", {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
     versioned: true,
     input: z.strictObject({
-      ...id,
+      ...idField,
       decision: z.enum(["approve", "refuse", "later"]),
       evidence: evidence.optional(),
       ...each(z.string().optional(), "value", "text", "reason"),
@@ -226,7 +232,7 @@ export const consentOperations = {
   }),
 };
 
-async function requireMemory(
+async function visibleMemory(
   { memory, target }: CallContext<"scope">,
   id: string,
 ): Promise<MemoryItem> {
@@ -262,8 +268,8 @@ async function checkedAccess(context: CallContext<"scope">, id: string, changesW
   const { caller, target, actor, match } = context;
   const access = { ...target, ...match, actor };
   if (caller.role === "operator") return access;
-  const found = await requireMemory(context, id);
-  if (found.state === "quarantined") throw notFound();
+  const found = await visibleMemory(context, id);
+  if (found.state === "quarantined") throw nothingHere();
   if (!changesWords || !isApproved(found)) return access;
   const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;
   throw new MemoryError("WRONG_STATE", message, { details: { current: found } });

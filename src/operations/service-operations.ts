@@ -1,14 +1,16 @@
 import { z } from "zod";
 import { eventOps, eventParts, eventSteps } from "../events/event-log.js";
+import { eventFields } from "../events/events.js";
 import type { StatsOf } from "../events/stats.js";
 import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
 import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
   anyObject,
+  counts,
   each,
   moment,
+  nullableText,
   numberedPage,
-  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -27,8 +29,6 @@ const selection = {
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
-const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
-const counts = z.record(z.string(), z.number());
 
 const memoryCounts = z.strictObject({
   memories: counts,
@@ -84,7 +84,7 @@ const event = z.strictObject({
   status: selection.status.unwrap(),
   at: time,
   ...each(z.string(), "node", "step", "op"),
-  ...each(optionalText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
+  ...each(nullableText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
   similarity: z.number().nullable(),
 });
 
@@ -94,10 +94,10 @@ const job = z.strictObject({
   state: z.enum(jobStates),
   key: z.string(),
   scope,
-  ...each(optionalText, "threadId", "error"),
+  ...each(nullableText, "threadId", "error"),
   attempts: z.number().nullable(),
   ...each(time.nullable(), "givenUpAt", "dueAt"),
-  worker: withDescription(optionalText, "The process that took it, as host:pid."),
+  worker: withDescription(nullableText, "The process that took it, as host:pid."),
   since: withDescription(time.nullable(), "When it was taken."),
   leaseUntil: withDescription(
     time.nullable(),
@@ -122,13 +122,8 @@ export const serviceOperations = {
     does: "What happened, without content, latest first",
     input: z.strictObject({ ...selection, ...numberedPage }),
     answer: pageOf("events", event),
-    call: ({ memory, target }, { cursor: before, ...selected }) =>
-      pageFrom(
-        "events",
-        selected.limit,
-        memory.events.list({ ...target, ...selected, before }),
-        ({ id }) => id,
-      ),
+    call: ({ memory, target }, input) =>
+      pageFrom("events", input.limit, memory.events.list({ ...target, ...input }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
@@ -156,17 +151,17 @@ export const serviceOperations = {
       ...page,
     }),
     answer: pageOf("jobs", job),
-    call({ memory, target }, { cursor: after, ...which }) {
-      const listed = memory.jobs.list({ ...target, ...which, after });
-      const withKeys = listed.then((jobs) => jobs.map((job) => ({ ...job, key: keyOf(job) })));
-      return pageFrom("jobs", which.limit, withKeys, ({ id }) => id);
+    async call({ memory, target }, input) {
+      const listed = await memory.jobs.list({ ...target, ...input });
+      const jobs = listed.map((job) => ({ ...job, key: jobKey(job) }));
+      return pageFrom("jobs", input.limit, jobs, ({ id }) => id);
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
     does: "Make a job that failed or was given up due now",
     input: z.strictObject({ id: z.string() }),
     answer: z.strictObject({ retried: z.number() }),
-    call: ({ memory, target }, { id }) => memory.jobs.retry(id, target),
+    call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",
@@ -176,6 +171,6 @@ export const serviceOperations = {
   }),
 };
 
-function keyOf({ threadId, scope: { userId, appId } }: ListedJob): string {
+function jobKey({ threadId, scope: { userId, appId } }: ListedJob): string {
   return threadId ?? userId ?? appId ?? "";
 }

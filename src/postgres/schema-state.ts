@@ -6,8 +6,8 @@ import {
   type MigrationSet,
   migrationSets,
   type ShippedSchema,
+  setVersionColumns,
   shippedSchema,
-  versionColumns,
 } from "./migration-set.js";
 import type { Ask } from "./session-settings.js";
 
@@ -57,7 +57,7 @@ async function readMeta(ask: Ask, schemaName: string): Promise<InstalledSchema> 
     throw foreignTable(schemaName, "meta");
   return {
     versions: Object.fromEntries(
-      migrationSets.map((set) => [set, row[versionColumns[set]]]),
+      migrationSets.map((set) => [set, row[setVersionColumns[set]]]),
     ) as InstalledSchema["versions"],
     baseline: row.baseline,
     functionsVersion: row.functions_version,
@@ -111,7 +111,7 @@ export async function requireSchema(ask: Ask, place: SchemaPlace): Promise<void>
   if (state.installed) return;
   throw new MemoryError(
     "SETUP_REQUIRED",
-    `Schema "${place.schemaName}" is not set up. Run \`await memory.setup()\` or \`${migrateCommand(place)}\` once.`,
+    `Schema "${place.schemaName}" is not set up. Run \`await memory.setup()\` or \`${migrateCommandLine(place)}\` once.`,
   );
 }
 
@@ -144,8 +144,10 @@ export function commandAt({ schemaName, dataDir }: SchemaPlace, words: string): 
 }
 
 /** The same, to set up `sets`. */
-export const migrateCommand = (place: SchemaPlace, sets: readonly MigrationSet[] = []): string =>
-  commandAt(place, `migrate${sets.map((set) => setFlags[set]).join("")}`);
+export const migrateCommandLine = (
+  place: SchemaPlace,
+  sets: readonly MigrationSet[] = [],
+): string => commandAt(place, `migrate${sets.map((set) => setFlags[set]).join("")}`);
 
 function otherBaseline(place: SchemaPlace, { versions }: InstalledSchema): MemoryError {
   const { schemaName, dataDir } = place;
@@ -157,7 +159,7 @@ function otherBaseline(place: SchemaPlace, { versions }: InstalledSchema): Memor
   return differs(
     schemaName,
     "was made by another development version and cannot be upgraded: export what you need with that version, then " +
-      `${remove} and run \`${migrateCommand(place, sets)}\`.`,
+      `${remove} and run \`${migrateCommandLine(place, sets)}\`.`,
   );
 }
 

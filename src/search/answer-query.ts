@@ -37,16 +37,19 @@ export interface MemoryBullet {
 
 /** Keeps the hits within the budget: cuts the first to fit, and omits others that are too long. */
 export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
-  let remaining = budgetTokens ?? Number.POSITIVE_INFINITY;
-  return hits.flatMap((hit, index) => {
-    const fits = (shorter: MemoryHit) => tokensOfHit(shorter) <= remaining;
+  if (budgetTokens === null) return [...hits];
+  let remaining = budgetTokens;
+  const fits = (hit: MemoryHit) => tokensOfHit(hit) <= remaining;
+  const kept: MemoryHit[] = [];
+  for (const [index, hit] of hits.entries()) {
     const { related: _, ...unlinked } = hit;
-    const cut = () => (index === 0 ? cutHit(unlinked, remaining, fits) : null);
-    const fitting = fits(hit) ? hit : fits(unlinked) ? unlinked : cut();
-    if (fitting === null) return [];
+    let fitting = [hit, unlinked].find(fits) ?? null;
+    if (index === 0) fitting ??= cutToFit(shorterHits(unlinked), cutHit, fits, budgetTokens);
+    if (fitting === null) continue;
     remaining -= tokensOfHit(fitting);
-    return [fitting];
-  });
+    kept.push(fitting);
+  }
+  return kept;
 }
 
 function tokensOfHit({ memory, related = [] }: MemoryHit): number {
@@ -55,31 +58,37 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
     .reduce((tokens, text) => tokens + estimateTokens(text), 0);
 }
 
-/** A token has at most eight characters: longer cuts cannot fit. */
-const maxCharacters = (budgetTokens: number) => budgetTokens * 8;
-
-function cutHit(
-  hit: MemoryHit,
-  budgetTokens: number,
-  fits: (hit: MemoryHit) => boolean,
-): MemoryHit | null {
-  const { text } = hit.memory;
+function shorterHits(hit: MemoryHit): MemoryHit[] {
   const withoutValue = { ...hit.memory, value: null };
-  for (const memory of [hit.memory, withoutValue, { ...withoutValue, key: null }]) {
-    const { value } = memory;
-    const cut = (characters: number) => ({
-      ...hit,
-      memory: {
-        ...memory,
-        text: clipped(text, characters),
-        value: value && clipped(value, characters),
-      },
-    });
-    const characters = mostThatFit(1, maxCharacters(budgetTokens), (count) => fits(cut(count)));
-    if (characters !== null) return cut(characters);
+  const memories = [hit.memory, withoutValue, { ...withoutValue, key: null }];
+  return memories.map((memory) => ({ ...hit, memory }));
+}
+
+function cutHit({ memory, ...hit }: MemoryHit, characters: number): MemoryHit {
+  const { text, value } = memory;
+  const cut = { text: clipped(text, characters), value: value && clipped(value, characters) };
+  return { ...hit, memory: { ...memory, ...cut } };
+}
+
+/** Cuts the first of `shapes` that fits when it is cut, no more than it must; null if none fits. */
+function cutToFit<Shape extends object>(
+  shapes: readonly Shape[],
+  cut: (shape: Shape, characters: number) => Shape,
+  fits: (shape: Shape) => boolean,
+  budgetTokens: number,
+): Shape | null {
+  // A token has at most eight characters: longer cuts cannot fit.
+  const longest = budgetTokens * 8;
+  for (const shape of shapes) {
+    const least = "id" in shape ? shortestWithId : 1;
+    const characters = mostThatFit(least, longest, (count) => fits(cut(shape, count)));
+    if (characters !== null) return cut(shape, characters);
   }
   return null;
 }
+
+/** Shorter strings are ids and dates, which are useless when cut. */
+const shortestWithId = 40;
 
 /**
  * Formats `hits` as JSON for a model, within the budget: cuts the first to fit, and omits others.
@@ -89,6 +98,7 @@ export function bulletsOf(
   form: AnswerForm,
   { budgetTokens, timeZone }: Pick<AnswerShape, "budgetTokens" | "timeZone">,
 ): MemoryBullet[] {
+  // Nearly equal statements are told apart by their days.
   const near = nearStatements(hits.map(({ memory }) => memory));
   const bullets = hits.map((hit) => {
     const { id, validFrom } = hit.memory;
@@ -99,7 +109,8 @@ export function bulletsOf(
   if (!first || budgetTokens === null) return bullets;
   const fits = (results: readonly object[]) =>
     estimateTokens(JSON.stringify(results)) <= budgetTokens;
-  const kept: MemoryBullet[] = [cutToFit(first, fits, budgetTokens)];
+  // The best is cut until it fits; each other fits as it is, or is left out.
+  const kept = [shortened(first, (shape) => fits([shape]), budgetTokens)];
   for (const result of others) if (fits([...kept, result])) kept.push(result);
   return kept;
 }
@@ -147,34 +158,27 @@ function fullBullet(hit: MemoryHit, timeZone: string): MemoryBullet {
   };
 }
 
-/** Shorter strings are ids and dates, which are useless when cut. */
-const shortestCut = 40;
-
 /**
  * Drops links, then metadata, then all but id, category and text, then all but text; cuts the
  * longest strings.
  */
-function cutToFit(
+function shortened(
   result: MemoryBullet,
-  fits: (results: readonly object[]) => boolean,
+  fits: (result: MemoryBullet) => boolean,
   budgetTokens: number,
 ): MemoryBullet {
-  if (fits([result])) return result;
   const { related: _, ...unlinked } = result;
-  if (fits([unlinked])) return unlinked;
+  const whole = [result, unlinked].find(fits);
+  if (whole) return whole;
   const { metadata: __, ...bare } = unlinked;
-  const { id, category, text } = result;
-  for (const shape of [unlinked, bare, { id, category, text }, { text }]) {
-    const cut = (characters: number) => [withStrings(shape, (each) => clipped(each, characters))];
-    const least = "id" in shape ? shortestCut : 1;
-    const characters = mostThatFit(least, maxCharacters(budgetTokens), (count) => fits(cut(count)));
-    if (characters !== null) return cut(characters)[0] as MemoryBullet;
-  }
-  return { text: "" };
+  const { id = "", category = "", text } = result;
+  const shapes: MemoryBullet[] = [unlinked, bare, { id, category, text }, { text }];
+  return cutToFit(shapes, withShortStrings, fits, budgetTokens) ?? { text: "" };
 }
 
-function withStrings(value: object, change: (text: string) => string): object {
-  return JSON.parse(
-    JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)),
+const withShortStrings = (bullet: MemoryBullet, characters: number): MemoryBullet =>
+  JSON.parse(
+    JSON.stringify(bullet, (_, value) =>
+      typeof value === "string" ? clipped(value, characters) : value,
+    ),
   );
-}

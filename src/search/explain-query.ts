@@ -7,14 +7,13 @@ import { lexemes } from "../postgres/lexemes.js";
 import { seenOwners } from "../scope/scope-predicates.js";
 import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
+import { findHits, type MemoryQuery, type ReadQuery, readQuery } from "./query-memories.js";
 import {
-  findHits,
-  type MemoryQuery,
-  type ReadQuery,
-  readQuery,
+  type MemoryHit,
+  type RankedHit,
+  type WeighedMemory,
   withRelated,
-} from "./query-memories.js";
-import type { MemoryHit, RankedHit, WeighedMemory } from "./rank-memories.rule.js";
+} from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
@@ -81,7 +80,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
   const overBudget = best.filter((hit) => !isShown(hit));
   const overLimit = ordered.slice(search.most);
-  const belowFloor = weighed.filter(({ memory }) => !ids.has(memory.id));
+  const belowFloor = weighed.filter(({ hit }) => !ids.has(hit.memory.id));
   const omitted = [
     ...overBudget.map((hit) =>
       omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`),
@@ -93,7 +92,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
         `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
       ),
     ),
-    ...belowFloor.map((each) => omission(each, "floor", belowFloorText(each))),
+    ...belowFloor.map((each) => omission(each.hit, "floor", belowFloorText(each))),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
@@ -108,10 +107,10 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-function belowFloorText({ evidence, proves, score }: WeighedMemory): string {
+function belowFloorText({ evidence, proves, hit }: WeighedMemory): string {
   return !proves
     ? `It is hardly alike: ${evidence.toFixed(3)}.`
-    : `It has much less than the best hit: ${score.toFixed(3)}.`;
+    : `It has much less than the best hit: ${hit.score.toFixed(3)}.`;
 }
 
 function fitting(hits: readonly MemoryHit[], { form, ...shape }: AnswerShape): ReadonlySet<string> {
@@ -153,7 +152,7 @@ async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, qu
   // Their order says nothing, so no reranker is asked.
   const unordered = { ...question, text: "" };
   const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, unordered);
-  const found: readonly Scored[] = isBroad ? ordered : weighed;
+  const found: readonly Scored[] = isBroad ? ordered : weighed.map(({ hit }) => hit);
   const rows = await db.query<{ id: string }>(sql`
     select m.id from ${db.schema}.memory m
     where m.id = any (${found.map(({ memory }) => memory.id)}::uuid[])

@@ -29,20 +29,18 @@ export const memoryFilterSchema = z.strictObject({
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
 function storeFilter(data: z.output<typeof memoryFilterSchema>, timeZone: string) {
-  const toDate = (value: string | Date | null | undefined) =>
-    value == null ? null : momentOf(value, timeZone);
   return {
-    agentId: data.agent_id ?? null,
-    runId: data.run_id ?? null,
-    actorId: data.actor_id ?? null,
-    role: data.role ?? null,
+    agentId: data.agent_id,
+    runId: data.run_id,
+    actorId: data.actor_id,
+    role: data.role,
     category: data.category ?? null,
-    pinned: data.pinned ?? null,
-    importanceMin: data.importance_min ?? null,
-    importanceMax: data.importance_max ?? null,
-    updatedAfter: toDate(data.updated_after),
-    updatedBefore: toDate(data.updated_before),
-    metadata: data.metadata ?? null,
+    pinned: data.pinned,
+    importanceMin: data.importance_min,
+    importanceMax: data.importance_max,
+    updatedAfter: data.updated_after && momentOf(data.updated_after, timeZone),
+    updatedBefore: data.updated_before && momentOf(data.updated_before, timeZone),
+    metadata: data.metadata,
     trusts: null as readonly MemoryTrust[] | null,
   };
 }

@@ -1,5 +1,5 @@
-import { contentWords, shareOfBoth } from "../text/shared-words.js";
-import type { TimeSpan } from "./time-span.rule.js";
+import { contentWords, shareOfCounts, type WordCounts } from "../text/shared-words.js";
+import type { TimeSpan } from "./question-dates.rule.js";
 
 /** With half of their words in common, statements may say different things of the same. */
 const nearShare = 0.5;
@@ -22,14 +22,14 @@ export function laterFirst<Hit extends Statement>(
   spans: readonly TimeSpan[],
 ): Hit[] {
   if (spans.length > 0) return [...ranked];
-  const ordered: { readonly hit: Hit; readonly words: ReadonlySet<string> }[] = [];
+  const ordered: { readonly hit: Hit; readonly words: WordCounts }[] = [];
   for (const hit of ranked.slice(0, mostCompared)) {
     const words = contentWords(hit.memory.text);
     const place = ordered.findIndex(
       (before) =>
         before.hit.memory.validFrom < hit.memory.validFrom &&
         hit.score >= nearScore * before.hit.score &&
-        shareOfBoth(words, before.words) >= nearShare,
+        shareOfCounts(words, before.words) >= nearShare,
     );
     ordered.splice(place < 0 ? ordered.length : place, 0, { hit, words });
   }
@@ -38,17 +38,13 @@ export function laterFirst<Hit extends Statement>(
 
 /** Ids of the statements that nearly equal another: their dates tell them apart. */
 export function nearStatements(memories: readonly Statement["memory"][]): ReadonlySet<string> {
-  const read: {
-    readonly id: string;
-    readonly text: string;
-    readonly words: ReadonlySet<string>;
-  }[] = [];
+  const read: (Pick<Statement["memory"], "id" | "text"> & { readonly words: WordCounts })[] = [];
   const near = new Set<string>();
   for (const { id, text } of memories.slice(0, mostCompared)) {
     const words = contentWords(text);
     for (const other of read) {
       // A user and the user within an app may have the same memory.
-      if (other.text === text || shareOfBoth(words, other.words) < nearShare) continue;
+      if (other.text === text || shareOfCounts(words, other.words) < nearShare) continue;
       near.add(id).add(other.id);
     }
     read.push({ id, text, words });

@@ -11,18 +11,18 @@ import { timeZoneField } from "../text/time-zone.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, minTrustField, parseFilter, withTrust } from "./memory-filter.rule.js";
 import {
-  hitOf,
   type MemoryHit,
   noParts,
-  orderWeighed,
   type RankedHit,
-  relatedTo,
+  rankWeighed,
   weighMemories,
+  withoutParts,
+  withRelated,
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { rerank } from "./rerank.js";
 import type { SearchRuntime } from "./retrieval-options.js";
-import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
+import { searchMemories } from "./search-memories.js";
 
 const topK = z.int().min(1).max(200).nullish();
 const budgetTokens = z.int().min(16).max(100_000).nullish();
@@ -97,9 +97,14 @@ export type FoundHits = AnswerShape & { readonly hits: readonly MemoryHit[] };
  * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
+  // Whose memories are searched, which of them, how many, and how the answer is written.
   const query = readQuery(deps, input);
-  const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));
-  const hits = ordered.slice(0, query.search.most).map(({ parts: _, ...hit }) => hit);
+  // The question's words, the days and people that it names, and its vector.
+  const question = await embedQuestion(deps, query);
+  // What fits it, best first.
+  const { ordered, candidates } = await findHits(deps, query, question);
+  // The best of them, with memories that are linked to them. `bulletsOf` writes them for a model.
+  const hits = withoutParts(ordered.slice(0, query.search.most));
   return { hits: withRelated(hits, candidates), ...query.shape };
 }
 
@@ -108,13 +113,17 @@ export async function findHits(
   { search, threshold }: ReadQuery,
   question: EmbeddedQuestion,
 ) {
+  // One statement finds candidates, and each signal of theirs.
   const { candidates, important } = await searchMemories(deps.db, question, search);
-  const ranking = { ...question, threshold, now: deps.clock() };
+  // A broad question compares nothing: it lists what is most important.
   const isBroad = important.length > 0;
-  const weighed = isBroad ? [] : weighMemories(candidates, ranking);
-  const ranked = await rerank(deps, question, orderWeighed(weighed, ranking).map(hitOf));
-  const ordered = isBroad ? important.map(listedHit) : ranked;
-  return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
+  if (isBroad) return { isBroad, ordered: important.map(listedHit), candidates: [], weighed: [] };
+  // A score for each, of its signals; what proves nothing is left out, and the best come first.
+  const ranking = { ...question, threshold, now: deps.clock() };
+  const weighed = weighMemories(candidates, ranking);
+  const ranked = rankWeighed(weighed, ranking);
+  // The user's own reranker reorders the head of the list.
+  return { isBroad, ordered: await rerank(deps, question, ranked), candidates, weighed };
 }
 
 export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
@@ -149,15 +158,6 @@ export function readQuery({ config }: SearchRuntime, input: MemoryQuery) {
       budgetTokens: valueOfAliases(request, "budgetTokens", "budget_tokens"),
     },
   };
-}
-
-export function withRelated<Hit extends MemoryHit>(
-  hits: readonly Hit[],
-  candidates: readonly MemoryCandidate[],
-): Hit[] {
-  return relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
-    memories.length > 0 ? { ...hit, related: memories } : hit,
-  );
 }
 
 /** A hit of a broad question, which compares nothing. */

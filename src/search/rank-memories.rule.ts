@@ -2,47 +2,45 @@ import { dayMs } from "../clock.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
   nearness,
-  type SimilarityScale,
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
 import { laterFirst } from "./near-statements.rule.js";
+import { nearnessInTime } from "./question-dates.rule.js";
 import type { Question } from "./read-question.js";
 import { floors, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime } from "./time-span.rule.js";
-
-/** Linked memories by the id of a memory, strongest first. */
-export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
 /** More would crowd out the hits. */
 const maxRelated = 2;
 
 /**
- * At most `maxRelated` related memories, by hit: best first, none among `hits` or `known`, insights
- * last.
+ * `hits` with at most `maxRelated` related memories in all: best first, none among `hits` or
+ * `known`, insights last.
  */
-export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
+export function withRelated<Hit extends Pick<MemoryHit, "memory">>(
   hits: readonly Hit[],
-  links: MemoryLinks,
+  candidates: readonly Pick<MemoryCandidate, "memory" | "linked">[],
   known: readonly MemoryItem[] = [],
-): { readonly hit: Hit; readonly memories: readonly MemoryItem[] }[] {
+): (Hit & Pick<MemoryHit, "related">)[] {
+  const links = new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
   const shown = new Set([...hits.map(({ memory }) => memory), ...known].map(({ id }) => id));
-  const results = hits.map((hit) => ({ hit, memories: [] as MemoryItem[] }));
+  const related = new Map<Hit, MemoryItem[]>();
   let remaining = maxRelated;
   for (const last of [false, true]) {
-    for (const { hit, memories } of results) {
+    for (const hit of hits) {
       for (const memory of links.get(hit.memory.id) ?? []) {
         if (remaining === 0 || shown.has(memory.id) || ranksLast(memory) !== last) continue;
         shown.add(memory.id);
-        memories.push(memory);
+        related.set(hit, [...(related.get(hit) ?? []), memory]);
         remaining--;
       }
     }
   }
-  return results;
+  return hits.map((hit) => (related.has(hit) ? { ...hit, related: related.get(hit) } : hit));
 }
 
-export interface MemorySignals {
+/** A memory that may answer a question, with its signals. */
+export interface MemoryCandidate {
   readonly memory: MemoryItem;
   /** BM25 fit of its own words, 0 to 1: comparable between questions. */
   readonly words: number;
@@ -54,6 +52,8 @@ export interface MemorySignals {
   readonly hasIdentifier: boolean;
   /** Strength of its strongest link to another candidate, or 0. */
   readonly relation: number;
+  /** Strongest link first. */
+  readonly linked: readonly MemoryItem[];
 }
 
 export interface MemoryHit {
@@ -106,36 +106,34 @@ export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
 export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
-export function rankMemories(
-  candidates: readonly MemorySignals[],
+/** Those of `candidates` that fit the question, best first. */
+export const rankMemories = (
+  candidates: readonly MemoryCandidate[],
   question: RankedFor,
-): MemoryHit[] {
-  return orderWeighed(weighMemories(candidates, question), question).map((weighed) => {
-    const { parts: _, ...hit } = hitOf(weighed);
-    return hit;
-  });
-}
+): MemoryHit[] => withoutParts(rankWeighed(weighMemories(candidates, question), question));
 
-export function hitOf(weighed: WeighedMemory): RankedHit {
-  const { memory, similarity, score, parts } = weighed;
-  return { memory, similarity, score, reason: reasonOf(weighed), parts };
-}
+export const withoutParts = (hits: readonly RankedHit[]): MemoryHit[] =>
+  hits.map(({ parts: _, ...hit }) => hit);
 
 /** Best first, of equal and of nearly equal ones the later first. */
-export function orderWeighed(
+export function rankWeighed(
   weighed: readonly WeighedMemory[],
   { spans, threshold, needed }: Pick<RankedFor, "spans" | "threshold" | "needed">,
-): WeighedMemory[] {
+): RankedHit[] {
   const found =
     threshold === undefined
       ? withoutNoise(weighed, needed)
-      : weighed.filter(({ similarity }) => similarity >= threshold);
-  const ranked = found.toSorted(
-    (first, second) =>
-      second.score - first.score ||
-      saidAt(second) - saidAt(first) ||
-      placeOf(second) - placeOf(first),
-  );
+      : weighed.filter(({ hit }) => hit.similarity >= threshold);
+  const saidAt = ({ memory }: RankedHit) => memory.validFrom.getTime();
+  const placeOf = ({ memory }: RankedHit) => memory.source?.seqs[0] ?? 0;
+  const ranked = found
+    .map(({ hit }) => hit)
+    .sort(
+      (first, second) =>
+        second.score - first.score ||
+        saidAt(second) - saidAt(first) ||
+        placeOf(second) - placeOf(first),
+    );
   return laterFirst(ranked, spans);
 }
 
@@ -145,23 +143,26 @@ const noiseShare = 0.75;
 /** None unless one of them proves that something fits. */
 function withoutNoise(weighed: readonly WeighedMemory[], needed: number): WeighedMemory[] {
   if (!weighed.some(({ proves }) => proves)) return [];
-  const hits = weighed.filter(({ fits }) => fits);
-  const best = Math.max(0, ...hits.map(({ score }) => score));
-  return hits.filter(
-    ({ score, floor }) => score >= Math.min(noiseShare * best, needed * floor.noise),
+  const fitting = weighed.filter(({ fits }) => fits);
+  const best = Math.max(0, ...fitting.map(({ hit }) => hit.score));
+  return fitting.filter(
+    ({ hit, floor }) => hit.score >= Math.min(noiseShare * best, needed * floor.noise),
   );
 }
 
-const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
-const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
+/** How similarities of the question's vector count, in the space that it is of. */
+export function vectorScale({ vector }: Pick<RankedFor, "vector">) {
+  const scale = similarityScale(vector?.space.unrelated);
+  return { ...scale, weight: weights.vector * scale.contrast };
+}
 
 /**
  * Without a threshold, a vector is evidence only above the floor of its space (see
  * `similarityScale`).
  */
-export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
+export function weighMemories(candidates: readonly MemoryCandidate[], question: RankedFor) {
   const { needed } = question;
-  const scale = similarityScale(question.vector?.space.unrelated);
+  const scale = vectorScale(question);
   const leastSimilar = scale.from + needed * (scale.floor - scale.from);
   return candidates.map((candidate) => {
     const { memory, words, hasIdentifier } = candidate;
@@ -170,38 +171,43 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
     const cosine = candidate.similarity ?? 0;
     const told = Math.max(parts.date, hasIdentifier ? 1 : 0);
     const meant = cosine >= leastSimilar ? cosine : 0;
-    const source = weights.source * candidate.source;
-    const said = shareOfWords(Math.max(words, source) * (isNamed ? 1 + weights.speaker : 1));
+    const said = shareOfWords(
+      Math.max(words, parts.sourceMessage) * (isNamed ? 1 + weights.speaker : 1),
+    );
     // An episode tells of much, and its vector is like that of no question.
     const isByWords = candidate.similarity === null || memory.kind === "episode";
     const floor = isByWords ? floors.byWords : floors.besideVector;
     const isTold = told >= floors.byWords.best;
-    return {
+    const similarity = Math.max(cosine, shareOfWords(words), told);
+    const hit: RankedHit = {
       memory,
+      similarity,
       score: scoreOf(parts),
+      reason: reasonOf(parts, isNamed),
       parts,
-      similarity: Math.max(cosine, shareOfWords(words), told),
+    };
+    return {
+      hit,
       evidence: Math.max(said, told, meant),
       fits: said >= needed * floor.each || told > 0 || meant > 0,
       // What only its source message says shows a memory beside others, never alone.
       proves: (words > 0 && said >= needed * floor.best) || isTold || meant > 0,
       floor,
-      isNamed,
     };
   });
 }
 
 function partsOf(
-  { memory, words, source, similarity, hasIdentifier, relation }: MemorySignals,
+  { memory, words, source, similarity, hasIdentifier, relation }: MemoryCandidate,
   isNamed: boolean,
-  scale: SimilarityScale,
+  scale: ReturnType<typeof vectorScale>,
   { now, spans }: RankedFor,
 ): ScoreParts {
   const ageDays = Math.max(0, now.getTime() - memory.updatedAt.getTime()) / dayMs;
   const parts = {
     ...noParts,
     words,
-    vector: weights.vector * scale.contrast * nearness(similarity, scale),
+    vector: scale.weight * nearness(similarity, scale),
     sourceMessage: weights.source * source,
     identifier: hasIdentifier ? weights.identifier : 0,
     relation: weights.relation * relation,
@@ -216,16 +222,13 @@ function partsOf(
   return parts;
 }
 
-function scoreOf(parts: ScoreParts): number {
-  return Object.values(parts).reduce((sum: number, part: number) => sum + part, 0);
-}
+const scoreOf = (parts: ScoreParts): number =>
+  Object.values(parts).reduce((sum: number, part: number) => sum + part, 0);
 
 /** Scales a BM25 score: 1 for a text of average length with each of the question's words once. */
-export function shareOfWords(score: number): number {
-  return Math.min(1, score * (1 + weights.k1));
-}
+export const shareOfWords = (score: number): number => Math.min(1, score * (1 + weights.k1));
 
-function reasonOf({ parts, isNamed }: WeighedMemory): string {
+function reasonOf(parts: ScoreParts, isNamed: boolean): string {
   const signals: string[] = [];
   if (parts.words > 0) signals.push("same words");
   if (parts.vector > similarPart) signals.push("similar meaning");

@@ -8,7 +8,6 @@ import { contentWords } from "../text/shared-words.js";
 import { headOf } from "../text/storable-text.js";
 import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
-import type { TimeSpan } from "./time-span.rule.js";
 
 /** Further characters of a question hardly change what its rarest words are. */
 const mostAsked = 20_000;
@@ -22,21 +21,10 @@ export function namesActor(question: string): (actor: string) => boolean {
       .some((word) => words.has(word));
 }
 
-export interface Question {
-  readonly text: string;
-  /** Prepared by `searchText`. */
-  readonly terms: string;
-  /** Times that the question names: memories of that time need no common word. */
-  readonly spans: readonly TimeSpan[];
-  readonly names: (actor: string) => boolean;
-  /** Of the evidence that fits a short question, what a memory needs: a long one tells a story. */
-  readonly needed: number;
-}
+export type Question = ReturnType<typeof readQuestion>;
 
-export interface EmbeddedQuestion extends Question {
-  /** Null without embeddings. */
-  readonly vector: QuestionVector | null;
-}
+/** Null `vector`: without embeddings. */
+export type EmbeddedQuestion = Question & { readonly vector: QuestionVector | null };
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
@@ -61,16 +49,22 @@ function neededFor(text: string): number {
 
 /** @param zone time zone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(
-  runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
-  text: string,
+  { db, clock, config }: Pick<SearchRuntime, "db" | "clock" | "config">,
+  given: string,
   zone: string | null | undefined,
-): Question {
-  const asked = headOf(text, mostAsked);
-  const { language } = runtime.db;
-  const timeZone = zone ?? runtime.config.retrieval.timeZone;
-  const spans = questionDates(text, { language, timeZone, now: runtime.clock() });
-  const needed = neededFor(asked);
-  return { text: asked, terms: questionTerms(asked), spans, names: namesActor(asked), needed };
+) {
+  const text = headOf(given, mostAsked);
+  const timeZone = zone ?? config.retrieval.timeZone;
+  return {
+    text,
+    /** Prepared by `searchText`. */
+    terms: questionTerms(text),
+    /** Times that the question names: memories of that time need no common word. */
+    spans: questionDates(given, { language: db.language, timeZone, now: clock() }),
+    names: namesActor(text),
+    /** Of the evidence that fits a short question, what a memory needs: a long one tells a story. */
+    needed: neededFor(text),
+  };
 }
 
 export async function embedQuestion(

@@ -1,17 +1,16 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem, MemoryKind } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
-import { similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import { isPictures } from "../text/search-text.js";
 import type { StoreFilter } from "./memory-filter.rule.js";
-import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
+import { rangesOf } from "./question-dates.rule.js";
+import { type MemoryCandidate, vectorScale } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { rangesOf } from "./time-span.rule.js";
 
 export interface VisibleMemories {
   readonly scope: Scope;
@@ -20,22 +19,15 @@ export interface VisibleMemories {
   readonly filter: StoreFilter;
 }
 
-export interface MemoryCandidate extends MemorySignals {
-  readonly linked: readonly MemoryItem[];
-}
-
-export interface SearchedMemories {
-  readonly candidates: readonly MemoryCandidate[];
-  /** The most important memories, if the question is broad. */
-  readonly important: readonly MemoryItem[];
-}
-
-/** Finds the memories that may answer a question. One statement. */
+/**
+ * Finds the memories that may answer a question, and the most `important` ones if it is broad. One
+ * statement.
+ */
 export async function searchMemories(
   db: Connection,
   question: EmbeddedQuestion,
   search: VisibleMemories & { readonly limit: number; readonly most: number },
-): Promise<SearchedMemories> {
+) {
   const owners = sql`(select ids from owner)`;
   const shown = sql`${candidateRefs} union select ref from important`;
   const rows = await db.query<{
@@ -88,7 +80,7 @@ export function candidateRows(
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
-  const scale = similarityScale(vector?.space.unrelated);
+  const scale = vectorScale(question);
   return sql`
       select * from ${db.schema}.search_memories_1(
         ${owners}, ${visibleArguments(db, search)}, ${search.limit},
@@ -96,7 +88,7 @@ export function candidateRows(
         ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
         ${scale.from},
         ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.part}, ${weights.aside}, ${weights.neighbour},
-        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${weights.vector * scale.contrast}, ${weights.date}, ${weights.identifier}
+        ${weights.assistant}, ${weights.exchange}, ${weights.source}, ${scale.weight}, ${weights.date}, ${weights.identifier}
       )`;
 }
 
@@ -107,7 +99,7 @@ export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source
 export const foundMemories = sql`(
       select coalesce(json_agg(json_build_array(
         ref, words, source, similarity, has_identifier, relation, linked
-      )), '[]') from candidate
+      ) order by ref), '[]') from candidate
     )`;
 
 export const candidateRefs = sql`select ref from candidate union select unnest(linked) from candidate`;
@@ -137,24 +129,17 @@ export function visibleArguments(
   db: Connection,
   { scope, kinds, categories, filter }: VisibleMemories,
 ): Sql {
-  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  const given = Object.entries(filter).filter(([, value]) => value != null);
   const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }
 
-export function candidatesOf(
+export const candidatesOf = (
   found: readonly FoundMemory[],
   memories: ReadonlyMap<number, MemoryItem>,
-): MemoryCandidate[] {
-  return found
-    .toSorted(([first], [second]) => first - second)
-    .flatMap(([ref, words, source, similarity, hasIdentifier, relation, others]) => {
-      const memory = memories.get(ref);
-      const linked = others.flatMap((other) => memories.get(other) ?? []);
-      return memory ? { memory, words, source, similarity, hasIdentifier, relation, linked } : [];
-    });
-}
-
-export function linksOf(candidates: readonly MemoryCandidate[]): MemoryLinks {
-  return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
-}
+): MemoryCandidate[] =>
+  found.flatMap(([ref, words, source, similarity, hasIdentifier, relation, others]) => {
+    const memory = memories.get(ref);
+    const linked = others.flatMap((other) => memories.get(other) ?? []);
+    return memory ? { memory, words, source, similarity, hasIdentifier, relation, linked } : [];
+  });

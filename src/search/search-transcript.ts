@@ -20,10 +20,10 @@ import {
 } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { timeZoneField } from "../text/time-zone.js";
+import { nearnessInTime, rangesOf } from "./question-dates.rule.js";
 import { shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion } from "./read-question.js";
 import { floors, type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime, rangesOf } from "./time-span.rule.js";
 
 interface TranscriptCandidate {
   readonly threadId: string;
@@ -67,21 +67,26 @@ function rankTranscript(
     .toSorted((first, second) => second.score - first.score);
 }
 
-export interface TranscriptQuery {
+const querySchema = z.strictObject({
+  scope: scopeField,
+  /** Without a scope: only this tenant. @default all tenants */
+  tenantId: tenantField,
+  /** At most 10,000 characters. */
+  query: z.string().max(10_000),
+  threadId: threadField,
+  /** Time zone of the days that `query` names: "Europe/Lisbon". @default retrieval.timeZone */
+  timeZone: timeZoneField.optional(),
+  /** 1 to 200. @default 10 */
+  topK: z.int().min(1).max(200).default(10),
+  /** Least similarity of a hit, 0 to 1. @default 0.05, and no hits when the best is below 0.1 */
+  threshold: z.number().min(0).max(1).optional(),
+});
+
+export interface TranscriptQuery extends Omit<z.input<typeof querySchema>, "scope" | "threadId"> {
   /** @default everybody's, for operators */
   readonly scope?: Scope | undefined;
-  /** Without a scope: only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-  /** At most 10,000 characters. */
-  readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
-  /** Time zone of the days that `query` names: "Europe/Lisbon". @default retrieval.timeZone */
-  readonly timeZone?: string | undefined;
-  /** 1 to 200. @default 10 */
-  readonly topK?: number | undefined;
-  /** Least similarity of a hit, 0 to 1. @default 0.05, and no hits when the best is below 0.1 */
-  readonly threshold?: number | undefined;
 }
 
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
@@ -95,16 +100,6 @@ export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit
   readonly score: number;
   readonly reason: string;
 }
-
-const querySchema = z.strictObject({
-  scope: scopeField,
-  tenantId: tenantField,
-  query: z.string().max(10_000),
-  threadId: threadField,
-  timeZone: timeZoneField.optional(),
-  topK: z.int().min(1).max(200).default(10),
-  threshold: z.number().min(0).max(1).optional(),
-});
 
 /** Speaker and date reorder only the head of the list. */
 const candidatesPerHit = 4;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { BaseMessage, ContentBlock, MessageContent } from "@langchain/core/messages";
 import { estimateTokens } from "./estimate-tokens.js";
 import { contentParts, withFields } from "./message-text.js";
-import { attempt, bytesOf, isJsonObject, jsonReader } from "./plain-json.js";
+import { attempt, bytesOf, isJsonObject, jsonReader, propertyOf } from "./plain-json.js";
 import { clipped, headOf, onOneLine } from "./storable-text.js";
 
 /** `data` is base64. */
@@ -50,13 +50,13 @@ function readPart(part: unknown, at?: string): Attachment | null {
   const source = sourceAmong(leaves);
   const isOthers = source.data && source.mimeType && typeof part.text !== "string";
   if (!isOthers && !(isFile && (sourceOf(source) || bareType.test(type)))) return null;
-  const kind = /^(?:image|audio|video)(?=\/)/.exec(source.mimeType ?? "") ??
+  const [kind] = /^(?:image|audio|video)(?=\/)/.exec(source.mimeType ?? "") ??
     /image|audio|video/i.exec(type) ?? ["file"];
   const name = textAmong(leaves, /^(?:file_?)?name$|^title$/i);
   const format = textAmong(leaves, /^format$/)?.match(/^[\w.+-]{1,50}$/);
   return {
-    type: kind[0].toLowerCase() as Attachment["type"],
-    ...(format && { mimeType: `${kind[0] === "file" ? "application" : kind[0]}/${format}` }),
+    type: kind.toLowerCase() as Attachment["type"],
+    ...(format && { mimeType: `${kind === "file" ? "application" : kind}/${format}` }),
     ...source,
     ...(name && { metadata: { name } }),
   };
@@ -111,15 +111,13 @@ export function referenceTo(
   caption?: string,
 ): string {
   const bytes = data === undefined ? undefined : Buffer.from(data, "base64");
-  const facts = [
-    ...[metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) => {
-      return plain(fact && urlForm.test(fact) ? publicUrl(fact) : fact, mostCharacters.fact);
-    }),
-    bytes && `${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`,
-  ];
-  const whole = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")]
-    .filter(Boolean)
-    .join("; ");
+  const facts = [metadata?.name, mimeType, url && publicUrl(url), fileId].map((fact) =>
+    plain(fact && urlForm.test(fact) ? publicUrl(fact) : fact, mostCharacters.fact),
+  );
+  if (bytes)
+    facts.push(`${bytes.length} bytes, sha256:${createHash("sha256").update(bytes).digest("hex")}`);
+  const parts = [plain(caption, mostCharacters.caption), facts.filter(Boolean).join(", ")];
+  const whole = parts.filter(Boolean).join("; ");
   return whole === "" ? `[${type}]` : `[${type}: ${whole}]`;
 }
 
@@ -178,21 +176,22 @@ export function withReferences(
     lines.set(sourceOf(file), line);
     return line;
   };
+  // The lines of the content's own files stand in their places.
   const said = attempt(() => withLines(message.content, lineOf)) ?? message.content;
   const known = lines.size;
-  const fields = ["additional_kwargs", "response_metadata", "artifact", "metadata"].flatMap(
-    (name) => {
-      const value = attempt((): unknown => Reflect.get(message, name));
-      const rest = withoutFiles(value, lineOf);
-      return rest === value ? [] : [[name, rest]];
-    },
-  );
-  if (said === message.content && fields.length === 0) return message;
+  const fields: Record<string, unknown> = {};
+  for (const name of ["additional_kwargs", "response_metadata", "artifact", "metadata"]) {
+    const value = propertyOf(message, name);
+    const rest = withoutFiles(value, lineOf);
+    if (rest !== value) fields[name] = rest;
+  }
+  if (said === message.content && Object.keys(fields).length === 0) return message;
+  // Those of other files follow.
   const added = [...lines.values()].slice(known).join("\n");
+  if (added === "") return withFields(message, { ...fields, content: said });
   const before = contentParts(said ?? "");
   const text = before.length === 0 ? added : `\n${added}`;
-  const content = added === "" ? said : [...before, { type: "text", text }];
-  return withFields(message, { ...Object.fromEntries(fields), content });
+  return withFields(message, { ...fields, content: [...before, { type: "text", text }] });
 }
 
 /** On lines of their own: LangChain joins texts without a space. */
@@ -215,18 +214,15 @@ function withLines(said: MessageContent, lineOf: (file: Attachment) => string): 
  * artifacts of tools.
  */
 function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown {
-  let taken = 0;
+  let hasFiles = false;
   const rest = (inner: unknown, key: string): unknown => {
-    const bytes =
-      typeof inner === "string" && inner.startsWith(bytesPrefix)
-        ? inner.slice(bytesPrefix.length)
-        : null;
-    const file: Attachment | null =
-      bytes === null ? readPart(inner, key) : { type: "file", data: bytes };
-    const isBinary =
-      bytes !== null || file?.type !== "file" || file.mimeType?.startsWith("application/");
-    if (file?.data && isBinary && (bytes !== null || longBase64.test(file.data))) {
-      taken++;
+    const isBytes = typeof inner === "string" && inner.startsWith(bytesPrefix);
+    const file: Attachment | null = isBytes
+      ? { type: "file", data: inner.slice(bytesPrefix.length) }
+      : readPart(inner, key);
+    const isBinary = file?.type !== "file" || file.mimeType?.startsWith("application/");
+    if (file?.data && (isBytes || (isBinary && longBase64.test(file.data)))) {
+      hasFiles = true;
       take(file);
       return undefined;
     }
@@ -238,7 +234,7 @@ function withoutFiles(value: unknown, take: (file: Attachment) => void): unknown
     );
   };
   const kept = rest(jsonReader(bytesPrefix)(value), "");
-  return taken > 0 ? kept : value;
+  return hasFiles ? kept : value;
 }
 
 const bytesPrefix = "data:;base64,";
@@ -248,9 +244,10 @@ const fileTokens = 1_600;
 
 /** Of the parts that are no text, without the base64 in files. */
 export function otherTokens(content: MessageContent): number {
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  const others = parts.filter((part) => isJsonObject(part) && typeof part.text !== "string");
-  const tokensOf = (part: unknown) =>
-    attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part));
-  return others.reduce((tokens: number, part) => tokens + tokensOf(part), 0);
+  let tokens = 0;
+  for (const part of Array.isArray(content) ? content : []) {
+    if (!isJsonObject(part) || typeof part.text === "string") continue;
+    tokens += attachmentOf(part) ? fileTokens : estimateTokens(JSON.stringify(part));
+  }
+  return tokens;
 }

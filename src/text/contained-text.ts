@@ -1,4 +1,4 @@
-import { replaceStretches } from "./cut-text.js";
+import { replaceStretches, type Stretch } from "./cut-text.js";
 import { plainLetters } from "./plain-words.js";
 import { onOneLine, visibleText } from "./storable-text.js";
 
@@ -75,11 +75,11 @@ const listParts = new RegExp(
   "gm",
 );
 
-function lostParts(plain: string): [number, number][] {
-  const found = [...plain.matchAll(listParts)].map(({ index, 0: part }) => [
-    index,
-    index + part.length,
-  ]);
+function lostParts(plain: string): Stretch[] {
+  const found = Array.from(
+    plain.matchAll(listParts),
+    ({ index, 0: part }): Stretch => [index, index + part.length],
+  );
   for (const [opening, last] of wholeParts) {
     let until = 0;
     for (const { index } of plain.matchAll(opening)) {
@@ -90,7 +90,7 @@ function lostParts(plain: string): [number, number][] {
       found.push([index, until]);
     }
   }
-  return found as [number, number][];
+  return found;
 }
 
 /** Removes memory blocks, `[Previous context: …]` and parts of blocks. Unclosed ones stay. */
@@ -99,8 +99,8 @@ export function withoutMemoryBlocks(text: string): string {
   return replaceStretches(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
 }
 
-function blocks(plain: string): [number, number][] {
-  const found: [number, number][] = [];
+function blocks(plain: string): Stretch[] {
+  const found: Stretch[] = [];
   let from: number | undefined;
   for (const { index, 0: whole, 1: slash } of plain.matchAll(tag)) {
     if (slash !== "/") from ??= index;
@@ -113,11 +113,11 @@ function blocks(plain: string): [number, number][] {
 }
 
 /** A bracket and an empty line end a context (see `modelView`); otherwise the next bracket does. */
-function contexts(plain: string): [number, number][] {
+function contexts(plain: string): Stretch[] {
   const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(
     ({ index }) => index + 1,
   );
-  const found: [number, number][] = [];
+  const found: Stretch[] = [];
   let end = 0;
   for (const { index } of plain.matchAll(context)) {
     if (index < (found.at(-1)?.[1] ?? 0)) continue;

@@ -1,11 +1,10 @@
 import { hasWords } from "./storable-text.js";
 
-/** Replaces each character in half-open `stretches`, which may overlap, by `filler`. */
-export function replaceStretches(
-  text: string,
-  stretches: readonly (readonly [number, number])[],
-  filler = "",
-): string {
+/** Half-open. */
+export type Stretch = readonly [from: number, to: number];
+
+/** Replaces each character in `stretches`, which may overlap, by `filler`. */
+export function replaceStretches(text: string, stretches: readonly Stretch[], filler = ""): string {
   const parts: string[] = [];
   let done = 0;
   for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {

@@ -107,19 +107,12 @@ const typesByRole = {
 
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
-  try {
-    const message = decodeMessage(stored.serialised);
-    message.id ||= id;
-    return message;
-  } catch {
-    const data = {
-      id,
-      content,
-      ...(actor !== null && { name: actor }),
-      ...(role === "other" && { role }),
-    };
-    return messageOf({ type: typesByRole[role], data });
-  }
+  const message = attempt(() => decodeMessage(stored.serialised));
+  if (message) return Object.assign(message, { id: message.id || id });
+  const data: JsonObject = { id, content };
+  if (actor !== null) data.name = actor;
+  if (role === "other") data.role = role;
+  return messageOf({ type: typesByRole[role], data });
 }
 
 function dataOf(holder: object): JsonObject {

@@ -18,21 +18,18 @@ export const isUnspaced = (word: string): boolean => unspaced.test(word);
  * ending.
  */
 export function anyStem(stems: string): string {
-  const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
-  for (const stem of plainWords(stems).split(/\s+/)) {
-    if (stem === "") continue;
-    const words = stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]");
-    if (isUnspaced(stem)) groups.anywhere.push(words);
-    else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
+  const entire = { before: beginning, words: [] as string[], after: ending };
+  const begun = { before: beginning, words: [] as string[], after: "" };
+  const anywhere = { before: "", words: [] as string[], after: "" };
+  for (const stem of plainWords(stems).split(/\s+/).filter(Boolean)) {
+    const spaced = stem.endsWith("*") ? begun : entire;
+    const group = isUnspaced(stem) ? anywhere : spaced;
+    group.words.push(stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]"));
   }
   // One look-around per group, since each takes long to compile.
-  const patterns = [
-    { before: beginning, words: groups.entire, after: ending },
-    { before: beginning, words: groups.begun, after: "" },
-    { before: "", words: groups.anywhere, after: "" },
-  ].flatMap(({ before, words, after }) =>
-    words.length === 0 ? [] : `${before}(?:${words.join("|")})${after}`,
-  );
+  const patterns = [entire, begun, anywhere]
+    .filter(({ words }) => words.length > 0)
+    .map(({ before, words, after }) => `${before}(?:${words.join("|")})${after}`);
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
 }
 
@@ -100,8 +97,10 @@ export function plainWords(text: string): string {
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "");
   return normalForm(normalForm(folded, "NFD").replace(accents, ""), "NFC")
     .replace(spelled, (letter) => spellings.get(letter) ?? letter)
-    .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
+    .replace(/\s+/g, plainSpace);
 }
+
+const plainSpace = (space: string) => (space.includes("\n") ? "\n" : " ");
 
 const figures: Readonly<Record<string, string>> = data.figures;
 
@@ -114,7 +113,7 @@ export function undisguised(text: string, plain: string): string[] {
   const decoded = decodeEscapes(visible);
   const latin = plainLetters(normalForm(decoded, "NFD"))
     .replaceAll("\0", "")
-    .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
+    .replace(/\s+/g, plainSpace);
   const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>
     /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "")
       ? (figures[sign] ?? sign)

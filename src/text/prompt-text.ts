@@ -11,13 +11,11 @@ export const element = (tag: string, attributes: Attributes, text: string): stri
 export const block = (tag: string, lines: readonly string[], attributes: Attributes = {}): string =>
   [`<${tag}${written(attributes)}>`, ...lines, `</${tag}>`].join("\n");
 
-function written(attributes: Attributes): string {
-  return Object.entries(attributes)
-    .flatMap(([name, value]) =>
-      value == null ? [] : [` ${name}="${escapeAttribute(`${value}`)}"`],
-    )
+const written = (attributes: Attributes): string =>
+  Object.entries(attributes)
+    .filter(([, value]) => value != null)
+    .map(([name, value]) => ` ${name}="${escapeAttribute(`${value}`)}"`)
     .join("");
-}
 
 const longestAttribute = 200;
 

@@ -1,6 +1,4 @@
-import { replaceStretches } from "./cut-text.js";
-
-type Stretch = readonly [from: number, to: number];
+import { replaceStretches, type Stretch } from "./cut-text.js";
 
 /**
  * Returns whether a part of `text` is quoted: any word in a closed code fence, after ">" or between

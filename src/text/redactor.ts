@@ -34,12 +34,10 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   const isTool = type === "tool" || type === "function";
   const entries = Object.entries(data).map(([name, value]): [string, Json] => {
     if (references.has(name) || (name === "name" && isTool)) return [name, value];
-    if (name === "content") return [name, rewriteContent(value, rewrite)];
-    const isCalls = /tool_call/.test(name) && Array.isArray(value);
-    return [
-      name,
-      isCalls ? value.map((call) => rewritePart(call, rewrite, true)) : rewriteJson(value, rewrite),
-    ];
+    const isCalls = /tool_call/.test(name);
+    if (Array.isArray(value) && (isCalls || name === "content"))
+      return [name, value.map((part) => rewritePart(part, rewrite, isCalls))];
+    return [name, rewriteJson(value, rewrite)];
   });
   return { type, data: Object.fromEntries(entries) };
 }
@@ -56,43 +54,38 @@ function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, dept
   if (typeof value !== "object" || value === null) return value;
   if (depth > mostDepth) return "[nested too deeply to be kept]" as Value;
   const within = (inner: Json) => rewriteJson(inner, rewrite, own, depth + 1);
-  if (!isJsonObject(value)) return (Array.isArray(value) ? value.map(within) : value) as Value;
-  const rekey: Rewrite = (key) => (own.names.has(key) ? key : rewrite(key));
-  return rewriteObject(value, rekey, (key, inner) =>
+  if (Array.isArray(value)) return value.map(within) as Value;
+  return rewriteObject(value as JsonObject, own.names, rewrite, (key, inner) =>
     own.references.has(key) && typeof inner === "string" ? inner : within(inner),
   ) as Value;
 }
 
-function rewriteContent(content: Json, rewrite: Rewrite): Json {
-  return Array.isArray(content)
-    ? content.map((part) => rewritePart(part, rewrite))
-    : rewriteJson(content, rewrite);
-}
-
 /** Deeper values are application data. */
-function rewritePart(part: Json, rewrite: Rewrite, isCall = false): Json {
+function rewritePart(part: Json, rewrite: Rewrite, isCall: boolean): Json {
   if (!isJsonObject(part)) return rewriteJson(part, rewrite);
   const hasName = isCall || /tool|function/.test(String(part.type));
-  const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
-  return rewriteObject(part, rekey, (key, value) => {
+  return rewriteObject(part, knownNames, rewrite, (key, value) => {
     const stays =
       typeof value !== "object" && (partReferences.has(key) || (key === "name" && hasName));
     return stays ? value : rewriteJson(value, rewrite);
   });
 }
 
-/** Numbers keys that become equal, so that no value is lost. */
+/** Rewrites keys, but for `names`. Numbers those that become equal, so that no value is lost. */
 function rewriteObject(
   object: JsonObject,
-  rekey: Rewrite,
+  names: ReadonlySet<string>,
+  rewrite: Rewrite,
   within: (key: string, value: Json) => Json,
 ): JsonObject {
-  const keys = Object.keys(object);
-  const taken = new Set(keys.filter((key) => rekey(key) === key));
+  const rekeyed = Object.entries(object).map(([key, value]) => ({
+    key,
+    wanted: names.has(key) ? key : rewrite(key),
+    value: within(key, value),
+  }));
+  const taken = new Set(rekeyed.filter(({ key, wanted }) => wanted === key).map(({ key }) => key));
   const counts = new Map<string, number>();
-  const entries = keys.map((key): [string, Json] => {
-    const value = within(key, object[key] as Json);
-    const wanted = rekey(key);
+  const entries = rekeyed.map(({ key, wanted, value }) => {
     if (wanted === key) return [key, value];
     let name = wanted;
     let count = counts.get(wanted) ?? 1;

@@ -5,29 +5,23 @@ const ascii = /^[\x20-\x7e]*$/;
 /** "The user" begins most memories; shorter words ("is", "a", "to") occur in any sentence. */
 const isFrame = /^(?:the|user|\p{Script=Latin}{1,2})$/u;
 
-/** The words that say what `text` is about; pairs of characters of scripts without spaces. */
-export function contentWords(text: string): ReadonlySet<string> {
+/** How often a text has each of its words. */
+export type WordCounts = ReadonlyMap<string, number>;
+
+/** Once each, the words that say what `text` is about; pairs in scripts without spaces. */
+export function contentWords(text: string): WordCounts {
   const head = text.slice(0, mostCharacters);
   // Preparing a text takes longer than all else here.
   const plain = ascii.test(head) ? head.toLowerCase() : plainText(head);
   const words = plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return new Set(words.filter((word) => !isFrame.test(word)));
+  return new Map(words.filter((word) => !isFrame.test(word)).map((word) => [word, 1]));
 }
+
+export const sharedWords = (first: string, second: string): number =>
+  shareOfCounts(contentWords(first), contentWords(second));
 
 /** The share of common words, 0 to 1 (Dice's coefficient). */
-export const sharedWords = (first: string, second: string): number =>
-  shareOfBoth(contentWords(first), contentWords(second));
-
-export function shareOfBoth(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const shared = [...one].filter((word) => other.has(word)).length;
-  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
-}
-
-/** The same of words that occur several times each. */
-export function shareOfCounts(
-  one: ReadonlyMap<string, number>,
-  other: ReadonlyMap<string, number>,
-): number {
+export function shareOfCounts(one: WordCounts, other: WordCounts): number {
   let [shared, total] = [0, 0];
   for (const [word, count] of one) {
     shared += Math.min(count, other.get(word) ?? 0);
@@ -40,5 +34,5 @@ export function shareOfCounts(
 /** The share of the words of `text` that `source` has, 0 to 1. */
 export function wordsFrom(text: string, source: string): number {
   const [words, found] = [contentWords(text), contentWords(source)];
-  return [...words].filter((word) => found.has(word)).length / Math.max(1, words.size);
+  return [...words.keys()].filter((word) => found.has(word)).length / Math.max(1, words.size);
 }

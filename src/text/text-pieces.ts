@@ -62,19 +62,9 @@ export async function foldPieces<Item extends { text: string }, Result>(
   return result;
 }
 
-function partOf(
-  text: string,
-  start: number,
-  budgetTokens: number,
-): { end: number; tokens: number } {
+function partOf(text: string, start: number, budgetTokens: number) {
   const { end, tokens } = readTokens(text, start, budgetTokens);
   return { end: endOfPart(text, start, end), tokens: Math.ceil(tokens) };
-}
-
-export interface Bounded<Item> {
-  readonly items: readonly Item[];
-  readonly taken: number;
-  readonly isCut: boolean;
 }
 
 /** Shorter items are omitted, since the mark alone takes a dozen tokens. */
@@ -89,7 +79,7 @@ export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
   { inputBudgetTokens, mostPieces }: PieceBounds,
   beginsGroup: (item: Item) => boolean = () => false,
-): Bounded<Item> {
+) {
   const most = inputBudgetTokens * mostPieces;
   const whole = items.map((item) =>
     isWithin(item.text, most) ? item : { ...item, text: withoutMiddle(item.text, most / 2) },

@@ -16,6 +16,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { ThreadAddress } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { StoreFilter } from "../search/memory-filter.rule.js";
+import type { MemoryCandidate } from "../search/rank-memories.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   candidateRefs,
@@ -24,7 +25,6 @@ import {
   type FoundMemory,
   foundMemories,
   isBroadQuestion,
-  type MemoryCandidate,
   type MemoryEntry,
   memoriesByRef,
   memoriesOf,

@@ -77,8 +77,6 @@ export const spansOptionsSchema = z.strictObject({
   ids: z.boolean().default(false),
 });
 
-export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
-
 type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 
 /** Never texts. */

@@ -2,11 +2,15 @@ import type { BlockPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { leastSimilarity } from "../models/unrelated-similarity.rule.js";
-import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
+import {
+  type MemoryCandidate,
+  type MemoryHit,
+  rankMemories,
+  withRelated,
+} from "../search/rank-memories.rule.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import { rerank } from "../search/rerank.js";
 import type { RetrievalOptions, SearchRuntime } from "../search/retrieval-options.js";
-import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import type { RecallResult } from "./find-recall.js";
 import { lineOf, lineTokens } from "./prompt-plan.js";
 import {
@@ -83,8 +87,8 @@ async function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, foun
   );
   const [relevant, episodes] = [lists.relevant.shown, lists.episodes.shown];
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
-  const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
-  const related = links.flatMap(({ memories }) => memories).filter(room);
+  const linked = withRelated(relevant, found.candidates, [...found.profile, ...chosen]);
+  const related = linked.flatMap((hit) => hit.related ?? []).filter(room);
   const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
   const others = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
   // A broad question asks for all there is.

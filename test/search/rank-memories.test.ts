@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import {
-  type MemorySignals,
+  type MemoryCandidate,
   rankMemories,
-  relatedTo,
+  withRelated,
 } from "../../src/search/rank-memories.rule.js";
 import { floors, retrievalWeights } from "../../src/search/retrieval-options.js";
 import { forAll } from "../support/for-all.js";
@@ -13,25 +13,26 @@ import { memoryItem } from "../support/memory-item.js";
 const now = new Date("2024-06-01T00:00Z");
 const signals = (
   id: string,
-  fields: Partial<MemorySignals> = {},
+  fields: Partial<MemoryCandidate> = {},
   of: Partial<MemoryItem> = {},
-): MemorySignals => ({
+): MemoryCandidate => ({
   memory: memoryItem(now, { id, ...of }),
   words: 0.4,
   source: 0,
   similarity: null,
   hasIdentifier: false,
   relation: 0,
+  linked: [],
   ...fields,
 });
 const question = { spans: [], names: () => false, now, threshold: 0, needed: 1, vector: null };
 const ids = (
-  candidates: readonly MemorySignals[],
+  candidates: readonly MemoryCandidate[],
   asked: Partial<Parameters<typeof rankMemories>[1]> = {},
 ) => rankMemories(candidates, { ...question, ...asked }).map((hit) => hit.memory.id);
 
 describe("rankMemories", () => {
-  it.each<[string, Partial<MemorySignals>, Partial<MemoryItem>]>([
+  it.each<[string, Partial<MemoryCandidate>, Partial<MemoryItem>]>([
     ["better words", { words: 0.5 }, {}],
     ["a fitting source", { source: 0.3 }, {}],
     ["an identifier of the question", { hasIdentifier: true }, {}],
@@ -69,7 +70,7 @@ describe("rankMemories", () => {
   });
 
   it("rankMemories gives the maximum of cosine and lexical score as similarity", () => {
-    const similarityOf = (fields: Partial<MemorySignals>) =>
+    const similarityOf = (fields: Partial<MemoryCandidate>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;
     expect(similarityOf({ words: 0, similarity: 0.7 })).toBe(0.7);
     expect(similarityOf({ words: 1 / 2.2, similarity: 0.7 })).toBeCloseTo(1);
@@ -78,7 +79,7 @@ describe("rankMemories", () => {
   });
 
   it("rankMemories gives the reason of each hit", () => {
-    const reasonOf = (fields: Partial<MemorySignals>, names = false) =>
+    const reasonOf = (fields: Partial<MemoryCandidate>, names = false) =>
       rankMemories([signals("one", fields, { actorId: "Ana" })], {
         ...question,
         names: () => names,
@@ -126,7 +127,7 @@ describe("rankMemories", () => {
       candidates.filter((all) => all.length > 1),
       share,
       (all, more) => {
-        const [first, ...others] = all as [MemorySignals, ...MemorySignals[]];
+        const [first, ...others] = all as [MemoryCandidate, ...MemoryCandidate[]];
         const better = { ...first, words: first.words + more };
         expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
       },
@@ -134,20 +135,18 @@ describe("rankMemories", () => {
 });
 
 describe("what fits", () => {
-  const fits = (all: readonly MemorySignals[], of: object = {}) =>
-    rankMemories(all, { ...question, threshold: undefined, ...of }).map(({ memory }) => memory.id);
+  const fits = (all: readonly MemoryCandidate[], of: object = {}) =>
+    ids(all, { threshold: undefined, ...of });
   const { best } = floors.byWords;
   const share = (of: number) => of / (1 + retrievalWeights.k1);
+  const good = signals("good", { words: share(best + 0.05) }, { importance: 1 });
   const vector = { space: { unrelated: { mean: 0.36, spread: 0.06 } } };
 
   it("Nothing fits if the best hit is weak; beside a good one, hits with much less are noise", () => {
     const weak = [signals("weak", { words: share(best - 0.01) })];
     expect(fits(weak)).toEqual([]);
     expect(fits(weak, { threshold: 0.1 })).toEqual(["weak"]);
-    expect(fits([signals("good", { words: share(best + 0.01) }), ...weak])).toEqual([
-      "good",
-      "weak",
-    ]);
+    expect(fits([good, ...weak])).toEqual(["good", "weak"]);
     const noise = signals("noise", { words: share(0.2) });
     expect(fits([signals("good", { words: share(1) }), noise])).toEqual(["good"]);
   });
@@ -174,6 +173,13 @@ describe("what fits", () => {
     const near = [signals("vector", { words: 0, similarity: 0.5 })];
     expect([fits(near, { vector }), fits(near, { vector, needed: 0.5 })]).toEqual([[], ["vector"]]);
   });
+
+  it("A long text needs less of words beside the best hit as well", () => {
+    // Important and linked, so that its score is no noise.
+    const few = { words: share(0.75 * floors.byWords.each), relation: 1 };
+    const all = [good, signals("beside", few, { importance: 5 })];
+    expect([fits(all), fits(all, { needed: 0.5 })]).toEqual([["good"], ["good", "beside"]]);
+  });
 });
 
 const someId: fc.Arbitrary<string> = fc.constantFrom(
@@ -189,19 +195,21 @@ const someId: fc.Arbitrary<string> = fc.constantFrom(
 const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 
-it("relatedTo returns at most two new memories, each once, with the first hit that links to it", () =>
-  forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
+it("withRelated adds at most two new memories, each once, to the first hit that links to it", () =>
+  forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (ids, links, known) => {
     const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
-    const told = relatedTo(
-      hits.map((id) => ({ memory: item(id) })),
-      linked,
+    const candidates = [...linked].map(([id, linked]) => ({ memory: item(id), linked }));
+    const told = withRelated(
+      ids.map((id) => ({ memory: item(id) })),
+      candidates,
       known.map(item),
     );
-    expect(told.map(({ hit }) => hit.memory.id)).toEqual(hits);
-    const news = told.flatMap(({ memories }) => memories.map(({ id }) => id));
+    expect(told.map(({ memory }) => memory.id)).toEqual(ids);
+    const news = told.flatMap(({ related = [] }) => related.map(({ id }) => id));
     expect(new Set(news).size).toBe(news.length);
-    for (const id of news) expect([...hits, ...known]).not.toContain(id);
-    const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
-    const free = [...all].filter((id) => ![...hits, ...known].includes(id));
+    const taken = [...ids, ...known];
+    for (const id of news) expect(taken).not.toContain(id);
+    const all = new Set(ids.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
+    const free = [...all].filter((id) => !taken.includes(id));
     expect(news.length).toBe(Math.min(2, free.length));
   }));

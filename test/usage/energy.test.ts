@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { recordExhausted } from "../../src/events/event-log.js";
 import type { StatsOf } from "../../src/events/stats.js";
 import type { Memory, Scope } from "../../src/index.js";
+import type { MemoryConfig } from "../../src/options.js";
 import { createDatabase } from "../../src/postgres/database.js";
-import type { EnergyConfig } from "../../src/usage/energy-options.js";
 import { energyOptionsSchema } from "../../src/usage/energy-options.js";
 import { createUsage } from "../../src/usage/usage.js";
 import { chargeCall, spentToday, trimRecords } from "../../src/usage/usage-statements.js";
@@ -21,7 +21,7 @@ const usedBy = async (memory: Memory, of: StatsOf<undefined>) =>
   (await memory.stats(of)).energy.kinds;
 
 /** A tenant's memory and its usage, on one clock that is moved by hours. */
-function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
+function metered(energy: MemoryConfig["energy"] = {}, tenantId: string = randomUUID()) {
   let nowMs = startMs;
   const clock = () => new Date(nowMs);
   const options = energyOptionsSchema.parse(energy);
