@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
@@ -44,7 +44,13 @@ export async function saveNote(
     origin: { actor: noteWriter, step: "note", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) {
-        await insertSource(tx, { claim, work, memoryId: written.id });
+        const startSeq = messages[0]?.seq ?? 0;
+        await addNoteSources(
+          tx,
+          sql`
+          select ${claim.ref}, ${written.id}, o.id, ${startSeq}, ${work.doneUntil}
+          from ${tx.schema}.owner o where ${ownerIs(ownerColumns(owner))}`,
+        );
         await limitUserShare(deps, tx, work);
       }
       await completeWork(tx, claim, threadWork.after(work));
@@ -74,16 +80,13 @@ function logNote(
   }
 }
 
-/** Lets forgetting a user find the notes of their conversations; never shown. */
-async function insertSource(
-  tx: Connection,
-  { claim, work, memoryId }: { claim: Claim; work: NoteWork; memoryId: string },
-): Promise<void> {
-  const startSeq = work.messages[0]?.seq ?? 0;
+/**
+ * Lets forgetting a user find the notes of their conversations; never shown.
+ * @param rows thread_ref, memory_id, owner_ref, start_seq, end_seq
+ */
+export async function addNoteSources(tx: Connection, rows: Sql): Promise<void> {
   await tx.query(sql`
-    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select ${claim.ref}, ${memoryId}, o.id, ${startSeq}, ${work.doneUntil}
-    from ${tx.schema}.owner o where ${ownerIs(ownerColumns(work.owner))}
+    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq) ${rows}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }
