@@ -1,4 +1,5 @@
 import { longestTimerMs } from "./clock.js";
+import { MemoryError } from "./errors.js";
 
 /**
  * Limits the wait for `answer`, not its work. Timers run before I/O, so an answer that came while
@@ -25,4 +26,23 @@ export function inTime<Result>(
     clearTimeout(timer);
     clearImmediate(turn);
   });
+}
+
+/**
+ * Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal, which
+ * aborts then.
+ */
+export async function withDeadline<Result>(
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const message = `The model did not answer within ${timeoutMs} ms.`;
+  try {
+    const answer = call(controller.signal);
+    return await inTime(timeoutMs, answer, () => new MemoryError("MODEL_FAILED", message));
+  } catch (error) {
+    controller.abort();
+    throw error;
+  }
 }

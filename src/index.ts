@@ -19,8 +19,7 @@ export { MemoryError, type MemoryErrorCode, type MemoryErrorDetails } from "./er
 export type { EventCount, RecordedEvent } from "./events/events.js";
 export type { MemoryCounts, MemoryStats, StatsBy } from "./events/stats.js";
 export type { Purged } from "./forgetting/erase-app-memories.js";
-export type { Forgotten } from "./forgetting/erase-scope.js";
-export type { ForgetInput } from "./forgetting/forget.js";
+export type { ForgetInput, Forgotten } from "./forgetting/forget.js";
 export type { PgBossInstance, QueueOption } from "./jobs/job-queue.js";
 export type { ListedJob } from "./jobs/jobs-api.js";
 export type { JobWorker } from "./jobs/queue-runner.js";

@@ -27,7 +27,7 @@ import {
   taskOptionsSchema,
   type UpkeepConfig,
 } from "./jobs/jobs-options.js";
-import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
+import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
 import {
   type ConsentConfig,
   consentConfigSchema,

@@ -4,7 +4,7 @@ import { go, type Place } from "../place.js";
 export function Pages({
   place,
   next,
-  name = "cursor",
+  name = "after",
 }: {
   readonly place: Place;
   /** Where the next page begins; null when there is none. */
@@ -14,8 +14,7 @@ export function Pages({
 }) {
   const at = place.params[name] ?? "";
   if (at === "" && next === null) return null;
-  const to = (cursor: string) => () =>
-    go({ ...place, params: { ...place.params, [name]: cursor } });
+  const to = (page: string) => () => go({ ...place, params: { ...place.params, [name]: page } });
   return (
     <div class="pages">
       <button type="button" disabled={at === ""} onClick={() => history.back()}>

@@ -55,14 +55,14 @@ export function Memories({ place }: ViewProps) {
 }
 
 async function readPage(params: Params, signal: AbortSignal) {
-  const { kind, state = "active", category, key, words, sort, cursor } = params;
+  const { kind, state = "active", category, key, words, sort, after } = params;
   const call = { whose: params, signal };
   const page = await ask<MemoryPage>("memories", {
     ...call,
     query: {
       ...{
         limit: pageMemories,
-        cursor,
+        after,
         kinds: kind,
         categories: category,
         keys: key,

@@ -73,10 +73,10 @@ async function readPage({ params }: Place, isOperator: boolean, signal: AbortSig
         })
       : { jobs: [] as readonly Job[] },
   ]);
-  const cursor = (messages.at(-1)?.seq ?? -1) + 1;
+  const end = (messages.at(-1)?.seq ?? -1) + 1;
   const [{ turns }, cost] = await Promise.all([
-    get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, cursor }),
-    get<ThreadCost>("cost", { limit: pageMessages, cursor }),
+    get<{ readonly turns: readonly ShownTurn[] }>("shown", { limit: pageTurns, before: end }),
+    get<ThreadCost>("cost", { limit: pageMessages, before: end }),
   ]);
   const title = begun.messages.find(({ role }) => role === "user")?.text ?? thread;
   return {

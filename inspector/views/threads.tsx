@@ -48,10 +48,10 @@ function timesOf({ since, until }: Params) {
 }
 
 function ThreadList({ place }: Readonly<{ place: Place }>) {
-  const { cursor, state } = place.params;
+  const { after, state } = place.params;
   const asked = useList<Thread>("threads", place.params, {
     limit: 50,
-    cursor,
+    after,
     state,
     ...timesOf(place.params),
   });

@@ -53,7 +53,7 @@ function Listed<Row>({
   place: Place;
   children: (rows: readonly Row[], again: () => void) => ComponentChildren;
 }>) {
-  const asked = useList<Row>(path, place.params, { limit, ...where, cursor: place.params[name] });
+  const asked = useList<Row>(path, place.params, { limit, ...where, after: place.params[name] });
   return (
     <section class="card" aria-labelledby={name}>
       <h2 id={name}>{title}</h2>

@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Json } from "../text/plain-json.js";
 import { checkpointTableNames, existingTables } from "./checkpoint-names.js";
@@ -7,21 +7,12 @@ import { type MessageChange, withMessageChanged } from "./message-in-json.rule.j
 /** A state with a long conversation has some megabytes, and each checkpoint may have one. */
 const rowsAtOnce = 20;
 
-type Row = { at: string; whole: string };
-
-interface StoredValues {
-  readonly table: (typeof checkpointTableNames)[number];
-  readonly columns: readonly string[];
-  readonly isBytes: boolean;
-  /** Whether a value alone in its row is what a node gave to a list. */
-  readonly isGiven?: boolean;
-}
-
-const storedValues: readonly StoredValues[] = [
-  { table: "checkpoint_blobs", columns: ["blob"], isBytes: true },
-  { table: "checkpoint_writes", columns: ["blob"], isBytes: true, isGiven: true },
-  { table: "checkpoints", columns: ["checkpoint", "metadata"], isBytes: false },
-];
+const storedValues = [
+  { table: "checkpoint_blobs", column: "blob", isBytes: true },
+  { table: "checkpoint_writes", column: "blob", isBytes: true },
+  { table: "checkpoints", column: "checkpoint", isBytes: false },
+  { table: "checkpoints", column: "metadata", isBytes: false },
+] as const;
 
 /**
  * Changes a message in every value that the checkpoints `names` store: of subgraphs, pending writes
@@ -36,9 +27,7 @@ export async function changeInCheckpoints(
   const tables = checkpointTableNames.map((table) => ({ table }));
   if (names.length === 0 || (await existingTables(tx, tables)).length === 0) return 0;
   let count = 0;
-  for (const values of storedValues)
-    for (const column of values.columns)
-      count += await changeColumn(tx, names, change, values, column);
+  for (const values of storedValues) count += await changeColumn(tx, names, change, values);
   return count;
 }
 
@@ -46,8 +35,7 @@ async function changeColumn(
   tx: Connection,
   names: readonly string[],
   change: MessageChange,
-  { table, isBytes, isGiven = false }: StoredValues,
-  name: string,
+  { table, column: name, isBytes }: (typeof storedValues)[number],
 ): Promise<number> {
   const stored = sql`${tx.schema}.${raw(table)}`;
   const column = raw(name);
@@ -57,14 +45,14 @@ async function changeColumn(
     : sql`strpos(x.${column}::text, ${id}) > 0`;
   const found = await tx.query<{ at: string }>(sql`
     select x.ctid::text as at from ${stored} x where x.thread_id = any (${names}::text[]) and ${hasId}`);
-  const whole: Sql = isBytes ? sql`convert_from(x.${column}, 'UTF8')` : sql`x.${column}::text`;
+  const whole = isBytes ? sql`convert_from(x.${column}, 'UTF8')` : sql`x.${column}::text`;
   let count = 0;
   for (let first = 0; first < found.length; first += rowsAtOnce) {
     const places = found.slice(first, first + rowsAtOnce).map(({ at }) => at);
-    const rows = await tx.query<Row>(sql`
+    const rows = await tx.query<{ at: string; whole: string }>(sql`
       select x.ctid::text as at, ${whole} as whole from ${stored} x where x.ctid = any (${places}::tid[])`);
     for (const row of rows) {
-      const value = changedValue(JSON.parse(row.whole) as Json, change, isGiven);
+      const value = changedValue(JSON.parse(row.whole) as Json, change, table);
       if (value === undefined) continue;
       const text = JSON.stringify(value);
       await tx.query(sql`
@@ -76,8 +64,10 @@ async function changeColumn(
   return count;
 }
 
-function changedValue(value: Json, change: MessageChange, isGiven: boolean): Json | undefined {
-  const inList = isGiven && !Array.isArray(value) ? withMessageChanged([value], change) : undefined;
-  if (Array.isArray(inList)) return inList.length === 0 ? [] : inList[0];
-  return withMessageChanged(value, change);
+function changedValue(value: Json, change: MessageChange, table: string): Json | undefined {
+  // A value alone in its row of `checkpoint_writes` is what a node gave to a list.
+  const isGiven = table === "checkpoint_writes" && !Array.isArray(value);
+  if (!isGiven) return withMessageChanged(value, change);
+  const list = withMessageChanged([value], change) as Json[] | undefined;
+  return list && (list[0] ?? []);
 }

@@ -26,20 +26,14 @@ export async function existingTables<Table extends { readonly table: string }>(
   return tables.filter(({ table }) => found.has(table));
 }
 
-export interface CheckpointNames {
-  readonly own: readonly string[];
-  /** Thread ids whose checkpoints also hold other tenants' state. */
-  readonly shared: readonly string[];
-}
-
 /**
- * Own names, and thread ids that no other tenant uses: runs without a user or without our
- * checkpointer wrote there.
+ * `own`: names, and thread ids that no other tenant uses: runs without a user or without our
+ * checkpointer wrote there. `shared`: thread ids whose checkpoints also hold other tenants' state.
  */
 export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
-): Promise<CheckpointNames> {
+): Promise<{ own: string[]; shared: string[] }> {
   const tables = checkpointTableNames.map((table) => ({ table }));
   if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
   const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
@@ -50,15 +44,10 @@ export async function checkpointNamesOf(
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
   const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
   const mixed = elsewhere.flatMap(({ id, isTaken }) => (taken.has(id) && !isTaken ? [id] : []));
-  return {
-    own: [...names, ...unnamed.filter((id) => !taken.has(id))],
-    shared: mixed.length === 0 ? [] : await findCheckpointed(db, mixed),
-  };
-}
-
-async function findCheckpointed(db: Connection, threadIds: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(sql`
-    select t.id from unnest(${threadIds}::text[]) t (id)
+  const own = [...names, ...unnamed.filter((id) => !taken.has(id))];
+  if (mixed.length === 0) return { own, shared: [] };
+  const shared = await db.query<{ id: string }>(sql`
+    select t.id from unnest(${mixed}::text[]) t (id)
     where exists (select from ${db.schema}.checkpoints c where c.thread_id = t.id)`);
-  return rows.map(({ id }) => id);
+  return { own, shared: shared.map(({ id }) => id) };
 }

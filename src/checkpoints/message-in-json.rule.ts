@@ -12,21 +12,18 @@ export interface MessageChange {
  */
 export function withMessageChanged(value: Json, change: MessageChange): Json | undefined {
   let isChanged = false;
-  const changed = (message: JsonObject): JsonObject => {
-    isChanged = true;
-    return withText(message, change.text ?? "");
-  };
   const within = (inner: Json): Json => {
-    if (Array.isArray(inner)) return inner.flatMap(inList);
+    if (Array.isArray(inner)) return inner.filter((item) => !isTakenOut(item)).map(within);
     if (!isJsonObject(inner)) return inner;
-    if (isMessage(inner, change.messageId)) return changed(inner);
-    return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, within(each)]));
-  };
-  const inList = (item: Json): Json[] => {
-    if (change.text !== null || !isJsonObject(item) || !isMessage(item, change.messageId))
-      return [within(item)];
+    if (!isMessage(inner, change.messageId))
+      return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, within(each)]));
     isChanged = true;
-    return [];
+    return withText(inner, change.text ?? "");
+  };
+  const isTakenOut = (item: Json): boolean => {
+    const isGone = change.text === null && isJsonObject(item) && isMessage(item, change.messageId);
+    isChanged ||= isGone;
+    return isGone;
   };
   const next = within(value);
   return isChanged ? next : undefined;
@@ -34,11 +31,9 @@ export function withMessageChanged(value: Json, change: MessageChange): Json | u
 
 /** In LangChain's serialised or stored form, or as a plain object. */
 function isMessage(value: JsonObject, id: string): boolean {
-  return fieldsOf(value).some((fields) => fields.id === id && "content" in fields);
+  const holders = [value, value.kwargs, value.data].filter(isJsonObject);
+  return holders.some((fields) => fields.id === id && "content" in fields);
 }
-
-const fieldsOf = (message: JsonObject): JsonObject[] =>
-  [message, message.kwargs, message.data].filter(isJsonObject);
 
 /** Without what providers keep of the words beside the content. */
 function withText(message: JsonObject, content: string): JsonObject {

@@ -28,9 +28,12 @@ export function supersededCheckpoints(
   const last = roots.filter(({ recent }, place) => recent || place < keepLast);
   if (last.length === 0) return [];
   const kept = withSources(last, roots);
-  // After time travel a subgraph resumes from that checkpoint or its parent.
-  const parents = [...kept].flatMap(({ parentId, forked }) => (forked ? (parentId ?? []) : []));
-  const points = [...[...kept].map(({ id }) => id), ...parents];
+  const points: string[] = [];
+  for (const { id, parentId, forked } of kept) {
+    points.push(id);
+    // After time travel a subgraph resumes from that checkpoint or its parent.
+    if (forked && parentId !== null) points.push(parentId);
+  }
   const [oldest = ""] = points.sort();
   const subgraphs = newestFirst.filter(({ ns }) => ns !== "");
   for (const ns of new Set(subgraphs.map((row) => row.ns))) {
@@ -48,10 +51,13 @@ function withSources(
   all: readonly CheckpointRow[],
 ): Set<CheckpointRow> {
   const byId = new Map(all.map((row) => [row.id, row]));
-  const parentOf = ({ parentId }: CheckpointRow) => byId.get(parentId ?? "") ?? [];
-  const kept = new Set([rows, rows.filter(({ format }) => format < 4).flatMap(parentOf)].flat());
+  const kept = new Set(rows);
+  const keepParent = ({ parentId }: CheckpointRow) => {
+    const parent = byId.get(parentId ?? "");
+    if (parent) kept.add(parent);
+  };
+  for (const row of rows) if (row.format < 4) keepParent(row);
   // The loop also visits rows that it adds.
-  for (const row of kept)
-    if (row.replays) for (const source of [parentOf(row)].flat()) kept.add(source);
+  for (const row of kept) if (row.replays) keepParent(row);
   return kept;
 }

@@ -16,17 +16,17 @@ export const searchCommand: CliCommand = {
       .option("--transcript", "search what was said instead of what is known")
       .option("--agent <name>", "as this agent: omit what it may not read")
       .option(
-        "--top <count>",
+        "--top-k <count>",
         "at most this many (default: 5 memories, 10 messages)",
         wholeNumber(200),
       ),
   run: search,
 };
 
-type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; top?: number };
+type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; topK?: number };
 
 async function search(query: string, flags: SearchFlags): Promise<void> {
-  const { agent, top: topK, transcript } = flags;
+  const { agent, topK, transcript } = flags;
   await useScope(flags, async (memory, scope) => {
     const request = { scope, query, topK };
     const found = transcript

@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { MemoryError } from "../errors.js";
-import type { Forgotten } from "../forgetting/erase-scope.js";
+import type { Forgotten } from "../forgetting/forget.js";
 import type { Imported } from "../transfer/import-lines.js";
 import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
 import { aligned, counted, oneLine, print } from "./output.js";

@@ -1,6 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
 import { defineConsentExpiry } from "../consents/consents-api.js";
-import { fingerprintsForMs } from "../consolidation/consolidation-options.js";
 import { defineConsolidation } from "../consolidation/define-consolidation.js";
 import { sweepCompared } from "../consolidation/pair-statements.js";
 import { defineEpisodes } from "../episodes/define-episodes.js";
@@ -18,7 +17,8 @@ import {
 import { createRunner, guarded } from "../jobs/runner.js";
 import type { Job, WorkKind } from "../jobs/work-kinds.rule.js";
 import { hastenWork } from "../jobs/work-table.js";
-import { defineLifecycle, trimOldChanges } from "../lifecycle/lifecycle.js";
+import { defineLifecycle } from "../lifecycle/lifecycle.js";
+import { trimOldChanges } from "../lifecycle/trim-changes.js";
 import { compactNotes, defineCompaction } from "../notes/define-compaction.js";
 import { defineNotes } from "../notes/define-notes.js";
 import type { ResolvedConfig } from "../options.js";
@@ -78,10 +78,10 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
     counted: false,
     due: async () => [0],
     async run() {
-      await guarded("Old changes", () => trimOldChanges(deps), logger);
+      await guarded("Old changes", () => trimOldChanges(db), logger);
       await guarded("Old usage and events", () => trimRecords(db), logger);
       await guarded("Expired items of the store", () => sweepItems(db), logger);
-      await guarded("Pairs compared long ago", () => sweepCompared(db, fingerprintsForMs), logger);
+      await guarded("Pairs compared long ago", () => sweepCompared(db), logger);
     },
   });
 }

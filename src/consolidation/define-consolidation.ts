@@ -1,15 +1,9 @@
 import { defineWork } from "../jobs/define-work.js";
 import { ownerWork } from "../jobs/settle-failure.js";
-import { keepProgress } from "../jobs/work-table.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
-import {
-  type ConsolidationWork,
-  loadConsolidation,
-  progressOf,
-  type VotedPair,
-} from "./load-consolidation.js";
+import { type ConsolidationWork, loadConsolidation, type VotedPair } from "./load-consolidation.js";
 import { saveConsolidation } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
@@ -44,12 +38,8 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
       mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, mostMarked) },
       fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
       load: (claim) => loadConsolidation(deps, claim),
-      async make({ claim, work }, { renew, charge }) {
-        const { pairs, tokens, calls } = await askJudge(deps, work, {
-          charge,
-          before: renew,
-          after: (soFar) => keepProgress(db, claim, progressOf(work, soFar)),
-        });
+      async make(taken, tools) {
+        const { pairs, tokens, calls } = await askJudge(deps, taken, tools);
         return { judged: pairs, tokens, calls };
       },
       // `save` decides the effects under the owner's lock.

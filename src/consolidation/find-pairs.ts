@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { dayMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { consentRule } from "../memories/guard/consent-policy.rule.js";
-import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import { isActive, type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { zoneOfSource } from "../memories/item/source-rows.js";
 import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
@@ -15,11 +15,7 @@ import {
   type StoredMemory,
   type StoredPair,
 } from "./choose-pairs.rule.js";
-import {
-  type ConsolidationRuntime,
-  fingerprintsForMs,
-  mostPairs,
-} from "./consolidation-options.js";
+import { type ConsolidationRuntime, mostPairs } from "./consolidation-options.js";
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
@@ -42,38 +38,35 @@ export async function findPairs(
   ownerRef: OwnerRef,
 ): Promise<{ readonly pairs: readonly StoredPair[]; readonly more: boolean }> {
   const { db, config } = deps;
+  // Choose whose neighbours to search.
   const refs = await findSearched(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
+
+  // Find them, by vector or by words.
   const space = await currentSpace(deps);
   const asked = leastSimilarity(space, "asked");
   const least = (space && config.memories.askSimilarity) ?? asked;
-  // A wrong merge of what needs consent is worse.
+  const found = await findNearMemories(db, { ownerRef, refs, space, least });
+  const stored = await findStored(db, ownerRef, found);
+  const near: StoredPair[] = [];
+  for (const pair of found) {
+    const [first, second] = [stored.get(pair.first), stored.get(pair.second)];
+    if (first && second) near.push({ first, second, similarity: pair.similarity });
+  }
+
+  // Keep those that may be one; a wrong merge of what needs consent is worse.
   const guarded = space ? (1 + least) / 2 : least;
-  const since = new Date(deps.clock().getTime() - recentMs);
-  const near = await findNear(db, { ownerRef, refs, space, least });
   const open = choosePairs(near, {
     policy: config.policy,
     leastSimilarity: (memory) => (consentRule(config.consent, memory) ? guarded : least),
-    since,
+    since: new Date(deps.clock().getTime() - recentMs),
   });
+
+  // Leave out those that were compared lately.
   const fingerprints = open.map(fingerprintOf);
-  const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
+  const compared = await findCompared(db, ownerRef, fingerprints);
   const pairs = open.filter((_, index) => !compared.has(fingerprints[index] ?? ""));
   return { pairs: pairs.slice(0, mostPairs), more: pairs.length > mostPairs };
-}
-
-async function findNear(
-  db: Connection,
-  search: Parameters<typeof findNearMemories>[1],
-): Promise<StoredPair[]> {
-  const found = await findNearMemories(db, search);
-  const refs = found.flatMap(({ first, second }) => [first, second]);
-  const stored = await findStored(db, { ownerRef: search.ownerRef, refs });
-  const byRef = new Map([...stored.values()].map((memory) => [memory.ref, memory]));
-  return found.flatMap((pair): StoredPair[] => {
-    const [first, second] = [byRef.get(pair.first), byRef.get(pair.second)];
-    return first && second ? [{ first, second, similarity: pair.similarity }] : [];
-  });
 }
 
 /** With its figures, which only questions measure; null without embeddings, and in an outage. */
@@ -98,7 +91,7 @@ async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[
     from (
       select m.ref, m.updated_at, m.importance, m.access_count, percent_rank() over (order by m.access_count) as used
       from ${schema}.memory m
-      where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and m.state = 'active' and ${unexpired(db)}
+      where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and ${isActive(db)}
     ) m
     where m.updated_at > ${ago(recentMs)} and (
       m.updated_at > ${ago(freshMs)} or m.importance >= ${importantFrom}
@@ -108,33 +101,31 @@ async function findSearched(db: Connection, ownerRef: OwnerRef): Promise<number[
   return rows.map(({ ref }) => ref);
 }
 
-/** Active, unexpired memories of an owner, by id. */
+export type StoredMemories = ReadonlyMap<number, StoredMemory>;
+
+/** The active, unexpired memories of an owner's `pairs`, by ref. */
 export async function findStored(
   db: Connection,
-  input: { ownerRef: OwnerRef } & ({ ids: readonly string[] } | { refs: readonly number[] }),
-): Promise<ReadonlyMap<string, StoredMemory>> {
-  const { schema } = db;
-  const requested =
-    "ids" in input
-      ? sql`unnest(${input.ids}::uuid[]) wanted cross join lateral (select * from ${schema}.memory where id = wanted limit 1) m`
-      : sql`unnest(${input.refs}::bigint[]) wanted cross join lateral (select * from ${schema}.memory where ref = wanted limit 1) m`;
+  ownerRef: OwnerRef,
+  pairs: readonly { readonly first: number; readonly second: number }[],
+): Promise<StoredMemories> {
+  const refs = new Set(pairs.flatMap(({ first, second }) => [first, second]));
   const rows = await db.query<{
     memory: MemoryJson;
-    ref: string;
+    ref: number;
     turn: number;
-    asserted_at: Date;
-    time_zone: string | null;
+    assertedAt: Date;
+    timeZone: string | null;
   }>(sql`
-    select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
-      coalesce(m.asserted_at, m.valid_from) as asserted_at, ${zoneOfSource(db)} as time_zone
-    from ${requested}
-    where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
-    order by m.ref`);
+    select ${memoryJson(db)} as memory, m.ref::float8 as ref, m.asserted_turn::float8 as turn,
+      coalesce(m.asserted_at, m.valid_from) as "assertedAt", ${zoneOfSource(db)} as "timeZone"
+    from unnest(${[...refs]}::bigint[]) wanted
+    cross join lateral (select * from ${db.schema}.memory where ref = wanted limit 1) m
+    where m.owner_ref = ${ownerRef} and ${isActive(db)}`);
   return new Map(
-    rows.map(({ memory, ref, turn, asserted_at: assertedAt, time_zone: timeZone }) => {
+    rows.map(({ memory, ...row }) => {
       const item = memoryOf(memory);
-      const rank = sourceRank(item);
-      return [item.id, { ...item, ref: Number(ref), turn, assertedAt, timeZone, rank }];
+      return [row.ref, { ...item, ...row, rank: sourceRank(item) }];
     }),
   );
 }

@@ -1,5 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
+import type { StepTools } from "../jobs/job-steps.js";
+import { type Claim, keepProgress } from "../jobs/work-table.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
@@ -7,7 +9,7 @@ import { clipped, onOneLine, storable } from "../text/storable-text.js";
 import { dayIn } from "../text/time-zone.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
-import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import { type ConsolidationWork, progressOf, type VotedPair } from "./load-consolidation.js";
 import { needsVote, nextToAsk, type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
 const maxReasonCharacters = 300;
@@ -86,55 +88,41 @@ function pairBlock(pair: ShownPair, index: number, defaultZone: string): string 
   return `<pair number="${index + 1}">${memories.join("")}</pair>`;
 }
 
-interface JudgedWork {
-  readonly pairs: readonly VotedPair[];
-  readonly tokens: number;
-  readonly calls: number;
-}
-
 /**
  * Asks the model until each pair has enough votes, every second time in reverse order. Over the
- * day's budget, it finishes only pairs with votes. An error of `on.before` ends the work.
- * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+ * day's budget, it finishes only pairs with votes. Votes are kept after each call.
+ * @throws LeaseLost, MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
   deps: ConsolidationRuntime,
-  work: Pick<ConsolidationWork, "pairs" | "budgetTokens">,
-  on: {
-    readonly charge: Charge;
-    readonly before: () => Promise<void>;
-    readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
-  },
-): Promise<JudgedWork> {
-  const { timeoutMs } = deps.config.upkeep;
-  const { timeZone } = deps.config.retrieval;
-  let { pairs } = work;
+  { claim, work }: { readonly claim: Claim; readonly work: ConsolidationWork },
+  { renew, charge }: StepTools,
+) {
+  const { config, db, redactor } = deps;
+  const { timeoutMs } = config.upkeep;
+  const { timeZone } = config.retrieval;
+  let pairs = work.pairs;
   let [tokens, calls] = [0, 0];
   for (;;) {
     const indexes = nextToAsk(pairs, pairsPerCall, { begun: tokens >= work.budgetTokens });
     if (indexes.length === 0) break;
-    if (calls > 0) await on.before();
+    if (calls > 0) await renew();
     const asked = indexes.map((index): ShownPair => {
       const { first, second, votes } = pairs[index] as VotedPair;
       return votes.length % 2 === 0 ? [first, second] : [second, first];
     });
-    const judged = await judgePairs(deps.model(), asked, {
-      timeoutMs,
-      timeZone,
-      charge: on.charge,
-    });
+    const judged = await judgePairs(deps.model(), asked, { timeoutMs, timeZone, charge });
     // Reasons may quote personal data.
-    const { reasons } = await deps.redactor.json({
-      reasons: judged.votes.map(({ reason }) => reason),
-    });
-    const votes = judged.votes.map((vote, index) => ({ ...vote, reason: reasons[index] ?? "" }));
+    const votes = await Promise.all(
+      judged.votes.map(async (vote) => ({ ...vote, reason: await redactor.text(vote.reason) })),
+    );
     calls++;
     tokens += judged.tokens;
     pairs = pairs.map((pair, index) => {
       const vote = votes[indexes.indexOf(index)];
       return vote ? { ...pair, votes: [...pair.votes, vote] } : pair;
     });
-    await on.after({ pairs });
+    await keepProgress(db, claim, progressOf(work, pairs));
   }
   return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
 }

@@ -33,26 +33,25 @@ export async function loadConsolidation(
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
-  const spent = await spentToday(db, {
-    scope: { tenantId: scope.tenantId ?? "" },
-    kind: "consolidation",
-  });
+  const tenant = { tenantId: scope.tenantId ?? "" };
+  const spent = await spentToday(db, { scope: tenant, kind: "consolidation" });
   const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
   if (budgetTokens <= 0) {
     const until = spent.endsAt.toISOString();
     deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
     return deferWork(db, claim, spent.endsAt);
   }
+  // An interrupted run goes on with its pairs and votes.
   const { data: resumed } = progressSchema.safeParse(progress);
   const { pairs, more, doneUntil } = resumed
-    ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed) }
+    ? { ...resumed, pairs: await findUnchanged(db, ownerRef, resumed.pairs) }
     : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
   if (pairs.length === 0) return skipWork(db, claim, { doneUntil }, "nothing_new");
   const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
   return { pairs: voted, more, doneUntil, scope, ownerRef, budgetTokens };
 }
 
-const sideSchema = z.object({ id: z.uuid(), revision: z.number() });
+const sideSchema = z.object({ ref: z.number(), revision: z.number() });
 
 const progressSchema = z.object({
   doneUntil: z.number(),
@@ -69,32 +68,23 @@ const progressSchema = z.object({
 
 type ConsolidationProgress = z.output<typeof progressSchema>;
 
-export function progressOf(
-  { doneUntil, more }: Pick<ConsolidationWork, "doneUntil" | "more">,
-  { pairs }: Pick<ConsolidationWork, "pairs">,
-): ConsolidationProgress {
-  const side = ({ id, revision }: StoredPair["first"]) => ({ id, revision });
-  return {
-    doneUntil,
-    more,
-    pairs: pairs.map(({ first, second, similarity, votes }) => {
-      return { first: side(first), second: side(second), similarity, votes: [...votes] };
-    }),
-  };
-}
+export const progressOf = (work: ConsolidationWork, pairs: readonly VotedPair[]): object =>
+  // Ids and votes alone: the memories are read again.
+  progressSchema.parse({ ...work, pairs });
 
-/** The pairs of an interrupted run whose memories are unchanged. */
+/** The pairs whose memories are as they were. */
 async function findUnchanged(
   db: Connection,
   ownerRef: OwnerRef,
-  { pairs }: ConsolidationProgress,
+  pairs: ConsolidationProgress["pairs"],
 ): Promise<VotedPair[]> {
-  const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
-  const stored = await findStored(db, { ownerRef, ids });
-  return pairs.flatMap((pair) => {
-    const [first, second] = [stored.get(pair.first.id), stored.get(pair.second.id)];
-    const isUnchanged =
-      first?.revision === pair.first.revision && second?.revision === pair.second.revision;
-    return first && second && isUnchanged ? [{ ...pair, first, second }] : [];
-  });
+  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
+  const stored = await findStored(db, ownerRef, refs);
+  const unchanged: VotedPair[] = [];
+  for (const pair of pairs) {
+    const [first, second] = [stored.get(pair.first.ref), stored.get(pair.second.ref)];
+    if (first?.revision === pair.first.revision && second?.revision === pair.second.revision)
+      unchanged.push({ ...pair, first, second });
+  }
+  return unchanged;
 }

@@ -1,51 +1,58 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import type { PairVerdict } from "./pair-votes.rule.js";
+import { fingerprintOf, type StoredPair } from "./choose-pairs.rule.js";
+import { fingerprintsForMs } from "./consolidation-options.js";
+import type { SettledPair } from "./settle-pairs.rule.js";
 
-/** The `pairs` with a link in either direction, as "from to". */
+/** Whether each of `pairs` has a link in either direction. */
 export async function findLinked(
   db: Connection,
-  pairs: readonly { readonly from: number; readonly to: number }[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ from: number; to: number }>(sql`
-    select i."from", i."to" from json_to_recordset(${JSON.stringify(pairs)}::json) as i ("from" bigint, "to" bigint)
-    where exists (
+  pairs: readonly StoredPair[],
+): Promise<readonly boolean[]> {
+  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
+  const rows = await db.query<{ linked: boolean }>(sql`
+    select exists (
       select from ${db.schema}.relation r
-      where (r.from_ref = i."from" and r.to_ref = i."to") or (r.from_ref = i."to" and r.to_ref = i."from")
-    )`);
-  return new Set(rows.map(({ from, to }) => `${from} ${to}`));
+      where (r.from_ref = i.first and r.to_ref = i.second) or (r.from_ref = i.second and r.to_ref = i.first)
+    ) as linked
+    from rows from (json_to_recordset(${JSON.stringify(refs)}::json) as (first bigint, second bigint))
+      with ordinality i (first, second, place)
+    order by i.place`);
+  return rows.map(({ linked }) => linked);
 }
 
+/** Fingerprints of pairs that were compared lately. */
 export async function findCompared(
   db: Connection,
-  input: {
-    readonly ownerRef: OwnerRef;
-    readonly fingerprints: readonly string[];
-    readonly withinMs: number;
-  },
+  ownerRef: OwnerRef,
+  fingerprints: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await db.query<{ fingerprint: string }>(sql`
     select fingerprint from ${db.schema}.compared_pair
-    where owner_ref = ${input.ownerRef} and fingerprint = any (${input.fingerprints}::text[])
-      and compared_at > ${db.now()} - ${input.withinMs}::float8 * interval '1 millisecond'`);
+    where owner_ref = ${ownerRef} and fingerprint = any (${fingerprints}::text[])
+      and compared_at > ${db.now()} - ${fingerprintsForMs}::float8 * interval '1 millisecond'`);
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
 
 export async function keepCompared(
   tx: Connection,
-  input: { ownerRef: OwnerRef; pairs: readonly { fingerprint: string; verdict: PairVerdict }[] },
+  ownerRef: OwnerRef,
+  settled: readonly SettledPair[],
 ): Promise<void> {
+  const pairs = settled.map((pair) => {
+    return { fingerprint: fingerprintOf(pair), verdict: pair.vote.verdict };
+  });
   await tx.query(sql`
     insert into ${tx.schema}.compared_pair as c (owner_ref, fingerprint, verdict, compared_at)
-    select ${input.ownerRef}, fingerprint, verdict, ${tx.now()}
-    from json_to_recordset(${JSON.stringify(input.pairs)}::json) as i (fingerprint text, verdict text)
+    select ${ownerRef}, fingerprint, verdict, ${tx.now()}
+    from json_to_recordset(${JSON.stringify(pairs)}::json) as i (fingerprint text, verdict text)
     on conflict (owner_ref, fingerprint) do update
       set verdict = excluded.verdict, compared_at = excluded.compared_at`);
 }
 
-export async function sweepCompared(db: Connection, keepMs: number): Promise<void> {
+export async function sweepCompared(db: Connection): Promise<void> {
   await db.query(sql`
     delete from ${db.schema}.compared_pair
-    where compared_at <= ${db.now()} - ${keepMs}::float8 * interval '1 millisecond'`);
+    where compared_at <= ${db.now()} - ${fingerprintsForMs}::float8 * interval '1 millisecond'`);
 }

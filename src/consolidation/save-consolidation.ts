@@ -5,7 +5,7 @@ import type { ChangeSet } from "../memories/apply/change-set.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
-import { fingerprintOf, type StoredMemory } from "./choose-pairs.rule.js";
+import type { StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -14,72 +14,69 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
-type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
-  readonly pairs: readonly VotedPair[];
-};
+/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
+export async function saveConsolidation(
+  deps: ConsolidationRuntime,
+  {
+    claim,
+    work,
+    pairs,
+  }: {
+    readonly claim: Claim;
+    readonly work: ConsolidationWork;
+    readonly pairs: readonly VotedPair[];
+  },
+): Promise<SettledPair[]> {
+  const { scope, ownerRef } = work;
+  const settled = await deps.db.transaction(async (tx) => {
+    const owner = await lockOwner(tx, scope);
+    const changed = { ownerRef, scope, hasVectors: deps.embedder !== null };
+    await expireMemories(tx, changed, deps.config.lifecycle);
+
+    // Decide the effects, and apply them.
+    const settled = await settle(tx, deps, work, { pairs, owner });
+    const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
+    await applyChanges(tx, by, { ...planPairs(settled), events: settled.map(eventOf) });
+
+    // Changed pairs are compared again.
+    const isChanged = ({ effect }: SettledPair) =>
+      effect.action === "none" && effect.why === "changed";
+    const compared = settled.filter((pair) => !isChanged(pair));
+    await keepCompared(tx, ownerRef, compared);
+
+    // Complete the task; left pairs are for another run.
+    const more = work.more || pairs.length < work.pairs.length;
+    const doneUntil = await revisionDone(tx, { ...work, more }, owner.revision);
+    await completeWork(tx, claim, { doneUntil });
+    return settled;
+  });
+  logOutcomes(deps, settled);
+  return settled;
+}
 
 /**
  * Decides the effects in the order of `pairs`. Optimistic concurrency check: none on changed
  * memories.
  */
 async function settle(
-  db: Connection,
-  { config }: Pick<ConsolidationRuntime, "config">,
-  { ownerRef, pairs }: Pick<Judged, "ownerRef" | "pairs">,
-  owner: Pick<LockedOwner, "turns" | "now">,
+  tx: Connection,
+  { config }: ConsolidationRuntime,
+  { ownerRef }: ConsolidationWork,
+  { pairs, owner }: { readonly pairs: readonly VotedPair[]; readonly owner: LockedOwner },
 ): Promise<SettledPair[]> {
-  const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
-  const stored = await findStored(db, { ownerRef, ids });
-  const links = pairs.map(({ first, second }) => ({ from: second.ref, to: first.ref }));
-  const linked = await findLinked(db, links);
-  const judged = pairs.map((pair) => {
-    const name = `${pair.second.ref} ${pair.first.ref}`;
-    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(name) };
+  const refs = pairs.map(({ first, second }) => ({ first: first.ref, second: second.ref }));
+  const stored = await findStored(tx, ownerRef, refs);
+  const linked = await findLinked(tx, pairs);
+  const judged = pairs.map((pair, at) => {
+    return { ...pair, vote: verdictOf(pair.votes), linked: linked[at] === true };
   });
-  const isUnchanged = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
+  const isUnchanged = ({ ref, revision }: StoredMemory) => stored.get(ref)?.revision === revision;
   const unchanged = judged.filter(({ first, second }) => isUnchanged(first) && isUnchanged(second));
   const effects = settlePairs(unchanged, { ...config, ...owner });
   return judged.map((pair): SettledPair => {
     const effect = effects[unchanged.indexOf(pair)] ?? { action: "none", why: "changed" };
     return { ...pair, effect };
   });
-}
-
-/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost */
-export async function saveConsolidation(
-  deps: ConsolidationRuntime,
-  input: { readonly claim: Claim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
-): Promise<SettledPair[]> {
-  const { claim, work, pairs } = input;
-  const { scope, ownerRef } = work;
-  const settled = await deps.db.transaction(async (tx) => {
-    const owner = await lockOwner(tx, scope);
-    const changed = { ownerRef, scope, hasVectors: deps.embedder !== null };
-    await expireMemories(tx, changed, deps.config.lifecycle);
-    const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
-    const by = { ownerRef, scope, actor: consolidator, step: "consolidate" } as const;
-    const events = effects.map(eventOf);
-    await applyChanges(tx, by, { ...planPairs(effects), events });
-    await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
-    const more = work.more || pairs.length < work.pairs.length;
-    await completeWork(tx, claim, {
-      doneUntil: await revisionDone(tx, { ...work, more }, owner.revision),
-    });
-    return effects;
-  });
-  logOutcomes(deps, settled);
-  return settled;
-}
-
-/** Omits changed pairs, which are compared again. */
-function comparedOf(settled: readonly SettledPair[]) {
-  const unchanged = settled.filter(
-    ({ effect }) => effect.action !== "none" || effect.why !== "changed",
-  );
-  return unchanged.map((pair) => ({
-    fingerprint: fingerprintOf(pair),
-    verdict: pair.vote.verdict,
-  }));
 }
 
 /**

@@ -1,11 +1,17 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { opensTurn } from "../text/inserted-message.js";
 import { contentParts } from "../text/message-text.js";
-import { asRecalled } from "./recalled-mark.js";
+import { asRecalled, isRecalled } from "./recalled-mark.js";
 import { answeredCall, callsOf } from "./tool-calls.rule.js";
 
 const noResult = "[No result: this call was not carried out, or not to its end.]";
 const noAnswer = "[This turn ended without an answer.]";
+
+/** Whether it is one that `answeredCalls` added. */
+export function isRepair(message: BaseMessage): boolean {
+  const { content } = message;
+  return (content === noResult || content === noAnswer) && isRecalled(message);
+}
 
 /**
  * `messages` with one result directly after each call of the turns before the last: otherwise

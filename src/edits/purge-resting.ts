@@ -1,10 +1,7 @@
 import sql from "sql-template-tag";
-import { existingTables } from "../checkpoints/checkpoint-names.js";
-import { eraseFound, findErasableByIds } from "../forgetting/erase-statements.js";
-import { memoryTables } from "../forgetting/erasure-tables.js";
+import { eraseFound, findErasable } from "../forgetting/erase-memories.js";
 import { memoryStates } from "../memories/item/memory.js";
 import type { Connection } from "../postgres/connection.js";
-import { findErasureScope } from "../scope/erasure-scope.js";
 import { restsOnChanged } from "./resting-memories.js";
 import type { Ending, Settling } from "./settle-resting.js";
 
@@ -22,13 +19,12 @@ export const purging: Ending = {
       sql`delete from ${tx.schema}.consent_request where id = any (${consents}::uuid[])`,
     );
     const ids = memories.map(({ id }) => id);
+    const isPurged = sql`x.owner_ref = ${ownerRef} and x.id = any (${ids}::uuid[])`;
     await eraseFound(tx, {
-      scope: await findErasureScope(tx, scope),
-      owner: scope,
       ownerRef: String(ownerRef),
-      found: await findErasableByIds(tx, String(ownerRef), ids),
+      scope,
+      found: await findErasable(tx, sql`${isPurged} order by array_position(${ids}::uuid[], x.id)`),
       audit: { actor, reason },
-      tables: await existingTables(tx, memoryTables),
     });
   },
 };

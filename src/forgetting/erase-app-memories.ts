@@ -1,18 +1,11 @@
 import sql, { type Sql } from "sql-template-tag";
-import { existingTables } from "../checkpoints/checkpoint-names.js";
 import type { MemoryKind } from "../memories/item/memory.js";
 import { isActive } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import {
-  type AuditEntry,
-  type ErasableMemory,
-  eraseFound,
-  lockOwnerRow,
-} from "./erase-statements.js";
-import { memoryTables } from "./erasure-tables.js";
+import { type AuditEntry, eraseFound, findErasable, lockOwnerRow } from "./erase-memories.js";
 
 /** Which of an app's own memories to delete for good. */
 export interface ErasedKinds extends AuditEntry {
@@ -38,58 +31,34 @@ const batchSize = 500;
  * interrupted run keeps its progress.
  */
 export async function eraseAppMemories(db: Database, input: ErasedKinds): Promise<Purged> {
-  const scope = await findErasureScope(db, input.scope);
-  const { ownerRef } = scope;
+  const { scope, only } = input;
+  const { ownerRef } = await findErasureScope(db, scope);
   if (ownerRef === null) return { deletedCount: 0, hiddenCount: 0 };
-  if (input.dryRun) return countMemories(db, ownerRef, input);
-  const tables = await existingTables(db, memoryTables);
-  let [deletedCount, hiddenCount] = [0, 0];
-  for (let found = batchSize; found === batchSize; ) {
+  const isOwn = sql`x.owner_ref = ${ownerRef}::bigint and ${only ? sql`x.kind = ${only.kind}` : sql`true`}`;
+  if (input.dryRun) return countMemories(db, isOwn);
+  const purged = { deletedCount: 0, hiddenCount: 0 };
+  for (;;) {
     const batch = await db.transaction(async (tx) => {
-      if (!(await lockOwnerRow(tx, ownerRef))) return [];
-      const memories = await findMemories(tx, ownerRef, input);
-      if (memories.length > 0)
-        await eraseFound(tx, {
-          scope,
-          owner: input.scope,
-          ownerRef,
-          found: memories,
-          tables,
-          audit: input,
-        });
-      if (memories.length < batchSize) await eraseTraces(tx, ownerRef, input);
-      return memories;
+      if (!(await lockOwnerRow(tx, ownerRef))) return { deletedCount: 0, hiddenCount: 0 };
+      const found = await findErasable(tx, sql`${isOwn} order by x.ref limit ${batchSize}`);
+      const refs = found.map(({ ref }) => ref);
+      const counts = await countMemories(tx, sql`x.ref = any (${refs}::bigint[])`);
+      if (found.length > 0) await eraseFound(tx, { ownerRef, scope, found, audit: input });
+      if (found.length < batchSize) await eraseTraces(tx, ownerRef, input);
+      return counts;
     });
-    const active = batch.filter((memory) => memory.active).length;
-    deletedCount += active;
-    hiddenCount += batch.length - active;
-    found = batch.length;
+    purged.deletedCount += batch.deletedCount;
+    purged.hiddenCount += batch.hiddenCount;
+    if (batch.deletedCount + batch.hiddenCount < batchSize) return purged;
   }
-  return { deletedCount, hiddenCount };
 }
 
-const isSelected = ({ only }: ErasedKinds): Sql => (only ? sql`m.kind = ${only.kind}` : sql`true`);
-
-async function countMemories(
-  db: Connection,
-  ownerRef: string,
-  input: ErasedKinds,
-): Promise<Purged> {
-  const [row] = await db.query<{ active: number; hidden: number }>(sql`
-    select count(*) filter (where ${isActive(db)})::int as active, count(*) filter (where not (${isActive(db)}))::int as hidden
-    from ${db.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}`);
-  return { deletedCount: row?.active ?? 0, hiddenCount: row?.hidden ?? 0 };
-}
-
-async function findMemories(
-  tx: Connection,
-  ownerRef: string,
-  input: ErasedKinds,
-): Promise<readonly ErasableMemory[]> {
-  return tx.query<ErasableMemory & Record<string, unknown>>(sql`
-    select m.ref::text as ref, m.id, m.category, m.importance, ${isActive(tx)} as active
-    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}
-    order by m.ref limit ${batchSize}`);
+async function countMemories(db: Connection, which: Sql): Promise<Purged> {
+  const [row] = await db.query<{ deletedCount: number; hiddenCount: number }>(sql`
+    select count(*) filter (where ${isActive(db)})::int as "deletedCount",
+      count(*) filter (where not (${isActive(db)}))::int as "hiddenCount"
+    from ${db.schema}.memory m where m.ref in (select x.ref from ${db.schema}.memory x where ${which})`);
+  return row ?? { deletedCount: 0, hiddenCount: 0 };
 }
 
 /**

@@ -1,11 +1,15 @@
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { z } from "zod";
-import { checkpointNamesOf, existingTables } from "../checkpoints/checkpoint-names.js";
+import { checkpointNamesOf } from "../checkpoints/checkpoint-names.js";
 import { findErasableThreads } from "../conversation/list-threads.js";
 import { MemoryError } from "../errors.js";
+import { insertEvent, type MemoryEvent } from "../events/event-log.js";
+import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
+import { retryOn } from "../postgres/retry.js";
 import {
   type ErasedThread,
+  type ErasureScope,
   findErasureScope,
   hasMemory,
   hasScope,
@@ -15,66 +19,44 @@ import {
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { abortSignal, callback } from "../text/parse-input.js";
 import {
-  createEraser,
-  type ForgetOptions,
-  type ForgetProgress,
-  type Forgotten,
-} from "./erase-scope.js";
+  type BatchOptions,
+  type EraseBatch,
+  eraseBatches,
+  threadsPerBatch,
+} from "./erase-batches.js";
+import { lockOwnerRow } from "./erase-memories.js";
 import {
+  addCounts,
   checkpointTables,
   countRows,
-  eventTables,
+  itemTables,
   memoryRecordTables,
   memoryTables,
   messageTables,
-  noteRecordTables,
   noteSourceTables,
+  type RowCounts,
   recordTables,
-  storeTables,
   threadTables,
+  totalOf,
 } from "./erasure-tables.js";
 
-async function previewForget(
-  db: Database,
-  scope: Scope,
-  thread: ErasedThread | null,
-): Promise<Forgotten> {
-  const erasure = await findErasureScope(db, scope, thread);
-  const threads = await findErasableThreads(db, erasure);
-  const names = await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads });
-  const keys = {
-    memories: sql`array(
-      select x.ref from ${db.schema}.memory x where ${hasMemory(db, erasure)}
-      union
-      select x.ref from ${db.schema}.memory x where x.id in (${notesOf(db, erasure)})
-    )`,
-    memoryIds: sql`array(select x.id from ${db.schema}.memory x where ${hasMemory(db, erasure)})`,
-    threads: sql`array(${threadsOf(db, erasure)})`,
-    checkpointThreads: sql`${names.own}::text[]`,
-    noteIds: sql`array(${notesOf(db, erasure)})`,
-    items: sql`array(select x.ref from ${db.schema}.store_item x where ${hasScope(erasure)})`,
-  };
-  const tables = await existingTables(db, [
-    ...memoryTables,
-    ...checkpointTables,
-    ...messageTables,
-    ...threadTables,
-    ...noteRecordTables,
-    ...(thread
-      ? [...memoryRecordTables, ...noteSourceTables, ...eventTables]
-      : [...storeTables, ...recordTables]),
-  ]);
-  const counts = await countRows(db, tables, { keys, scope: erasure });
-  const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;
-  const removed = Object.fromEntries(
-    Object.entries({ ...counts, thread: threads.length, owner }).filter(([, count]) => count > 0),
-  );
-  const total = Object.values(removed).reduce((sum, count) => sum + count, 0);
-  return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
+/** Progress, in rows. */
+interface ForgetProgress {
+  readonly done: number;
+  /** Grows when others write meanwhile. */
+  readonly total: number;
 }
 
-export interface ForgetInput extends ForgetOptions {
+export interface ForgetInput {
   readonly scope: Scope;
+  /** Only count what would go. @default false */
+  readonly dryRun?: boolean | undefined;
+  /** Rows per table and transaction, 1 to 10000. @default 500 */
+  readonly batchSize?: number | undefined;
+  /** Called at the start and after each transaction. */
+  readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
+  /** Stops between transactions, with its reason as the error; run it again to continue. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DeleteThread extends ForgetInput {
@@ -85,6 +67,22 @@ export interface DeleteThread extends ForgetInput {
    * @default "keep"
    */
   readonly memories?: "keep" | "remove" | undefined;
+}
+
+export interface Forgotten {
+  /** Rows deleted by this run, by table; only tables with any. */
+  readonly removed: Readonly<Record<string, number>>;
+  readonly total: number;
+  /**
+   * Threads whose checkpoints stay: a checkpointer without tenants wrote them for another tenant's
+   * thread of the same id too. They are deleted with the last such thread.
+   */
+  readonly sharedThreads: readonly string[];
+  /**
+   * False after a dry run that found something, and when others kept writing to the scope: run it
+   * again.
+   */
+  readonly complete: boolean;
 }
 
 const forgetSchema = z.strictObject({
@@ -99,9 +97,6 @@ const deleteThreadSchema = forgetSchema.extend({
   threadId: threadField,
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
-
-/** Bounds the run while others keep writing. */
-const mostPasses = 3;
 
 /**
  * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
@@ -141,18 +136,153 @@ export async function deleteThread(db: Database, input: DeleteThread): Promise<F
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
 
+/** Bounds the run while others keep writing. */
+const maxPasses = 3;
+
 async function erase(
   db: Database,
   scope: Scope,
   thread: ErasedThread | null,
-  { dryRun, batchSize, ...listeners }: Omit<z.output<typeof forgetSchema>, "scope">,
+  options: Omit<z.output<typeof forgetSchema>, "scope">,
 ): Promise<Forgotten> {
+  // What would go: the answer of a dry run, and the total of its progress otherwise.
   const preview = await previewForget(db, scope, thread);
-  if (dryRun) return preview;
-  const eraser = createEraser(db, { ...listeners, limit: batchSize, expected: preview.total });
+  if (options.dryRun) return preview;
+  const run: Run = {
+    ...options,
+    db,
+    scope,
+    expected: preview.total,
+    removed: {},
+    shared: new Set(),
+  };
+  run.onProgress?.({ done: 0, total: run.expected });
+
   let complete = false;
-  for (let pass = 0; pass < mostPasses && !complete; pass++)
-    complete = await eraser.pass(scope, thread);
-  if (!complete) await eraser.leaveTombstone(scope);
-  return { ...eraser.result(), complete };
+  for (let pass = 0; pass < maxPasses && !complete; pass++) {
+    const erasure = await findErasureScope(db, scope, thread);
+    // Memories, conversations, items and records: each in batches until none is left.
+    complete = true;
+    for (const eraseBatch of eraseBatches)
+      complete = (await eraseAll(run, erasure, eraseBatch)) && complete;
+    // Then the owner, with an event, unless something was written meanwhile.
+    complete &&= await eraseOwner(run, erasure);
+  }
+  // Others kept writing: the event says what went.
+  if (!complete) await insertEvent(db, tombstone(scope, run.removed));
+  const total = totalOf(run.removed);
+  return { removed: run.removed, total, sharedThreads: [...run.shared].toSorted(), complete };
+}
+
+interface Run extends BatchOptions, Pick<ForgetInput, "onProgress" | "signal"> {
+  readonly db: Database;
+  readonly expected: number;
+  readonly removed: RowCounts;
+}
+
+/** False when others write faster than it deletes. */
+async function eraseAll(run: Run, erasure: ErasureScope, eraseBatch: EraseBatch): Promise<boolean> {
+  const { expected, removed } = run;
+  const maxTransactions = 20 + expected / Math.min(run.batchSize, threadsPerBatch / 2);
+  for (let count = 0; count < maxTransactions; count++) {
+    run.signal?.throwIfAborted();
+    const erased = await transaction(run.db, (tx) => eraseBatch(tx, erasure, run));
+    if (totalOf(erased) === 0) return true;
+    addCounts(removed, erased);
+    const done = totalOf(removed);
+    run.onProgress?.({ done, total: Math.max(done, expected) });
+  }
+  return false;
+}
+
+/** False when rows are left. */
+async function eraseOwner({ db, scope, removed }: Run, erasure: ErasureScope): Promise<boolean> {
+  const { ownerRef, thread, whole } = erasure;
+  const erased = await transaction(db, async (tx) => {
+    const { schema } = tx;
+    if (ownerRef !== null) await lockOwnerRow(tx, ownerRef);
+    const isItem = sql`exists (select from ${schema}.store_item x where ${hasScope(erasure)})`;
+    const [row] = await tx.query<{ remains: boolean }>(sql`
+      select exists (select from ${schema}.memory x where ${hasMemory(tx, erasure)})
+        or exists (select from ${schema}.thread x where ${hasScope(erasure)})
+        ${thread ? empty : sql`or ${isItem}`} as remains`);
+    if (row?.remains !== false) return null;
+    let owner = 0;
+    if (whole) {
+      const gone = await tx.query(sql`
+        delete from ${schema}.owner o
+        where o.id = ${ownerRef}::bigint and not ${isItem}
+          and not exists (select from ${schema}.memory m where m.owner_ref = o.id)
+          and not exists (select from ${schema}.thread t where t.owner_ref = o.id)
+        returning o.id`);
+      owner = gone.length;
+    }
+    const counts = { ...removed };
+    addCounts(counts, { owner });
+    if (totalOf(counts) > 0) await insertEvent(tx, tombstone(scope, counts));
+    return { owner };
+  });
+  addCounts(removed, erased ?? {});
+  return erased !== null;
+}
+
+/** Retries deadlocks: forgetting locks threads before memories, some writers do the opposite. */
+function transaction<Result>(
+  db: Database,
+  work: (tx: Connection) => Promise<Result>,
+): Promise<Result> {
+  return retryOn(["40P01"], () => db.transaction(work), {
+    most: 10,
+    busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
+  });
+}
+
+/** Names no user and no app. */
+function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
+  const scope = tenantId === undefined ? {} : { tenantId };
+  const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
+  return { scope, step: "forget", op: "forget", status: "ok", detail: counts.join(" ") };
+}
+
+async function previewForget(
+  db: Database,
+  scope: Scope,
+  thread: ErasedThread | null,
+): Promise<Forgotten> {
+  const erasure = await findErasureScope(db, scope, thread);
+  const { ownerRef, tenantId, whole } = erasure;
+  const found = await findErasableThreads(db, erasure);
+  const checkpoints = await checkpointNamesOf(db, { tenantId, threads: found });
+  const threads = sql`array(${threadsOf(db, erasure)})`;
+  const notes = sql`array(${notesOf(db, erasure)})`;
+  const isMemory = hasMemory(db, erasure);
+  const memories = sql`array(
+    select x.ref from ${db.schema}.memory x where ${isMemory}
+    union
+    select x.ref from ${db.schema}.memory x where x.id in (${notesOf(db, erasure)})
+  )`;
+  const tables = [
+    ...memoryTables(memories),
+    ...checkpointTables(checkpoints.own),
+    ...messageTables(threads),
+    ...threadTables(threads),
+    ...recordTables(erasure),
+    // The audit trail of notes that apps made of the threads.
+    {
+      table: "history",
+      rows: sql`x.memory_id = any (${notes}) and x.owner_ref is distinct from ${ownerRef}::bigint`,
+    },
+  ];
+  if (thread) {
+    const ids = sql`array(select x.id from ${db.schema}.memory x where ${isMemory})`;
+    tables.push(...memoryRecordTables(ownerRef, ids), ...noteSourceTables(threads, null));
+  } else {
+    const items = sql`array(select x.ref from ${db.schema}.store_item x where ${hasScope(erasure)})`;
+    tables.push(...itemTables(items), ...noteSourceTables(threads, ownerRef));
+  }
+  const removed: RowCounts = {};
+  addCounts(removed, await countRows(db, tables));
+  addCounts(removed, { thread: found.length, owner: ownerRef !== null && whole ? 1 : 0 });
+  const total = totalOf(removed);
+  return { removed, total, sharedThreads: checkpoints.shared.toSorted(), complete: total === 0 };
 }

@@ -189,7 +189,7 @@ function addProbes(app: Hono, memory: Memory): void {
 }
 
 function jsonResponse(
-  { versioned, method }: Operation,
+  { versioned, method, input }: Operation,
   request: Request,
   answer: unknown,
 ): Response {
@@ -204,7 +204,8 @@ function jsonResponse(
   if (typeof nextCursor === "string") {
     // Relative: the app may be mounted anywhere.
     const query = new URL(request.url).searchParams;
-    query.set("cursor", nextCursor);
+    const place = ["after", "before", "since"].find((name) => name in input.shape) ?? "after";
+    query.set(place, nextCursor);
     headers.set("link", `<?${query}>; rel="next"`);
   }
   return Response.json(answer, { headers });

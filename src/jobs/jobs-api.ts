@@ -63,15 +63,16 @@ export interface JobsApi {
    * @example
    * ```ts
    * const [failed] = await memory.jobs.list({ state: "failed" });
-   * if (failed) await memory.jobs.retry(failed.id);
+   * if (failed) await memory.jobs.retry({ id: failed.id });
    * ```
    * @returns how many are due now.
    * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for
    * an episode or a note that was given up when later work on its thread is done.
    */
   retry(
-    which: string | { readonly kind: WorkKind },
-    of?: { readonly tenantId?: string | undefined },
+    which: ({ readonly id: string } | { readonly kind: WorkKind }) & {
+      readonly tenantId?: string | undefined;
+    },
   ): Promise<{ readonly retried: number }>;
 }
 
@@ -83,7 +84,10 @@ const listSchema = z.strictObject({
   limit: pageRowsField,
   after: storableText.optional(),
 });
-const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
+const retrySchema = z.union([
+  z.strictObject({ id: storableText.min(1), tenantId: tenantField }),
+  z.strictObject({ kind: kindField, tenantId: tenantField }),
+]);
 
 const mostRetried = 1_000;
 
@@ -112,15 +116,11 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
       const which = parseInput(listSchema, listing, "list of jobs");
       return asListed(which, () => findJobs(db, which));
     },
-    async retry(requested, of = {}) {
+    async retry(requested) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { tenantId } = parseInput(
-        z.strictObject({ tenantId: tenantField }),
-        of,
-        "retry of jobs",
-      );
-      return asListed({ tenantId }, () =>
-        typeof which === "string" ? retryNamed(which, tenantId) : retryKind(which.kind, tenantId),
+      const { tenantId } = which;
+      return asListed(which, () =>
+        "id" in which ? retryNamed(which.id, tenantId) : retryKind(which.kind, tenantId),
       );
     },
   };

@@ -1,100 +1,138 @@
-import { lockOwnerRow } from "../forgetting/erase-statements.js";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { lockOwnerRow } from "../forgetting/erase-memories.js";
 import { defineWork } from "../jobs/define-work.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
 import { hideMemories } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
 import { versionOf } from "../memories/item/memory-fields.js";
-import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
-import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef } from "../scope/scope.js";
+import { findOwned } from "../memories/item/memory-row.js";
 import {
-  batchSize,
-  findDueMemories,
-  findLifecycleOwner,
-  findLifecycleOwners,
-  findOwnersToTrim,
-  intervalMs,
-  type LifecycleOwner,
-  type LifecycleRuntime,
-  trimChanges,
-} from "./lifecycle-work.js";
+  lifecycleActor as actor,
+  expireMemories,
+  isExpired,
+} from "../memories/write/expire-memories.js";
+import type { WriteConfig } from "../memories/write/write-types.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Database } from "../postgres/database.js";
+import type { Runtime } from "../runtime.js";
+import type { OwnerRef } from "../scope/scope.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import type { LifecycleOptions } from "./lifecycle-options.js";
+
+type LifecycleRuntime = Pick<
+  Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
+  "db" | "config" | "embedder"
+>;
+
+const everyMs = 3_600_000;
+/** Rows of one owner per transaction, which blocks its writers for some 50 ms. */
+export const batchRows = 500;
 
 /** Hides expired and long unused memories, and purges memories hidden long ago. */
-export function defineLifecycle(deps: LifecycleRuntime) {
-  const options = deps.config.lifecycle;
+export function defineLifecycle({ db, config, embedder }: LifecycleRuntime) {
+  const options = config.lifecycle;
   return defineWork({
     kind: "lifecycle",
-    everyMs: intervalMs,
-    due: (limit) => findLifecycleOwners(deps.db, options, limit),
-    async run(ref) {
-      const owner = await findLifecycleOwner(deps.db, ref);
+    everyMs,
+    due: (limit) => findOwners(db, options, limit),
+    async run(ownerRef) {
+      const [owner] = await db.query<ScopeRow>(
+        sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ownerRef}`,
+      );
       if (!owner) return;
-      for (const step of [expire, softDelete, purge])
-        await inBatches(deps, ref, (tx) => step(deps, tx, owner));
+      const scope = scopeOf(owner);
+      const by = {
+        ownerRef,
+        scope,
+        actor,
+        step: "lifecycle",
+        hasVectors: embedder !== null,
+      } as const;
+      // Access times are written without the owner's lock, so the rows are locked too.
+      const inBatch = sql`limit ${batchRows} for update of m`;
+
+      // Hide what has expired.
+      const { purgeAfterMs } = options;
+      await inBatches(db, ownerRef, (tx) =>
+        expireMemories(tx, by, { purgeAfterMs, limit: batchRows }),
+      );
+
+      // Hide what was not used for long.
+      await inBatches(db, ownerRef, async (tx) => {
+        const aged = await findOwned(tx, ownerRef, isAged(tx, options), inBatch);
+        const hidden = hideMemories(aged, options, "TTL", ({ lastAccessedAt }) => ({
+          lastAccessedAt,
+        }));
+        await applyChanges(tx, by, hidden);
+        return aged.length;
+      });
+
+      // Purge what was hidden long ago.
+      await inBatches(db, ownerRef, async (tx) => {
+        const due = await findOwned(tx, ownerRef, isDueForPurge(tx), inBatch);
+        const changes = due.map((memory) =>
+          changeOf(memory, "DELETE", {
+            old: { ...versionOf(memory), state: memory.state },
+            new: { state: "purged" },
+            as: "deleted",
+          }),
+        );
+        await applyChanges(tx, by, { changes, purged: due.map(({ id }) => id) });
+        return due.length;
+      });
     },
   });
 }
 
-const ownersPerQuery = 100;
-
-export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
-  for (;;) {
-    const owners = await findOwnersToTrim(deps.db, ownersPerQuery);
-    for (const ref of owners) await inBatches(deps, ref, (tx) => trimChanges(tx, ref));
-    if (owners.length < ownersPerQuery) return;
-  }
-}
-
-async function inBatches(
-  deps: LifecycleRuntime,
+/** Repeats `batch` under the owner's lock until it returns fewer than `batchRows`. */
+export async function inBatches(
+  db: Database,
   ownerRef: OwnerRef,
   batch: (tx: Connection) => Promise<number>,
 ): Promise<void> {
   for (;;) {
-    const done = await deps.db.transaction(async (tx) => {
+    const done = await db.transaction(async (tx) => {
       // `lockOwner` would recreate an owner that was forgotten meanwhile.
       return (await lockOwnerRow(tx, String(ownerRef))) ? batch(tx) : 0;
     });
-    if (done < batchSize) return;
+    if (done < batchRows) return;
   }
 }
 
-const changerOf = ({ embedder }: LifecycleRuntime, { ref, scope }: LifecycleOwner) =>
-  ({ ownerRef: ref, scope, actor, step: "lifecycle", hasVectors: embedder !== null }) as const;
+/** Rows read per owner: the memories of one owner tend to age together. */
+const rowsPerOwner = 50;
 
-function expire(deps: LifecycleRuntime, tx: Connection, owner: LifecycleOwner): Promise<number> {
-  const { purgeAfterMs } = deps.config.lifecycle;
-  return expireMemories(tx, changerOf(deps, owner), { purgeAfterMs, limit: batchSize });
+/**
+ * At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole
+ * table.
+ */
+async function findOwners(
+  db: Connection,
+  options: LifecycleOptions,
+  limit: number,
+): Promise<OwnerRef[]> {
+  const ownersWhere = (condition: Sql, order: string) => sql`(
+    select m.owner_ref from ${db.schema}.memory m where ${condition} order by ${raw(order)} limit ${limit * rowsPerOwner}
+  )`;
+  const rows = await db.query<{ ref: OwnerRef }>(sql`
+    select distinct owner_ref::float8 as ref from (
+      ${ownersWhere(isAged(db, options), "m.importance, m.accessed_on")}
+      union all ${ownersWhere(isDueForPurge(db), "m.purge_at")}
+      union all ${ownersWhere(isExpired(db), "m.expires_at")}
+    ) due limit ${limit}`);
+  return rows.map(({ ref }) => ref);
 }
 
-async function softDelete(
-  deps: LifecycleRuntime,
-  tx: Connection,
-  owner: LifecycleOwner,
-): Promise<number> {
-  const options = deps.config.lifecycle;
-  const memories = await findDueMemories(tx, "aged", { ownerRef: owner.ref, options });
-  const hidden = hideMemories(memories, options, "TTL", ({ lastAccessedAt }) => ({
-    lastAccessedAt,
-  }));
-  await applyChanges(tx, changerOf(deps, owner), hidden);
-  return memories.length;
+/**
+ * Long unused, not important, not pinned. Compaction bounds notes, and users asked for procedures.
+ */
+function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
+  const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
+  // The index has the day; the time decides.
+  return sql`m.state = 'active' and not m.pinned and m.kind in ('fact', 'insight', 'episode')
+    and m.importance < ${importanceBelow}::real
+    and m.accessed_on <= (${since} at time zone 'UTC')::date and m.last_accessed_at < ${since}`;
 }
 
-async function purge(
-  deps: LifecycleRuntime,
-  tx: Connection,
-  owner: LifecycleOwner,
-): Promise<number> {
-  const options = deps.config.lifecycle;
-  const memories = await findDueMemories(tx, "purge", { ownerRef: owner.ref, options });
-  const changes = memories.map((memory) =>
-    changeOf(memory, "DELETE", {
-      old: { ...versionOf(memory), state: memory.state },
-      new: { state: "purged" },
-      as: "deleted",
-    }),
-  );
-  await applyChanges(tx, changerOf(deps, owner), { changes, purged: memories.map(({ id }) => id) });
-  return memories.length;
-}
+const isDueForPurge = (db: Connection): Sql =>
+  sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;

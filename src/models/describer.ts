@@ -1,8 +1,8 @@
 import type { ContentBlock } from "@langchain/core/messages";
+import { withDeadline } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { errorLine, type Logger } from "../logger.js";
 import { type Attachment, sourceOf } from "../text/attachments.js";
-import { answerInTime } from "./model-answer.js";
 
 export type Describe = (part: ContentBlock.Multimodal.Standard) => Promise<string>;
 
@@ -33,7 +33,7 @@ export function createDescriber(
     const captions = new Map<string, string>();
     const unique = [...new Map(files.map((file) => [sourceOf(file), file]))];
     const asked = unique.map(([source, file]) =>
-      answerInTime(timeoutMs, ask(file)).then(
+      withDeadline(timeoutMs, () => ask(file)).then(
         (caption) => void captions.set(source, caption),
         (error: unknown) => {
           const fields = { threadId, step: "remember" };

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import { toSql } from "pgvector";
+import { withDeadline } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { errorKind, type Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
@@ -9,7 +10,6 @@ import {
   ensureEmbeddingSpace,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
-import { answerInTime } from "./model-answer.js";
 import { retryAfterMs, statusOf } from "./provider-error.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
@@ -104,7 +104,7 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     return space;
   };
   const measure = async (space: EmbeddingSpace): Promise<void> => {
-    const unrelated = await answerInTime(measuringMs, measureSpace(embeddings));
+    const unrelated = await withDeadline(measuringMs, () => measureSpace(embeddings));
     if (unrelated === null) return;
     cached.set(space.dimensions, Promise.resolve({ ...space, unrelated }));
     await saveUnrelatedSimilarity(db, space, unrelated);
@@ -119,7 +119,7 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         measuring = measure(space);
       }
       // Without it, searches use the assumed similarity.
-      await answerInTime(timeoutMs, measuring).catch(() => {});
+      await withDeadline(timeoutMs, () => measuring).catch(() => {});
       return spaceFor(dimensions);
     },
   };
@@ -155,7 +155,7 @@ export function createEmbedder(
   const embedOrHalve = async (texts: readonly string[], endMs: number): Promise<Found[]> => {
     try {
       const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
-      const vectors = await answerInTime(leftMs, embeddings.embedDocuments([...texts]));
+      const vectors = await withDeadline(leftMs, () => embeddings.embedDocuments([...texts]));
       return requireVectors(vectors, texts.length);
     } catch (cause) {
       const delayMs = retryAfterMs(cause);
@@ -202,7 +202,7 @@ export function createEmbedder(
       requireUp();
       const endMs = performance.now() + timeoutMs;
       const ask = async () => requireVectors([await embeddings.embedQuery(text)], 1);
-      const [vector = []] = await answerInTime(timeoutMs, ask()).catch((cause: unknown) => {
+      const [vector = []] = await withDeadline(timeoutMs, ask).catch((cause: unknown) => {
         throw failed(cause, [text]);
       });
       const leftMs = Math.max(0, endMs - performance.now());

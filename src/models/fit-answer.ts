@@ -2,84 +2,105 @@ import { z } from "zod";
 import { propertyOf } from "../text/plain-json.js";
 import { jsonIn } from "./read-json.js";
 
-export interface FittedAnswer<Output> {
-  readonly value: Output;
+interface Fitted<Value = unknown> {
+  readonly value: Value;
+  /** How many items of lists could not be read. */
   readonly dropped: number;
 }
 
-type Fit = FittedAnswer<unknown> | null;
+type FittedObject = Fitted<Record<string, unknown>>;
+
+/** Reads answers by the schema, their lists joined; null if one does not fit, or they differ. */
+export function fitAnswers(schema: z.ZodObject, answers: readonly object[]): FittedObject | null {
+  let all: FittedObject | null = null;
+  for (const answer of answers) {
+    const fitted = fitAnswer(schema, answer);
+    all = all && fitted ? joined(schema, all, fitted) : fitted;
+    if (!all) return null;
+  }
+  return all;
+}
+
+function joined({ shape }: z.ZodObject, all: FittedObject, other: FittedObject) {
+  const value = { ...all.value };
+  for (const [name, field] of Object.entries(shape)) {
+    const [mine, its] = [value[name], other.value[name]];
+    if (Array.isArray(mine) && Array.isArray(its)) value[name] = [...mine, ...its];
+    else if (mine !== its && !(field instanceof z.ZodDefault)) return null;
+  }
+  return { value, dropped: all.dropped + other.dropped };
+}
 
 /**
  * Reads `answer` by the schema, in any shape that models produce; null if it does not fit. Drops
  * unreadable list items unless all are. A missing or unreadable one becomes its default or null.
  */
-export function fitAnswer<Output>(
+export function fitAnswer(
   schema: z.ZodObject,
   answer: unknown,
-): FittedAnswer<Output> | null {
-  return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
-}
-
-function fitWrapped(schema: z.ZodObject, answer: unknown, wrappings: number): Fit {
+  wrappings = 2,
+): FittedObject | null {
   if (typeof answer !== "object" || answer === null) return null;
-  const direct = readAs(schema, answer) ?? fitAsList(schema, answer);
+  const direct = fitObject(schema, answer) ?? fitAsList(schema, answer);
   if (direct || wrappings === 0 || Array.isArray(answer)) return direct;
   const asked = needed(schema).filter((name) => Object.hasOwn(answer, name));
-  const inner = (asked.length > 0 ? asked : Object.keys(answer))
-    .map((name) => readJson(propertyOf(answer, name)))
-    .map((value) => fitWrapped(schema, value, wrappings - 1))
-    .filter((one) => one !== null);
-  return inner.length === 1 ? (inner[0] ?? null) : null;
+  const names = asked.length > 0 ? asked : Object.keys(answer);
+  const [only = null, ...others] = names
+    .map((name) => fitAnswer(schema, readJson(propertyOf(answer, name)), wrappings - 1))
+    .filter((inner) => inner !== null);
+  return others.length === 0 ? only : null;
 }
 
 /** For a schema that needs only one list: the list itself, or its only item. */
-function fitAsList(schema: z.ZodObject, answer: object): Fit {
-  const name = onlyNeeded(schema);
-  const list = name === undefined ? undefined : schema.shape[name];
+function fitAsList(schema: z.ZodObject, answer: object): FittedObject | null {
+  const name = onlyNeeded(schema) ?? "";
+  const list = schema.shape[name];
   if (!(list instanceof z.ZodArray)) return null;
-  const isItem = list.element instanceof z.ZodObject && readAs(list.element, answer) !== null;
-  return Array.isArray(answer) || isItem ? readAs(schema, { [name as string]: answer }) : null;
+  const isItem = list.element instanceof z.ZodObject && fitObject(list.element, answer) !== null;
+  return Array.isArray(answer) || isItem ? fitObject(schema, { [name]: answer }) : null;
 }
 
-function readAs(schema: z.core.$ZodType, given: unknown): Fit {
+function readAs(schema: z.core.$ZodType, given: unknown): Fitted | null {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
-    const otherwise = whole(schema instanceof z.ZodDefault ? schema.def.defaultValue : null);
-    return (given == null ? null : readAs(schema.unwrap(), given)) ?? otherwise;
+    const fitted = given == null ? null : readAs(schema.unwrap(), given);
+    const otherwise = schema instanceof z.ZodDefault ? schema.def.defaultValue : null;
+    return fitted ?? { value: otherwise, dropped: 0 };
   }
   if (schema instanceof z.ZodObject) return fitObject(schema, given);
   if (schema instanceof z.ZodArray) return fitList(schema, given);
   const { success, data } = z.safeParse(schema, scalarFor(schema, given));
-  return success ? whole(data) : null;
+  return success ? { value: data, dropped: 0 } : null;
 }
 
-function fitObject(schema: z.ZodObject, given: unknown): Fit {
-  const [only, ...others] = Array.isArray(given) ? given : [given];
-  const isOne = others.length === 0 && (typeof only === "object" || !Array.isArray(given));
-  const object = isOne ? objectOf(schema, only) : null;
+function fitObject(schema: z.ZodObject, given: unknown): FittedObject | null {
+  const object = objectOf(schema, given);
   if (object === null) return null;
   let dropped = 0;
-  const fields: Record<string, unknown> = {};
+  const value: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.shape)) {
     const flat = field instanceof z.ZodDefault ? field.unwrap() : field;
     const isFlat = flat instanceof z.ZodObject && !Object.hasOwn(object, name);
-    const one =
-      (isFlat ? fitObject(flat, object) : null) ?? readAs(field, propertyOf(object, name));
+    const beside = isFlat ? fitObject(flat, object) : null;
+    const one = beside ?? readAs(field, propertyOf(object, name));
     if (one === null) return null;
-    fields[name] = one.value;
+    value[name] = one.value;
     dropped += one.dropped;
   }
-  return { value: fields, dropped };
+  return { value, dropped };
 }
 
-function objectOf(schema: z.ZodObject, value: unknown): object | null {
-  const read = readJson(value);
-  const name = onlyNeeded(schema);
-  if (typeof read === "string" && name !== undefined && schema.shape[name] instanceof z.ZodString)
+/** The only one of a list, and what is given in place of an object that needs one text. */
+function objectOf(schema: z.ZodObject, given: unknown): object | null {
+  const isList = Array.isArray(given);
+  if (isList && (given.length !== 1 || typeof given[0] !== "object")) return null;
+  const read = readJson(isList ? given[0] : given);
+  const name = onlyNeeded(schema) ?? "";
+  if (typeof read === "string" && schema.shape[name] instanceof z.ZodString)
     return { [name]: read };
   return typeof read === "object" && !Array.isArray(read) ? read : null;
 }
 
-function fitList({ element }: z.ZodArray, given: unknown): Fit {
+function fitList({ element }: z.ZodArray, given: unknown): Fitted | null {
   const read = readJson(given);
   if (Array.isArray(read)) return fitItems(element, read);
   if (typeof read === "string") {
@@ -88,22 +109,22 @@ function fitList({ element }: z.ZodArray, given: unknown): Fit {
   }
   if (typeof read !== "object" || read === null) return null;
   if (readAs(element, read)) return fitItems(element, [read]);
-  const values = Object.values(read);
-  const lists = values.filter((value) => Array.isArray(value));
-  const items = lists.length === 1 ? (lists[0] as unknown[]) : values;
-  const isList =
-    lists.length === 1 || (values.length > 0 && values.every((value) => readAs(element, value)));
-  return isList ? fitItems(element, items) : null;
+  const values: unknown[] = Object.values(read);
+  const [list, ...others] = values.filter((value) => Array.isArray(value));
+  if (list && others.length === 0) return fitItems(element, list);
+  const areItems = values.length > 0 && values.every((value) => readAs(element, value));
+  return areItems ? fitItems(element, values) : null;
 }
 
-function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fit {
-  const fitted = items.map((item) => readAs(element, item)).filter((one) => one !== null);
-  if (fitted.length === 0 && items.length > 0) return null;
-  const within = fitted.reduce((sum, { dropped }) => sum + dropped, 0);
-  return {
-    value: fitted.map(({ value }) => value),
-    dropped: items.length - fitted.length + within,
-  };
+function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fitted | null {
+  const value: unknown[] = [];
+  let dropped = 0;
+  for (const item of items) {
+    const fitted = readAs(element, item);
+    if (fitted) value.push(fitted.value);
+    dropped += fitted ? fitted.dropped : 1;
+  }
+  return value.length === 0 && items.length > 0 ? null : { value, dropped };
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
@@ -143,5 +164,3 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
-
-const whole = (value: unknown): Fit => ({ value, dropped: 0 });

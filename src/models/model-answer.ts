@@ -1,5 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
-import { inTime } from "../deadline.js";
+import type { AIMessageChunk, BaseMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./read-json.js";
 
@@ -14,24 +13,6 @@ export class UnusableOutput extends Error {
     this.output = output;
     this.isRefusal = isRefusal;
   }
-}
-
-/** Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
-export async function withDeadline<Result>(
-  timeoutMs: number,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const controller = new AbortController();
-  return answerInTime(timeoutMs, call(controller.signal)).catch((error: unknown) => {
-    controller.abort();
-    throw error;
-  });
-}
-
-/** The same without a signal. */
-export function answerInTime<Result>(timeoutMs: number, answer: Promise<Result>): Promise<Result> {
-  const message = `The model did not answer within ${timeoutMs} ms.`;
-  return inTime(timeoutMs, answer, () => new MemoryError("MODEL_FAILED", message));
 }
 
 const cutShort =
@@ -99,23 +80,17 @@ function jsonOf(args: unknown, isCut: boolean): object | undefined {
 export const textOf = (args: unknown): string =>
   typeof args === "string" ? args : (JSON.stringify(args) ?? "");
 
-interface GivenCall {
-  readonly name?: string | undefined;
-  readonly args?: unknown;
-}
-
 /** Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty. */
-function callsIn(message: BaseMessage): readonly GivenCall[] {
-  type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
-  const lists = message as Partial<Record<Lists, GivenCall[]>>;
-  type RawCall = { readonly function?: { readonly name?: string; readonly arguments?: unknown } };
-  const raw = (message.additional_kwargs?.tool_calls ?? []) as readonly RawCall[];
-  const written = raw.map((call) => ({
-    name: call.function?.name,
-    args: call.function?.arguments,
-  }));
-  const parsed = [...(lists.tool_calls ?? []), ...(lists.invalid_tool_calls ?? [])];
-  return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
+function callsIn(message: BaseMessage): readonly { name?: string; args?: unknown }[] {
+  const {
+    tool_call_chunks = [],
+    tool_calls = [],
+    invalid_tool_calls = [],
+  } = message as Partial<AIMessageChunk>;
+  if (tool_call_chunks.length > 0) return tool_call_chunks;
+  const { tool_calls: written = [] } = message.additional_kwargs ?? {};
+  if (written.length === 0) return [...tool_calls, ...invalid_tool_calls];
+  return written.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
 }
 
 /** What the model wrote: its text and the arguments of its calls. */

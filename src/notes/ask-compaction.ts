@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { withDeadline } from "../deadline.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
-import { withDeadline } from "../models/model-answer.js";
 import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
 import { dayIn } from "../text/time-zone.js";

@@ -3,6 +3,7 @@ import { each, optionalText, page, pageFrom, pageOf, reasonField, scope, time } 
 import { operation } from "./operation.js";
 
 const app = { appId: z.string() };
+const rowCursor = ({ cursor }: { readonly cursor: string }) => cursor;
 const note = z.strictObject({
   ...each(z.string(), "id", "content"),
   ...each(time, "createdAt", "updatedAt"),
@@ -19,13 +20,8 @@ export const appOperations = {
     does: "The apps that something is kept of",
     input: z.strictObject(page),
     answer: pageOf("apps", owner),
-    call: ({ memory, target }, { limit, cursor: after }) =>
-      pageFrom(
-        "apps",
-        limit,
-        memory.apps.list({ ...target, limit, after }),
-        ({ cursor }) => cursor,
-      ),
+    call: ({ memory, target }, input) =>
+      pageFrom("apps", input.limit, memory.apps.list({ ...target, ...input }), rowCursor),
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
@@ -41,7 +37,7 @@ export const appOperations = {
     input: z.strictObject({ ...app, ...page }),
     // The last page has no cursor at all.
     answer: z.strictObject({ memories: z.array(note), nextCursor: z.string().optional() }),
-    async call({ memory, target }, { limit, cursor: after }) {
+    async call({ memory, target }, { limit, after }) {
       const notes = memory.notes.list({ ...target, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
       const memories = rows.map(({ id, text, createdAt, updatedAt }) => ({
@@ -90,12 +86,7 @@ export const appOperations = {
     does: "The users that something is kept of",
     input: z.strictObject(page),
     answer: pageOf("users", owner),
-    call: ({ memory, target }, { limit, cursor: after }) =>
-      pageFrom(
-        "users",
-        limit,
-        memory.users.list({ ...target, limit, after }),
-        ({ cursor }) => cursor,
-      ),
+    call: ({ memory, target }, input) =>
+      pageFrom("users", input.limit, memory.users.list({ ...target, ...input }), rowCursor),
   }),
 };

@@ -46,20 +46,17 @@ export function each<Type extends z.ZodType, const Name extends string>(
   return Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
 }
 
+const previous = "`nextCursor` of the previous page.";
+
 export const page = {
   limit: withDescription(z.int().min(1).max(1_000).optional(), "Rows. Default: 100."),
-  cursor: withDescription(z.string().optional(), "`nextCursor` of the previous page."),
+  after: withDescription(z.string().optional(), previous),
 };
 
-/** Pages by row number. `nextCursor` is text. */
+/** Pages by row number, latest first. */
 export const numberedPage = {
   limit: page.limit,
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}$/, "must be `nextCursor` of the previous page")
-    .transform(Number)
-    .register(described, { type: "string", description: "`nextCursor` of the previous page." })
-    .optional(),
+  before: withDescription(rowNumber.optional(), previous),
 };
 
 export function pageOf<const Name extends string, Row extends z.ZodType>(name: Name, row: Row) {

@@ -24,7 +24,6 @@ import {
   memoryKind,
   memoryState,
   momentText,
-  numberedPage,
   page,
   pageFrom,
   pageOf,
@@ -46,7 +45,7 @@ import { type CallContext, operation } from "./operation.js";
 const id = { id: z.string() };
 const consent = { consent: z.literal("given").optional() };
 
-const sinceHelp = "The `revision` of an earlier answer. 0: from the first change.";
+const sinceHelp = "`nextCursor` or `revision` of an earlier answer. 0: from the first change.";
 
 const jsonFields = (checks: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(
@@ -85,9 +84,9 @@ export const memoryOperations = {
       ...page,
     }),
     answer: pageOf("memories", memoryItem),
-    call({ memory, target }, { cursor: after, ...listing }) {
-      const listed = memory.memories.list({ ...target, ...listing, after } as MemoryListing);
-      return pageFrom("memories", listing.limit, listed, (item) => item.id);
+    call({ memory, target }, input) {
+      const listed = memory.memories.list({ ...target, ...input } as MemoryListing);
+      return pageFrom("memories", input.limit, listed, ({ id }) => id);
     },
   }),
   addMemories: operation("post", "/memories", "scope", {
@@ -183,14 +182,18 @@ export const memoryOperations = {
     },
   }),
   listChanges: operation("get", "/changes", "scope", {
-    does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
+    does: "Changes after a revision, oldest first: go on by `since` the `nextCursor`, or the `revision` where there is none",
     input: z.strictObject({
       since: withDescription(rowNumber.optional(), sinceHelp),
-      ...numberedPage,
+      limit: page.limit,
     }),
     answer: changesAnswer,
-    async call({ memory, target }, { since = 0, cursor = since, limit }) {
-      const found = await memory.changes.list({ ...target, since: cursor, limit });
+    async call({ memory, target }, input) {
+      const found = await memory.changes.list({
+        ...target,
+        since: input.since ?? 0,
+        limit: input.limit,
+      });
       return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
     },
   }),
@@ -206,10 +209,13 @@ export const consentOperations = {
       ...page,
     }),
     answer: pageOf("consents", consentRequest),
-    call({ memory, target }, { cursor: after, ...listing }) {
-      const listed = memory.consents.list({ ...target, ...listing, after });
-      return pageFrom("consents", listing.limit, listed, ({ id }) => id);
-    },
+    call: ({ memory, target }, input) =>
+      pageFrom(
+        "consents",
+        input.limit,
+        memory.consents.list({ ...target, ...input }),
+        ({ id }) => id,
+      ),
   }),
   decideConsent: operation("post", "/consents/:id/decision", "scope", {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",

@@ -122,13 +122,8 @@ export const serviceOperations = {
     does: "What happened, without content, latest first",
     input: z.strictObject({ ...selection, ...numberedPage }),
     answer: pageOf("events", event),
-    call: ({ memory, target }, { cursor: before, ...selected }) =>
-      pageFrom(
-        "events",
-        selected.limit,
-        memory.events.list({ ...target, ...selected, before }),
-        ({ id }) => id,
-      ),
+    call: ({ memory, target }, input) =>
+      pageFrom("events", input.limit, memory.events.list({ ...target, ...input }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
@@ -156,17 +151,17 @@ export const serviceOperations = {
       ...page,
     }),
     answer: pageOf("jobs", job),
-    call({ memory, target }, { cursor: after, ...which }) {
-      const listed = memory.jobs.list({ ...target, ...which, after });
-      const withKeys = listed.then((jobs) => jobs.map((job) => ({ ...job, key: keyOf(job) })));
-      return pageFrom("jobs", which.limit, withKeys, ({ id }) => id);
+    async call({ memory, target }, input) {
+      const listed = await memory.jobs.list({ ...target, ...input });
+      const jobs = listed.map((job) => ({ ...job, key: keyOf(job) }));
+      return pageFrom("jobs", input.limit, jobs, ({ id }) => id);
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
     does: "Make a job that failed or was given up due now",
     input: z.strictObject({ id: z.string() }),
     answer: z.strictObject({ retried: z.number() }),
-    call: ({ memory, target }, { id }) => memory.jobs.retry(id, target),
+    call: ({ memory, target }, input) => memory.jobs.retry({ ...target, ...input }),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",

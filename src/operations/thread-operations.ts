@@ -83,10 +83,13 @@ export const threadOperations = {
         endedReason: optionalText,
       }),
     ),
-    call({ memory, target }, { cursor: after, ...listing }) {
-      const listed = memory.threads.list({ ...target, ...listing, after });
-      return pageFrom("threads", listing.limit, listed, ({ cursor }) => cursor);
-    },
+    call: ({ memory, target }, input) =>
+      pageFrom(
+        "threads",
+        input.limit,
+        memory.threads.list({ ...target, ...input }),
+        ({ cursor }) => cursor,
+      ),
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
@@ -130,12 +133,9 @@ export const threadOperations = {
         ),
       }),
     ),
-    call: ({ memory, target }, { threadId, limit, cursor: before }) => {
-      const turns = emptyIfForbidden(
-        memory.threads.shown({ ...target, threadId, limit, before }),
-        [],
-      );
-      return pageFrom("turns", limit, turns, ({ seq }) => seq);
+    call({ memory, target }, input) {
+      const turns = emptyIfForbidden(memory.threads.shown({ ...target, ...input }), []);
+      return pageFrom("turns", input.limit, turns, ({ seq }) => seq);
     },
   }),
   threadCost: operation("get", "/threads/:threadId/cost", "scope", {
@@ -157,10 +157,10 @@ export const threadOperations = {
         }),
       ),
     }),
-    async call({ memory, target }, { threadId, limit, cursor: before }) {
-      const cost = memory.threads.cost({ ...target, threadId, limit, before });
+    async call({ memory, target }, input) {
+      const cost = memory.threads.cost({ ...target, ...input });
       const { turns, ...totals } = await emptyIfForbidden(cost, noCost);
-      return { ...(await pageFrom("turns", limit, turns, ({ seq }) => seq)), ...totals };
+      return { ...(await pageFrom("turns", input.limit, turns, ({ seq }) => seq)), ...totals };
     },
   }),
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {

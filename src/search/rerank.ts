@@ -1,6 +1,6 @@
+import { withDeadline } from "../deadline.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
-import { withDeadline } from "../models/model-answer.js";
 import { headOf } from "../text/storable-text.js";
 import { laterFirst } from "./near-statements.rule.js";
 import type { MemoryHit } from "./rank-memories.rule.js";

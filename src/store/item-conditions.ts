@@ -1,12 +1,12 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { FilterCondition, FilterOperator } from "./item-filter.rule.js";
-import type { LabelMatch, Search } from "./store-operation.js";
+import type { LabelMatch } from "./store-operation.js";
 
 /** The last character in byte order. */
 const last = "\u{10FFFF}";
 
 /** In the namespace of `path`, or below it. The first condition uses the index. */
-export function isBelow({ path }: Pick<Search, "path">): Sql {
+export function isBelow(path: string): Sql {
   if (path === "") return sql`true`;
   const head = sql`left(${path}::text, 200)`;
   return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;

@@ -28,24 +28,20 @@ const itemVectors: VectorRows = {
   },
   // An item without text gets a row without vectors, so that it is not found again.
   async store(db, { space, rows }) {
-    const refs = rows.map(({ row }) => row.ref);
-    const ends: number[] = [];
-    for (const { vectors } of rows) ends.push((ends.at(-1) ?? 0) + vectors.length);
-    const begins = rows.map(({ vectors }, n) => (ends[n] ?? 0) - vectors.length + 1);
     const { schema } = db;
-    const all = rows.flatMap(({ vectors }) => vectors);
+    const items = rows.map(({ row: { ref, revision }, vectors }) => ({ ref, revision, vectors }));
     const [row] = await db.query<{ stored: number }>(sql`
-      with free as (
+      with input as (
+        select * from json_to_recordset(${JSON.stringify(items)}::json) as n (ref bigint, revision bigint, vectors text[])
+      ),
+      free as (
         select i.ref, i.tenant_id, i.revision from ${schema}.store_item i
-        where i.ref = any (${refs}::bigint[]) for share skip locked
+        where i.ref in (select n.ref from input n) for share skip locked
       ),
       stored as (
         insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
-        select i.ref, ${space.ref}, i.tenant_id, i.revision, v.vectors[n.first:n.last]::${space.type}[]
-        from unnest(
-          ${refs}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[], ${begins}::int[], ${ends}::int[]
-        ) as n (ref, revision, first, last)
-        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${all}::text[] as vectors) v
+        select i.ref, ${space.ref}, i.tenant_id, i.revision, n.vectors::${space.type}[]
+        from input n join free i on i.ref = n.ref and i.revision = n.revision
         on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
           where e.revision < excluded.revision
         returning 1

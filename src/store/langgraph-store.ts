@@ -13,8 +13,8 @@ import { MemoryError } from "../errors.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { callback, parseInput } from "../text/parse-input.js";
 import type { FoundItem } from "./read-items.js";
-import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.js";
-import { parseOperation, type StoreOperation } from "./store-operation.js";
+import { runBatch, type StoreRuntime } from "./run-batch.js";
+import { type BatchedOperation, parseOperation } from "./store-operation.js";
 import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
 
 /** Receives the namespace, for a search its prefix; and the `defaultScope` of `createMemory`. */
@@ -74,7 +74,8 @@ export function createStore(
   const ownOptions = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
   const options: StoreOptions = { ...runtime.config.store, ...ownOptions };
   const isOfRun = typeof scope === "function" && "readsRun" in scope;
-  return new ScopedStore(runtime, options, scopeOfStore(input, scope, defaults), isOfRun);
+  const scopeOf = scopeOfStore(input, scope, defaults);
+  return new ScopedStore({ runtime, options, scopeOf, isOfRun });
 }
 
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
@@ -97,19 +98,20 @@ function scopeOfStore(
   );
 }
 
+interface StoreDeps {
+  readonly runtime: StoreRuntime;
+  readonly options: StoreOptions;
+  readonly scopeOf: ScopeOf;
+  readonly isOfRun: boolean;
+}
+
 /** LangGraph recognises stores by their class. */
 class ScopedStore extends BaseStore implements LangGraphStore {
-  readonly #runtime: StoreRuntime;
-  readonly #options: StoreOptions;
-  readonly #scopeOf: ScopeOf;
-  readonly #isOfRun: boolean;
+  readonly #deps: StoreDeps;
 
-  constructor(runtime: StoreRuntime, options: StoreOptions, scopeOf: ScopeOf, isOfRun: boolean) {
+  constructor(deps: StoreDeps) {
     super();
-    this.#runtime = runtime;
-    this.#options = options;
-    this.#scopeOf = scopeOf;
-    this.#isOfRun = isOfRun;
+    this.#deps = deps;
   }
 
   /**
@@ -117,7 +119,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
    * run.
    */
   get lg_name(): string {
-    if (!this.#isOfRun) return "LangGraphStore";
+    if (!this.#deps.isOfRun) return "LangGraphStore";
     throw new MemoryError(
       "SCOPE_REQUIRED",
       "A store with `scope: fromRun` cannot be a graph's own `store`: LangGraph calls that one outside of the run. Call it " +
@@ -127,16 +129,14 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const parsed = operations.map((operation, n) => ({
-      n,
-      operation: parseOperation(operation, this.#options),
-    }));
-    const results = parsed.map(({ operation }) => emptyResult(operation));
-    for (const { scope, batch } of byScope(parsed, this.#scopeOf)) {
-      const found = await runBatch(this.#runtime, scope, batch);
-      for (const row of found) addResult(results, parsed[row.n]?.operation, row);
-    }
-    return results as OperationResults<Op>;
+    const { runtime, options, scopeOf } = this.#deps;
+    // Check all operations before any runs.
+    const parsed = operations.map((operation, n) => ({ ...parseOperation(operation, options), n }));
+    // One statement for each scope; `n` says whose a row is.
+    const rows: FoundItem[][] = operations.map(() => []);
+    for (const { scope, batch } of byScope(parsed, scopeOf))
+      for (const row of await runBatch(runtime, scope, batch)) rows[row.n]?.push(row);
+    return parsed.map((each) => resultOf(each, rows[each.n] ?? [])) as OperationResults<Op>;
   }
 
   // LangGraph's own `get`, `put` and `delete` refuse labels with a full stop or a colon.
@@ -162,10 +162,9 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     options: Parameters<BaseStore["listNamespaces"]>[0] = {},
   ): Promise<string[][]> {
     const { prefix, suffix, limit = 100, offset = 0, ...others } = options;
-    const matchConditions = [
-      ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),
-      ...(suffix ? [{ matchType: "suffix" as const, path: suffix }] : []),
-    ];
+    const matchConditions: ListNamespacesOperation["matchConditions"] = [];
+    if (prefix) matchConditions.push({ matchType: "prefix", path: prefix });
+    if (suffix) matchConditions.push({ matchType: "suffix", path: suffix });
     const operation: ListNamespacesOperation = { ...others, matchConditions, limit, offset };
     const [found] = await this.batch<[ListNamespacesOperation]>([operation]);
     return found;
@@ -184,50 +183,36 @@ class ScopedStore extends BaseStore implements LangGraphStore {
 }
 
 function byScope(operations: readonly BatchedOperation[], scopeOf: ScopeOf) {
-  const groups = new Map<
-    string,
-    { readonly scope: Scope | null; readonly batch: BatchedOperation[] }
-  >();
-  for (const batched of operations) {
-    const scope = scopeOf(batched.operation.namespace);
+  const groups = new Map<string, { scope: Scope | null; batch: BatchedOperation[] }>();
+  for (const operation of operations) {
+    const scope = scopeOf(operation.namespace);
     const key = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
     const group = groups.get(key) ?? { scope, batch: [] };
     groups.set(key, group);
-    group.batch.push(batched);
+    group.batch.push(operation);
   }
   return groups.values();
 }
 
-type Result = Item | null | undefined | SearchItem[] | string[][];
-
-function emptyResult({ kind }: StoreOperation): Result {
-  if (kind === "put") return undefined;
-  return kind === "get" ? null : [];
-}
-
-function addResult(results: Result[], operation: StoreOperation | undefined, row: FoundItem): void {
-  const result = results[row.n];
-  if (operation?.kind === "get") results[row.n] = itemOf(row);
-  else if (operation?.kind === "search") {
-    (result as SearchItem[]).push({
-      ...itemOf(row),
-      ...(row.score !== null && { score: row.score }),
-    });
-  } else if (operation?.kind === "list") (result as string[][]).push(row.namespace);
-}
-
-function itemOf({
-  namespace,
-  key,
-  value,
-  created_at: created,
-  updated_at: updated,
-}: FoundItem): Item {
-  return {
-    namespace,
-    key,
-    value: value as Item["value"],
-    createdAt: new Date(created),
-    updatedAt: new Date(updated),
-  };
+function resultOf({ kind }: BatchedOperation, rows: readonly FoundItem[]) {
+  const items = rows.map(
+    ({ namespace, key, value, created_at: created, updated_at: updated, score }) => ({
+      namespace,
+      key,
+      value: value as Item["value"],
+      createdAt: new Date(created),
+      updatedAt: new Date(updated),
+      ...(score !== null && { score }),
+    }),
+  );
+  switch (kind) {
+    case "put":
+      return undefined;
+    case "get":
+      return items[0] ?? null;
+    case "search":
+      return items;
+    case "list":
+      return rows.map(({ namespace }) => namespace);
+  }
 }

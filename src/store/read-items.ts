@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import { similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import { lexemes } from "../postgres/lexemes.js";
@@ -7,16 +7,14 @@ import { type QuestionVector, questionTerms } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { isBroadQuestion } from "../search/search-memories.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
-import type { Get, ListNamespaces, Search } from "./store-operation.js";
+import type { BatchedOperation } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
 
-export interface BatchedRead {
-  readonly n: number;
-  readonly operation: Get | Search | ListNamespaces;
+export type BatchedRead = Exclude<BatchedOperation, { kind: "put" }> & {
   readonly vector: QuestionVector | null;
   /** Whether the batch writes before it; it sees those writes. */
   readonly seesWrites: boolean;
-}
+};
 
 /** A row for each item or namespace, in the order of `place` for the operation `n`. */
 export type FoundItem = {
@@ -30,19 +28,16 @@ export type FoundItem = {
 };
 
 export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead): Sql {
-  const { operation, n } = read;
   const items = seenItems(db, scope, read);
-  switch (operation.kind) {
+  switch (read.kind) {
     case "get": {
-      const item = sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`;
-      return found(db, n, sql`1`, sql`null::float8`, item);
+      const item = sql`${items} i where i.item = ${itemOf(read.path, read.key)}`;
+      return found(db, read.n, sql`1`, sql`null::float8`, item);
     }
     case "search":
-      return operation.query === null
-        ? listed(db, n, items, operation)
-        : ranked(db, read, items, operation);
+      return read.query === null ? listed(db, items, read) : ranked(db, items, read, read.query);
     case "list":
-      return namespaces(n, items, operation);
+      return namespaces(items, read);
   }
 }
 
@@ -84,15 +79,16 @@ function found(db: Connection, n: number, place: Sql, score: Sql, from: Sql): Sq
 /** Newest first; items of one statement by position, last first. */
 const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
 
+type SearchRead = Extract<BatchedRead, { kind: "search" }>;
+
 function listed(
   db: Connection,
-  n: number,
   items: Sql,
-  { conditions, limit, offset, ...place }: Search,
+  { n, path, conditions, limit, offset }: SearchRead,
 ): Sql {
   return sql`(
     ${found(db, n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
-    where ${isBelow(place)} and ${fits(conditions)}
+    where ${isBelow(path)} and ${fits(conditions)}
     order by ${newest} limit ${limit} offset ${offset}
   )`;
 }
@@ -103,9 +99,9 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
 /**
  * Best first; words and vector are weighted as in a search for memories. A broad query finds all.
  */
-function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
-  const { conditions, query, limit, offset } = search;
-  const terms = questionTerms(query as string);
+function ranked(db: Connection, items: Sql, read: SearchRead, query: string): Sql {
+  const { n, path, conditions, vector, limit, offset } = read;
+  const terms = questionTerms(query);
   const { b, expectedTerms, part, vector: weight } = retrievalWeights;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
@@ -117,7 +113,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     : sql`i.lexical`;
   return sql`(
     with searched as materialized (
-      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(search)} and ${fits(conditions)}
+      select i.*, ${nearest} as similarity from ${items} i where ${isBelow(path)} and ${fits(conditions)}
     ),
     size as materialized (
       select count(words)::float8 as count, greatest(1, avg(length(words)))::float8 as length from searched
@@ -147,11 +143,8 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
   )`;
 }
 
-function namespaces(
-  n: number,
-  items: Sql,
-  { path, matches, maxDepth, limit, offset }: ListNamespaces,
-): Sql {
+function namespaces(items: Sql, read: Extract<BatchedRead, { kind: "list" }>): Sql {
+  const { n, path, matches, maxDepth, limit, offset } = read;
   const namespace = maxDepth === null ? sql`i.namespace` : sql`i.namespace[1:${maxDepth}::int]`;
   const matched = matches.map((match) => sql`and ${hasLabels(match)}`);
   return sql`(
@@ -160,7 +153,7 @@ function namespaces(
       null::float8 as score, null::timestamptz as expires_at
     from (
       select distinct ${namespace} as namespace from ${items} i
-      where ${isBelow({ path })} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}
+      where ${isBelow(path)} ${matched.length > 0 ? join(matched, " ") : empty}
     ) l
     order by l.namespace limit ${limit} offset ${offset}
   )`;

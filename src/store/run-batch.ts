@@ -11,7 +11,7 @@ import { type QuestionVector, questionVector } from "../search/read-question.js"
 import type { RetrievalOptions } from "../search/retrieval-options.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
-import type { Put, StoreOperation } from "./store-operation.js";
+import type { BatchedOperation, Put } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
 import {
   isKept,
@@ -19,7 +19,6 @@ import {
   keepWritten,
   placeOf,
   type WrittenBatch,
-  type WrittenItem,
   writtenItems,
 } from "./written-items.js";
 
@@ -27,11 +26,6 @@ export type StoreRuntime = Runtime<{
   readonly retrieval: RetrievalOptions;
   readonly store: StoreOptions;
 }>;
-
-export interface BatchedOperation {
-  readonly n: number;
-  readonly operation: StoreOperation;
-}
 
 /**
  * Takes one round trip after the embeddings, and a transaction with a put that has `ifValue`. Each
@@ -45,31 +39,27 @@ export async function runBatch(
 ): Promise<FoundItem[]> {
   const { db } = runtime;
   const columns = scopeColumns(scope ?? {});
-  const writes = await prepareItems(runtime, operations);
+  const puts = operations.filter((each) => each.kind === "put");
+  const written = await prepareItems(runtime, puts);
   const reads = await prepareReads(runtime, operations);
-  const conditional = putsOf(operations).filter(({ ifValue }) => ifValue !== undefined);
-  const statement = batchStatement(db, columns, writes, reads);
-  const runUnchanged = async (tx: Connection) => {
-    await requireUnchanged(tx, scope, conditional);
+  const statement = batchStatement(db, columns, written, reads);
+
+  const conditional = puts.filter(({ ifValue }) => ifValue !== undefined);
+  const run = async (tx: Connection) => {
+    if (conditional.length > 0) await requireUnchanged(tx, scope, conditional);
     return tx.query<FoundItem>(statement);
   };
   // Batches that write the same items in different orders may deadlock.
+  const busy =
+    "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.";
   return asTenant(columns.tenantId, () =>
-    retryOn(
-      ["40P01"],
-      () =>
-        conditional.length > 0 ? db.transaction(runUnchanged) : db.query<FoundItem>(statement),
-      {
-        most: 10,
-        stepMs: 10,
-        busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
-      },
-    ),
+    retryOn(["40P01"], () => (conditional.length > 0 ? db.transaction(run) : run(db)), {
+      most: 10,
+      stepMs: 10,
+      busy,
+    }),
   );
 }
-
-const putsOf = (operations: readonly BatchedOperation[]) =>
-  operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
 
 /** The owner's lock serializes conditional batches; a lock on the items keeps other writers out. */
 async function requireUnchanged(
@@ -102,15 +92,14 @@ function batchStatement(
   const statements = reads.map((read) => readItems(db, scope, read));
   const nothing = sql`select 0 as n, 0::bigint as place where false`;
   const found = reads.length > 0 ? join(statements, "\n    union all\n    ") : nothing;
-  const ctes = [
-    ...(writes ? [writtenItems(db, written)] : []),
-    sql`
+  const ctes: Sql[] = [];
+  if (writes) ctes.push(writtenItems(db, written));
+  ctes.push(sql`
     found as materialized (
     ${found}
-    )`,
-    ...(reads.length > 0 ? [refreshed(db, writes)] : []),
-    ...(writes ? [keepWritten(db, scope, written.space)] : []),
-  ];
+    )`);
+  if (reads.length > 0) ctes.push(refreshed(db, writes));
+  if (writes) ctes.push(keepWritten(db, scope, written.space));
   return sql`with ${join(ctes, ",")}
     select * from found order by n, place`;
 }
@@ -126,24 +115,23 @@ function refreshed({ schema }: Connection, writes: boolean): Sql {
 }
 
 async function prepareItems(
-  runtime: StoreRuntime,
-  operations: readonly BatchedOperation[],
+  { embedder, redactor }: StoreRuntime,
+  puts: readonly (Put & { readonly n: number })[],
 ): Promise<WrittenBatch> {
-  const { embedder, redactor } = runtime;
   const items = await Promise.all(
-    putsOf(operations).map(async ({ ifValue: _, ...put }) => {
+    puts.map(async ({ ifValue: _, ...put }) => {
       const item = { ...put, value: await redactor.json(put.value) };
-      return { ...item, texts: indexedTexts(item), terms: itemTerms(item) };
+      const texts = (indexedTexts(item) ?? []).map(embeddable);
+      return { ...item, texts, terms: itemTerms(item) };
     }),
   );
-  const texts = items.flatMap((item) => item.texts ?? []).map(embeddable);
+  const texts = items.flatMap((item) => item.texts);
   const embedded = embedder && texts.length > 0 ? await embedder.documents(texts) : null;
-  let from = 0;
-  const written = items.map(({ texts, ...item }): WrittenItem => {
-    const own = embedded?.vectors.slice(from, from + (texts?.length ?? 0)) ?? [];
-    from += texts?.length ?? 0;
-    const vectors = own.filter((vector) => vector !== null);
-    return { ...item, vectors: vectors.length === own.length ? vectors : [] };
+  const remaining = [...(embedded?.vectors ?? [])];
+  const written = items.map(({ texts, ...item }) => {
+    const vectors = remaining.splice(0, texts.length);
+    // All or none of an item's.
+    return { ...item, vectors: vectors.every((vector) => vector !== null) ? vectors : [] };
   });
   return { items: written, space: embedded?.space ?? null };
 }
@@ -152,18 +140,16 @@ async function prepareReads(
   runtime: StoreRuntime,
   operations: readonly BatchedOperation[],
 ): Promise<BatchedRead[]> {
-  const firstWrite =
-    operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
-  const vectors = new Map<string, Promise<QuestionVector | null>>();
-  const vectorOf = (operation: StoreOperation) => {
-    if (operation.kind !== "search" || operation.query === null) return null;
-    const vector = vectors.get(operation.query) ?? questionVector(runtime, operation.query);
-    vectors.set(operation.query, vector);
-    return vector;
-  };
-  const reads = operations.map(async ({ n, operation }): Promise<BatchedRead | null> => {
-    if (operation.kind === "put") return null;
-    return { n, operation, vector: await vectorOf(operation), seesWrites: n > firstWrite };
-  });
-  return (await Promise.all(reads)).filter((read) => read !== null);
+  const firstWrite = operations.find(({ kind }) => kind === "put")?.n ?? Number.POSITIVE_INFINITY;
+  const vectors = new Map<string, QuestionVector | null>();
+  const reads: BatchedRead[] = [];
+  for (const operation of operations) {
+    if (operation.kind === "put") continue;
+    const query = operation.kind === "search" ? operation.query : null;
+    if (query !== null && !vectors.has(query))
+      vectors.set(query, await questionVector(runtime, query));
+    const vector = query === null ? null : (vectors.get(query) ?? null);
+    reads.push({ ...operation, vector, seesWrites: operation.n > firstWrite });
+  }
+  return reads;
 }

@@ -67,7 +67,7 @@ export function parseOperation(operation: Operation, options: StoreOptions): Sto
   return parseList(operation);
 }
 
-export type Get = Readonly<ReturnType<typeof parseGet>>;
+type Get = Readonly<ReturnType<typeof parseGet>>;
 
 function parseGet(operation: GetOperation) {
   const { namespace, key } = parseInput(getSchema, operation, "get of the store");
@@ -104,7 +104,7 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 }
 
 /** Without a query: all items that meet the conditions, newest first. */
-export type Search = Readonly<ReturnType<typeof parseSearch>>;
+type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
   const { namespacePrefix, filter, query, limit, offset } = parseInput(
@@ -123,9 +123,12 @@ function parseSearch(operation: SearchOperation) {
   };
 }
 
-export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
+type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
 
 export type StoreOperation = Get | Put | Search | ListNamespaces;
+
+/** `n` is its place in the batch. */
+export type BatchedOperation = StoreOperation & { readonly n: number };
 
 /** Labels at the start or end of a namespace; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];

@@ -5,7 +5,7 @@ import { lexemeVector } from "../postgres/lexemes.js";
 import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
 
-export interface WrittenItem extends Omit<Put, "ifValue"> {
+interface WrittenItem extends Omit<Put, "ifValue"> {
   readonly n: number;
   /** Prepared by `searchText`; null if no query finds it. */
   readonly terms: string | null;
@@ -34,17 +34,9 @@ export function isKept(db: Connection, row: "i" | "k" = "i"): Sql {
 
 /** CTE `written`: a row for each of `items`. `last` is true for the last version in the batch. */
 export function writtenItems(db: Connection, { items, space }: WrittenBatch): Sql {
-  let from = 1;
-  const rows = items.map(({ kind: _, vectors, ...item }) => {
-    const vectorsFrom = from;
-    from += vectors.length;
-    return { ...item, vectorsFrom, vectorsTo: from - 1 };
-  });
-  const vectors = items.flatMap((item) => item.vectors);
-  const embeddings =
-    space && vectors.length > 0
-      ? sql`case when r."vectorsTo" >= r."vectorsFrom" then v.vectors[r."vectorsFrom":r."vectorsTo"]::${space.type}[] end`
-      : sql`null`;
+  const embeddings = space
+    ? sql`case when cardinality(r.vectors) > 0 then r.vectors::${space.type}[] end`
+    : sql`null`;
   return sql`
     written as materialized (
       select w.*, w.n = max(w.n) over (partition by w.item) as last
@@ -53,10 +45,10 @@ export function writtenItems(db: Connection, { items, space }: WrittenBatch): Sq
           ${lexemeVector(db, sql`r.terms`)} as words,
           ${db.now()} + r."ttlMinutes" * interval '1 minute' as expires_at, r."ttlMinutes" as ttl_minutes,
           ${itemOf(sql`r.path`, sql`r.key`)} as item, ${embeddings} as embeddings
-        from json_to_recordset(${JSON.stringify(rows)}::json) as r (
+        from json_to_recordset(${JSON.stringify(items)}::json) as r (
           n integer, namespace text[], path text, key text, value jsonb, "indexFields" text[], terms text,
-          "ttlMinutes" float8, "vectorsFrom" integer, "vectorsTo" integer
-        )${space && vectors.length > 0 ? sql` cross join (select ${vectors}::text[] as vectors) v` : empty}
+          "ttlMinutes" float8, vectors text[]
+        )
       ) w
     )`;
 }

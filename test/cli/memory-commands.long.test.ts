@@ -112,7 +112,7 @@ describe("wrong uses of mnemograph", () => {
     [["search", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank.*$/],
     [["search", "--user", "ana"], /^error: missing required argument 'query'$/],
     [["reembed"], /^mnemograph: reembed needs --embeddings.*$/],
-    [["search", "tea", "--user", "ana", "--top", "0"], /^error: .*whole number from 1 to 200.*$/],
+    [["search", "tea", "--user", "ana", "--top-k", "0"], /^error: .*whole number from 1 to 200.*$/],
   ])(
     "A wrong use of a command is explained in one line and ends with 2: %j",
     async (args, problem) => {

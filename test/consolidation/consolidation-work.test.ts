@@ -112,11 +112,12 @@ describe("consolidation runs", () => {
   it("An interrupted consolidation run resumes without repeating votes", async () => {
     const scope = { userId: "resumed" };
     const memory = db.memory({ model: judgingModel(() => "same") });
-    const added = await memory.memories.add({
-      scope,
-      memories: samePair,
-    });
-    const [first, second] = added.map(({ id }) => ({ id, revision: 1 }));
+    await memory.memories.add({ scope, memories: samePair });
+    const { rows } = await db.pool.query(
+      `select ref::float8 as ref, 1 as revision from "${db.schema}".memory
+       where user_id = 'resumed' order by ref`,
+    );
+    const [first, second] = rows;
     const key = { kind: "consolidation", of: "owner", ref: await ownerRefOf("resumed") } as const;
     await markWork(db.database, key);
     const claim = await takeWork(db.database, key, 1);

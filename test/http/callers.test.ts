@@ -180,7 +180,7 @@ describe("memories of others", () => {
     const page = await operator("GET", "/memories?states=quarantined&limit=1");
     const next = await operator(
       "GET",
-      `/memories?states=quarantined&cursor=${page.body.nextCursor}`,
+      `/memories?states=quarantined&after=${page.body.nextCursor}`,
     );
     const waiting = [...page.body.memories, ...next.body.memories].map(({ id }) => id);
     expect(waiting).toEqual(expect.arrayContaining([first, second]));

@@ -113,7 +113,7 @@ describe("the API", () => {
       content: "I see.",
       id: "a1",
     });
-    const next = `/threads?cursor=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
+    const next = `/threads?after=${encodeURIComponent((await api.ana("GET", "/threads?limit=2")).body.nextCursor)}`;
     expect((await api.ana("GET", next)).body).toEqual({ threads: [], nextCursor: null });
     expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
     expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
@@ -129,7 +129,7 @@ describe("the API", () => {
     expect(kept?.text).toBe("[image: https://example.org/boat.png]");
   });
 
-  it("A client that follows its cursor, then its revision, misses no change", async () => {
+  it("A client that follows `nextCursor`, then the revision, misses no change", async () => {
     const reader = httpClients(memory, {
       ann: { role: "user", scope: { userId: randomUUID() } },
     }).ann;
@@ -139,7 +139,7 @@ describe("the API", () => {
     const follow = async (query: string): Promise<number> => {
       const { body } = await reader("GET", `/changes?limit=2&${query}`);
       read.push(...body.changes.map(({ rev }: { rev: number }) => rev));
-      return body.nextCursor === null ? body.revision : follow(`since=0&cursor=${body.nextCursor}`);
+      return body.nextCursor === null ? body.revision : follow(`since=${body.nextCursor}`);
     };
     const revision = await follow("since=0");
     await reader("POST", "/memories", { memories: [{ text: "Ann has six boats." }] });
@@ -151,9 +151,7 @@ describe("the API", () => {
     const described = (parameters as { name: string; description?: string }[]).filter(
       (each) => each.description,
     );
-    expect(described.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["since", "limit", "cursor"]),
-    );
+    expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(["since", "limit"]));
   });
 
   it.each([{}, { return: "bullets" }, { return: "full" }])(

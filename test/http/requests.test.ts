@@ -101,10 +101,10 @@ describe("invalid requests", () => {
     undefined,
   ];
   it.each<Wrong>([
-    ...[...wrongLists, "cursor=nothing-there", "__proto__=1"].map(
+    ...[...wrongLists, "after=nothing-there", "__proto__=1"].map(
       (query): Wrong => ["GET", `/memories?${query}`],
     ),
-    ...["/events/count", "/events?cursor=", "/changes?since=-1"].map(
+    ...["/events/count", "/events?before=", "/changes?since=-1"].map(
       (path): Wrong => ["GET", path],
     ),
     ["POST", "/forget?dryRun=true"],

@@ -35,14 +35,14 @@ describe("unfinished background work", () => {
     expect(failed).toHaveLength(3);
     expect(failed[0]).toMatchObject({ kind: "facts", error: "no answer", attempts: 2 });
     const id = failed[0]?.id ?? "";
-    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
+    await expect(memory.jobs.retry({ id, tenantId: "tenant 6" })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.jobs.retry({ id: "facts 1" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
-    expect(await memory.jobs.retry(id)).toEqual({ retried: 1 });
+    expect(await memory.jobs.retry({ id })).toEqual({ retried: 1 });
     expect(await memory.jobs.list({ state: "failed" })).toHaveLength(2);
     expect(await memory.jobs.retry({ kind: "facts" })).toEqual({ retried: 2 });
     expect(await memory.jobs.list({ kind: "facts" })).toEqual([]);
@@ -63,6 +63,6 @@ describe("unfinished background work", () => {
     await db.pool.query(`update "${db.schema}".work set lease_until = now() + interval '1 minute'
       where given_up_at is null and thread_ref = (select id from "${db.schema}".thread where thread_id = 'letter')`);
     const refused = { code: "WRONG_STATE" };
-    await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject(refused);
+    await expect(memory.jobs.retry({ id: letter?.id ?? "" })).rejects.toMatchObject(refused);
   });
 });

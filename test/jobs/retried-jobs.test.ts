@@ -84,19 +84,19 @@ async function runs(
   broken = false;
   const again = place.again(options);
   const id = job?.id ?? "";
-  await expect(again.jobs.retry(id, { tenantId: "another" })).rejects.toMatchObject({
+  await expect(again.jobs.retry({ id, tenantId: "another" })).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
   await retry(again, id, tenantId);
   expect(await effects(memory, talk)).toEqual(done);
   expect(await memory.jobs.list({ tenantId })).toEqual([]);
-  await expect(again.jobs.retry(id, { tenantId })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(again.jobs.retry({ id, tenantId })).rejects.toMatchObject({ code: "NOT_FOUND" });
   await memory.upkeep();
   expect(await effects(memory, talk)).toEqual(done);
 }
 
 const byId = async (memory: Memory, id: string, tenantId: string) =>
-  expect(await memory.jobs.retry(id, { tenantId })).toEqual({ retried: 1 });
+  expect(await memory.jobs.retry({ id, tenantId })).toEqual({ retried: 1 });
 
 describe("given-up work that is retried", () => {
   it.for(cases)("Work of $kind that was given up is done when it is retried by its id", (each) =>
@@ -104,7 +104,7 @@ describe("given-up work that is retried", () => {
   );
   it.for(cases)("Work of $kind that was given up is done when all of its kind is retried", (each) =>
     runs(each, place, async (memory, _, tenantId) =>
-      expect(await memory.jobs.retry({ kind: each.kind }, { tenantId })).toEqual({ retried: 1 }),
+      expect(await memory.jobs.retry({ kind: each.kind, tenantId })).toEqual({ retried: 1 }),
     ),
   );
   it.for(cases)(
@@ -142,7 +142,7 @@ describe("given-up work before later work of its thread", () => {
       await giveUp(each, memory, talk, place);
       const later = await each.effects(memory, talk);
       expect(later).toHaveLength(1);
-      await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({
+      await expect(memory.jobs.retry({ id: letter?.id ?? "" })).rejects.toMatchObject({
         code: "WRONG_STATE",
       });
       expect(await each.effects(memory, talk)).toEqual(later);

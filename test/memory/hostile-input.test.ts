@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { withDeadline } from "../../src/deadline.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
 import { defineWork, type Within } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
-import { withDeadline } from "../../src/models/model-answer.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";

@@ -16,7 +16,7 @@ const groups = {
   notes: ["notes/notes-options.ts", "notesOptionsSchema"],
   jobs: ["jobs/jobs-options.ts", "jobsOptionsSchema"],
   consolidation: ["consolidation/consolidation-options.ts", "consolidationOptionsSchema"],
-  lifecycle: ["lifecycle/lifecycle-work.ts", "lifecycleOptionsSchema"],
+  lifecycle: ["lifecycle/lifecycle-options.ts", "lifecycleOptionsSchema"],
   retrieval: ["search/retrieval-options.ts", "retrievalOptionsSchema"],
   "retrieval.rerank": ["search/retrieval-options.ts", "rerankOptionsSchema"],
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],

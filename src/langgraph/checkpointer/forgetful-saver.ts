@@ -17,17 +17,27 @@ import {
 import { opensTurn } from "../../text/inserted-message.js";
 
 /** What an agent sees instead of the graph's messages. */
-export type ShownView = {
-  readonly state: readonly BaseMessage[];
-  readonly view: readonly BaseMessage[];
-};
+export type ShownView = ReturnType<typeof shownView>;
+
+export function shownView(state: readonly BaseMessage[], view: readonly BaseMessage[]) {
+  const recalled = new Set(view.filter(isRecalled).map(({ id }) => id));
+  recalled.delete(undefined);
+  return {
+    view,
+    /** The graph's own messages, by id. */
+    own: new Map(state.map((message) => [message.id, message])),
+    places: new Map(view.map((message, place) => [message.id, place])),
+    /** Ids. */
+    recalled,
+  };
+}
 
 /**
  * Stores placeholders for recalled messages: forgetting must reach everything stored. In
- * `turnChannel` it stores only the current turn: the outer graph stores the others.
+ * `turnChannel` it stores only the current turn: the outer graph stores the others. `loaded` gets
+ * the ids of all messages that it loads.
  */
 export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, turnChannel?: string) {
-  let hasLoaded = false;
   const loaded = new Set<string>();
   const earlier = new Set(shown.view.slice(0, Math.max(shown.view.findLastIndex(opensTurn), 0)));
   const keep = (channel: string, value: unknown): unknown => {
@@ -56,18 +66,13 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     },
     async getTuple(config: RunnableConfig) {
       const tuple = await saver.getTuple(config);
-      if (!tuple) return undefined;
-      hasLoaded = true;
-      return loadTuple(tuple);
+      return tuple && loadTuple(tuple);
     },
     async get(config: RunnableConfig) {
       return (await own.getTuple?.(config))?.checkpoint;
     },
     async *list(config: RunnableConfig, options) {
-      for await (const tuple of saver.list(config, options)) {
-        hasLoaded = true;
-        yield loadTuple(tuple);
-      }
+      for await (const tuple of saver.list(config, options)) yield loadTuple(tuple);
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
   };
@@ -81,7 +86,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     },
   });
   storedIn.set(forgetful, storedIn.get(saver) ?? saver);
-  return { saver: forgetful, hasLoaded: () => hasLoaded, loaded };
+  return { saver: forgetful, loaded };
 }
 
 /** The saver in which each forgetful one stores. */
@@ -93,51 +98,45 @@ export function withPlaceholders<Value>(
   shown: ShownView,
   earlier?: ReadonlySet<BaseMessage>,
 ): Value {
-  const { own, places, recalled } = idsOf(shown);
-  return rewriteMessages(value, (list) => {
-    const isLeft = list.map(({ id, content, message }) => {
-      if (message && earlier?.has(message)) return true;
-      const isMarked = message ? isRecalled(message) : isBlockText(content);
-      return isMarked || recalled.has(id) ? (own.get(id) ?? true) : false;
-    });
-    const isNext = (at: number) =>
-      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) - placeAt(at - 1) === 1;
-    const placeAt = (at: number) => places.get(list[at]?.id) ?? Number.NaN;
-    return ({ id }, at) => {
-      const left = isLeft[at];
-      if (left !== true) return left ? [left] : undefined;
-      if (isNext(at)) return [];
-      let last = at;
-      while (isNext(last + 1)) last += 1;
-      // Memory may be forgotten before the placeholder is read.
-      const kept = list.slice(at, last + 1).findLast(({ message }) => !isMemoryMessage(message));
-      return [placeholderMessage(id, kept?.id ?? id)];
-    };
-  });
+  return rewriteMessages(value, (list) => placeholdersIn(list, shown, earlier));
 }
 
-/** Each value of each checkpoint asks. */
-const known = new WeakMap<ShownView, ReturnType<typeof findIds>>();
-
-function idsOf(shown: ShownView) {
-  const ids = known.get(shown) ?? findIds(shown);
-  known.set(shown, ids);
-  return ids;
-}
-
-function findIds({ state, view }: ShownView) {
-  const recalled = new Set(view.filter(isRecalled).map(({ id }) => id));
-  recalled.delete(undefined);
-  return {
-    own: new Map(state.map((message) => [message.id, message])),
-    places: new Map(view.map((message, place) => [message.id, place])),
-    recalled,
+function placeholdersIn(
+  list: readonly AnyMessage[],
+  { own, places, recalled }: ShownView,
+  earlier: ReadonlySet<BaseMessage> = new Set(),
+): Changes {
+  const inPlaceOf = ({ id, content, message }: AnyMessage) => {
+    if (message && earlier.has(message)) return "placeholder";
+    const isMarked = message ? isRecalled(message) : isBlockText(content);
+    return isMarked || recalled.has(id) ? (own.get(id) ?? "placeholder") : null;
   };
+  const changes: Changes = new Map();
+  let first: string | undefined;
+  let placeholder: BaseMessage[] = [];
+  let lastPlace = Number.NaN;
+  for (const each of list) {
+    const other = inPlaceOf(each);
+    const place = other === "placeholder" ? places.get(each.id) : undefined;
+    if (place !== undefined && place === lastPlace + 1) {
+      changes.set(each, []);
+      // Memory may be forgotten before the placeholder is read.
+      if (!isMemoryMessage(each.message)) placeholder[0] = placeholderMessage(first, each.id);
+    } else if (other === "placeholder") {
+      first = each.id;
+      placeholder = [placeholderMessage(first)];
+      changes.set(each, placeholder);
+    } else if (other) changes.set(each, [other]);
+    lastPlace = place ?? Number.NaN;
+  }
+  return changes;
 }
 
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
-  const removed = ({ message }: AnyMessage) => (message && isPlaceholder(message) ? [] : undefined);
-  return rewriteMessages(withPlaceholders(value, shown), () => removed);
+  return rewriteMessages(withPlaceholders(value, shown), (list) => {
+    const placeholders = list.filter(({ message }) => message && isPlaceholder(message));
+    return new Map(placeholders.map((placeholder) => [placeholder, []]));
+  });
 }
 
 /**
@@ -149,34 +148,30 @@ export function restoreRecalled<Value>(
   shown: ShownView,
   loaded = new Set<string>(),
 ): Value {
-  const { view } = shown;
-  const { places } = idsOf(shown);
-  // Instructions, and the block among them.
-  const block = view.find((message) => message.getType() === "system");
-  return rewriteMessages(value, (list) => {
-    const others = new Set(list.map(({ id }) => id));
-    for (const id of others) if (id !== undefined) loaded.add(id);
-    let other = block && !others.has(block.id) ? block : undefined;
-    return (message) => {
-      const anew = runOf(message, view, places)?.filter(
-        ({ id }) => id === message.id || !others.has(id),
-      );
-      if (!anew) return undefined;
-      const [first = null] = anew;
-      if (other && first !== other && first?.id !== message.id) anew.unshift(other);
-      if (anew[0] === other) other = undefined;
-      for (const { id } of anew) loaded.add(id ?? "");
-      return anew;
-    };
-  });
+  return rewriteMessages(value, (list) => messagesIn(list, shown, loaded));
 }
 
-/** The messages of `view` behind a placeholder; a summary may cover some of them by now. */
-function runOf(
-  { id, message }: AnyMessage,
-  view: readonly BaseMessage[],
-  places: ReadonlyMap<string | undefined, number>,
-) {
+function messagesIn(list: readonly AnyMessage[], shown: ShownView, loaded: Set<string>): Changes {
+  const changes: Changes = new Map();
+  const others = new Set(list.map(({ id }) => id));
+  for (const id of others) if (id !== undefined) loaded.add(id);
+  // Instructions, and the block among them.
+  let block = shown.view.find((message) => message.getType() === "system");
+  if (others.has(block?.id)) block = undefined;
+  for (const each of list) {
+    const anew = messagesBehind(each, shown)?.filter(({ id }) => id === each.id || !others.has(id));
+    if (!anew) continue;
+    const [first] = anew;
+    if (block && first !== block && first?.id !== each.id) anew.unshift(block);
+    if (anew[0] === block) block = undefined;
+    for (const { id } of anew) loaded.add(id ?? "");
+    changes.set(each, anew);
+  }
+  return changes;
+}
+
+/** Undefined unless it is a placeholder; a summary may cover some of its messages by now. */
+function messagesBehind({ id, message }: AnyMessage, { view, places }: ShownView) {
   const placeOf = (of: string | undefined) => (of === undefined ? -1 : (places.get(of) ?? -1));
   const start = placeOf(id);
   if (message && isPlaceholder(message)) {
@@ -197,67 +192,51 @@ interface AnyMessage {
   readonly message: BaseMessage | null;
 }
 
-/** Returns each message's replacements; undefined keeps it. */
-type RewriteList = (
-  list: readonly AnyMessage[],
-) => (message: AnyMessage, at: number) => readonly BaseMessage[] | undefined;
+/** What replaces a message; others stay. */
+type Changes = Map<AnyMessage, readonly BaseMessage[]>;
+type Rewrite = (list: readonly AnyMessage[]) => Changes;
 
 /** Graphs hold nothing deeper. */
-const mostDepth = 100;
+const maxDepth = 100;
 
-function rewriteMessages<Value>(value: Value, rewrite: RewriteList): Value {
-  return rewriteWithin(value, rewrite, new Set()) as Value;
+function rewriteMessages<Value>(
+  value: Value,
+  rewrite: Rewrite,
+  around = new Set<unknown>(),
+): Value {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if (around.has(value) || around.size > maxDepth) return value;
+  around.add(value);
+  const next = rewriteParts(value, rewrite, (part) => rewriteMessages(part, rewrite, around));
+  around.delete(value);
+  return next as Value;
 }
 
-function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>): unknown {
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  if (around.has(value) || around.size > mostDepth) return value;
-  around.add(value);
-  try {
-    const within = (inner: unknown) => rewriteWithin(inner, rewrite, around);
-    if (Array.isArray(value)) return rewriteArray(value, rewrite, within);
-    const message = asMessage(value);
-    // A message outside a list cannot be removed.
-    if (message) return rewrite([message])(message, 0)?.[0] ?? value;
-    if (!(value instanceof Map || value instanceof Set)) return rewriteObject(value, within);
+function rewriteParts(value: object, rewrite: Rewrite, within: <Part>(part: Part) => Part) {
+  if (Array.isArray(value)) {
+    const messages = value.map(asMessage);
+    const changes = rewrite(messages.filter((message) => message !== undefined));
+    const next = value.flatMap((item, index): readonly unknown[] => {
+      const message = messages[index];
+      return message ? (changes.get(message) ?? [item]) : [within(item)];
+    });
+    const isSame = next.length === value.length && next.every((item, at) => item === value[at]);
+    return isSame ? value : next;
+  }
+  const message = asMessage(value);
+  // A message outside a list cannot be removed.
+  if (message) return rewrite([message]).get(message)?.[0] ?? value;
+  if (value instanceof Map || value instanceof Set) {
     const items: unknown[] = [...value];
     const next = within(items) as never[];
     if (next === items) return value;
     return value instanceof Map ? new Map(next) : new Set(next);
-  } finally {
-    around.delete(value);
   }
-}
-
-function rewriteArray(
-  items: readonly unknown[],
-  rewrite: RewriteList,
-  within: (item: unknown) => unknown,
-): unknown {
-  const messages = items.map(asMessage);
-  const list = messages.filter((message) => message !== undefined);
-  const of = list.length === 0 ? undefined : rewrite(list);
-  let at = 0;
-  const next: unknown[] = items.flatMap((item, index): unknown[] => {
-    const message = messages[index];
-    return message ? [...(of?.(message, at++) ?? [item])] : [within(item)];
-  });
-  return next.length === items.length && next.every((item, index) => item === items[index])
-    ? items
-    : next;
-}
-
-function rewriteObject(object: object, within: (inner: unknown) => unknown): object {
-  const changes = Object.entries(object).flatMap(([key, inner]) => {
-    const next = within(inner);
-    return next === inner ? [] : [[key, next] as const];
-  });
-  if (changes.length === 0) return object;
-  return Object.assign(
-    Object.create(Object.getPrototypeOf(object)),
-    object,
-    Object.fromEntries(changes),
-  );
+  const fields = Object.entries(value);
+  const next = fields.map(([key, inner]) => [key, within(inner)] as const);
+  if (next.every(([, inner], at) => inner === fields[at]?.[1])) return value;
+  const copy = Object.create(Object.getPrototypeOf(value));
+  return Object.assign(copy, value, Object.fromEntries(next));
 }
 
 function asMessage(value: unknown): AnyMessage | undefined {

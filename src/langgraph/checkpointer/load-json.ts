@@ -11,9 +11,10 @@ const isOther = Symbol("other");
  * a turn.
  */
 export function loadJson(json: string): { readonly value: unknown } | undefined {
-  const value: unknown = JSON.parse(json);
+  const holder = { value: JSON.parse(json) as unknown };
   try {
-    return { value: revived(value, 0) };
+    loadWithin(holder, false, 0);
+    return holder;
   } catch (error) {
     if (error === isOther) return undefined;
     throw error;
@@ -22,17 +23,24 @@ export function loadJson(json: string): { readonly value: unknown } | undefined 
 
 type Fields = Record<string, unknown>;
 
-function revived(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null) return value;
+const reservedNames = ["__proto__", "__lc_escaped__"];
+
+/** Changes `holder`, an object or a list. JSON has no undefined. */
+function loadWithin(holder: Fields, isInMessage: boolean, depth: number): void {
   if (depth > mostDepth) throw isOther;
-  if (Array.isArray(value)) {
-    for (const [place, item] of value.entries()) value[place] = revived(item, depth + 1);
-    return value;
+  for (const [name, value] of Object.entries(holder)) {
+    if (reservedNames.includes(name)) throw isOther;
+    if (typeof value !== "object" || value === null) continue;
+    const fields = value as Fields;
+    if (!Object.hasOwn(fields, "lc")) loadWithin(fields, isInMessage, depth + 1);
+    else if (isInMessage) dropUndefined(holder, name, fields);
+    else holder[name] = isUndefined(fields) ? undefined : messageOf(fields);
   }
-  const fields = value as Fields;
-  if (Object.hasOwn(fields, "lc")) return isUndefined(fields) ? undefined : messageOf(fields);
-  for (const name of namesOf(fields)) fields[name] = revived(fields[name], depth + 1);
-  return fields;
+}
+
+function dropUndefined(holder: Fields, name: string, value: Fields): void {
+  if (!isUndefined(value) || Array.isArray(holder)) throw isOther;
+  delete holder[name];
 }
 
 function messageOf({ lc, type, id, kwargs }: Fields): unknown {
@@ -41,32 +49,13 @@ function messageOf({ lc, type, id, kwargs }: Fields): unknown {
   const form = library === "langchain_core" && area === "messages" && formOf(String(name));
   if (!form || typeof kwargs !== "object" || kwargs === null || Array.isArray(kwargs))
     throw isOther;
-  const fields = withoutUndefined(kwargs, 0) as Fields;
+  const fields = kwargs as Fields;
+  loadWithin(fields, true, 0);
   if (!Object.keys(fields).every((key) => form.keys.has(key) || !/[-_\s]/.test(key))) throw isOther;
   return new form.Message(fields);
 }
 
-/** Changes `value`: JSON has no undefined. */
-function withoutUndefined(value: object, depth: number): object {
-  if (depth > mostDepth) throw isOther;
-  const fields = value as Fields;
-  for (const name of Array.isArray(value) ? value.keys() : namesOf(fields)) {
-    const inner = fields[name];
-    if (typeof inner !== "object" || inner === null) continue;
-    if (!Object.hasOwn(inner, "lc")) withoutUndefined(inner, depth + 1);
-    else if (isUndefined(inner as Fields) && !Array.isArray(value)) delete fields[name];
-    else throw isOther;
-  }
-  return value;
-}
-
 const isUndefined = ({ lc, type }: Fields) => lc === 2 && type === "undefined";
-
-function namesOf(fields: Fields): string[] {
-  const names = Object.keys(fields);
-  if (names.includes("__proto__") || names.includes("__lc_escaped__")) throw isOther;
-  return names;
-}
 
 interface Form {
   readonly Message: new (fields: Fields) => unknown;
@@ -92,11 +81,10 @@ function formOf(name: string): Form | null {
 }
 
 function keysOf(prototype: object | null): Set<string> {
-  if (prototype === null) return new Set();
-  const aliases = Object.entries(
-    (Reflect.get(prototype, "lc_aliases") as object | undefined) ?? {},
-  );
-  const keys = keysOf(Object.getPrototypeOf(prototype));
-  for (const [field, key] of aliases) if (field === key) keys.add(field);
+  const keys = new Set<string>();
+  for (let each = prototype; each !== null; each = Object.getPrototypeOf(each)) {
+    const aliases = (Reflect.get(each, "lc_aliases") as object | undefined) ?? {};
+    for (const [field, key] of Object.entries(aliases)) if (field === key) keys.add(field);
+  }
   return keys;
 }

@@ -14,7 +14,7 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
-import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
+import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
 import { findRunScope, identityKeys, namesOwner } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
 import {
@@ -27,6 +27,7 @@ import {
 import { loadJson } from "./load-json.js";
 import { createOwnerOfReads, type NamedRead } from "./owner-of-reads.js";
 import {
+  type Listed,
   type Placed,
   readCheckpoints,
   readDeltaHistory,
@@ -50,7 +51,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   readonly #write: ReturnType<typeof checkpointWriter>;
   readonly #isDefaultSerde: boolean;
   /** Claims of each run, so that later calls need no query. */
-  readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
+  readonly #claims = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   readonly #reads = createOwnerOfReads();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
@@ -63,16 +64,14 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const { configurable = {} } = config;
-    if (configurable.thread_id === undefined) return undefined;
-    const threadId = parseThreadId(configurable.thread_id);
-    const read = this.#readOf(config, threadId);
-    const address = { ...addressOf(config), limit: 1 };
+    if (config.configurable?.thread_id === undefined) return undefined;
+    const read = this.#readOf(config);
+    const search = { ...addressOf(config), limit: 1 };
     const found = await this.#find(config, read.asked, (where) =>
-      readCheckpoints(this.#db, where, address),
+      readCheckpoints(this.#db, where, search),
     );
-    const [place, [stored] = []] = found ?? [];
-    const tuple = place && stored && (await this.#tupleOf(place, stored));
+    const stored = found?.[1][0];
+    const tuple = stored && (await this.#tupleOf(found[0], stored));
     this.#reads.open(read);
     return tuple;
   }
@@ -81,19 +80,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     config: RunnableConfig,
     options?: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
-    if (config?.configurable?.thread_id === undefined)
-      return yield* this.#listUnowned(config, options);
-    const place = await this.#placeOf(config, this.#askedBy(config), findPlace);
-    if (!place) return;
+    const { thread_id: threadId, checkpoint_ns: ns = undefined } = config?.configurable ?? {};
+    if (threadId === undefined) return yield* this.#listUnowned(config, options);
     const { filter, before, limit } = options ?? {};
-    const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const range = {
-      ns: ns ?? undefined,
-      id: id || undefined,
-      before: before?.configurable?.checkpoint_id,
-    };
-    const [, stored] = await readCheckpoints(this.#db, place, { ...range, filter, limit });
-    for (const each of stored) yield this.#tupleOf(place, each);
+    const range = { ...addressOf(config), ns, before: before?.configurable?.checkpoint_id };
+    const found = await this.#find(config, this.#askedBy(config), (where) =>
+      readCheckpoints(this.#db, where, { ...range, filter, limit }),
+    );
+    if (!found) return;
+    for (const stored of found[1]) yield this.#tupleOf(found[0], stored);
   }
 
   override async getDeltaChannelHistory({
@@ -102,14 +97,14 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<
     Record<string, DeltaChannelHistory>
   > {
-    const read = this.#readOf(config, parseThreadId(config.configurable?.thread_id));
+    const read = this.#readOf(config);
     const search = { ...addressOf(config), channels };
-    const [, found] =
-      (await this.#find(config, read.asked, (where) =>
-        readDeltaHistory(this.#db, where, search),
-      )) ?? [];
-    const seeds = new Map(await this.#load(found?.values ?? []));
-    const writes = await this.#load(found?.writes ?? []);
+    const found = await this.#find(config, read.asked, (where) =>
+      readDeltaHistory(this.#db, where, search),
+    );
+    const row = found?.[1];
+    const seeds = new Map(row && (await this.#load(row.value_list, row.value_bytes)));
+    const writes = row ? await this.#load(row.write_list, row.write_bytes) : [];
     this.#reads.open(read);
     const historyOf = (channel: string) => ({
       writes: writes.filter((write) => write[1] === channel),
@@ -124,7 +119,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const place = await this.#requirePlace(config);
+    const place = await this.#claim(config, this.#askedBy(config));
     const { checkpoint_ns: ns = "", checkpoint_id: parent = null } = config.configurable ?? {};
     const [blobs, dumped] = await Promise.all([
       this._dumpBlobs(place.name, ns, checkpoint.channel_values, newVersions),
@@ -158,7 +153,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     taskId: string,
     taskPath = "",
   ): Promise<void> {
-    const place = await this.#requirePlace(config);
+    const place = await this.#claim(config, this.#askedBy(config));
     // LangGraph also calls when only channels that are not kept were written.
     if (writes.length === 0) return;
     const { checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
@@ -190,56 +185,67 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   /** A run names its owner in every config; outside of runs LangGraph's reads of subgraphs do not. */
-  #readOf(config: RunnableConfig, threadId: string): NamedRead {
-    if (isRun(config)) return { asked: this.#askedBy(config), isOpen: false };
+  #readOf(config: RunnableConfig): NamedRead {
+    if (runOf(config)) return { asked: this.#askedBy(config), isOpen: false };
+    const threadId = parseThreadId(config.configurable?.thread_id);
     const isLent = config.configurable?.__pregel_checkpointer === this;
     const current = isLent && !namesOwner(config) ? this.#reads.current(threadId) : undefined;
     return current ?? this.#reads.begin(this.#askedBy(config));
   }
 
-  /** Finds the place and reads there in one statement, also before the run claims the thread. */
+  /**
+   * Finds the place and reads there in one statement, also before the run claims the thread. Calls
+   * outside of runs claim nothing.
+   */
   async #find<Found>(
     config: RunnableConfig,
     asked: Asked,
     read: (where: Where) => Promise<Placed<Found>>,
-  ): Promise<[CheckpointPlace, Found] | undefined> {
-    const claimed = this.#claimed(config);
+  ): Promise<readonly [CheckpointPlace, Found] | undefined> {
+    const claims = this.#claims(config);
     const key = keyOf(asked);
-    const [owned, found] = claimed?.has(key) ? [] : await read(asked);
-    if (owned && found) {
-      claimed?.set(key, Promise.resolve(owned));
-      return [owned, found];
+    if (!claims?.has(key)) {
+      const [owned, found] = await read(asked);
+      if (owned) claims?.set(key, Promise.resolve(owned));
+      if (owned) return [owned, found];
     }
-    const place = await this.#placeOf(config, asked, findPlace);
+    const place = await (claims ? this.#claim(config, asked) : findPlace(this.#db, asked));
     return place ? [place, (await read(place))[1]] : undefined;
   }
 
   #load<Fields extends readonly unknown[]>(
-    rows: readonly (readonly [...Fields, type: string, value: Uint8Array])[],
+    list: Listed<Fields>,
+    bytes: Uint8Array | null,
   ): Promise<[...Fields, unknown][]> {
-    const loaded = rows.map(async (row) => {
-      const [type, value] = row.slice(-2) as [string, Uint8Array];
-      const json =
-        this.#isDefaultSerde && type === "json" ? new TextDecoder().decode(value) : undefined;
-      const loaded = json === undefined ? undefined : loadJson(json);
-      const found = loaded ? loaded.value : await this.serde.loadsTyped(type, json ?? value);
-      return [...row.slice(0, -2), found] as [...Fields, unknown];
+    let end = 0;
+    const loaded = list.map(async (each) => {
+      const [type, length] = each.slice(-2) as [string, number];
+      end += length;
+      const value = bytes?.subarray(end - length, end) ?? new Uint8Array();
+      const isJson = this.#isDefaultSerde && type === "json";
+      const own = isJson ? loadJson(new TextDecoder().decode(value)) : undefined;
+      const found = own ? own.value : await this.serde.loadsTyped(type, value);
+      return [...each.slice(0, -2), found] as [...Fields, unknown];
     });
     return Promise.all(loaded);
   }
 
   async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
-    if (checkpoint.v < 4 && parent !== null) {
-      // LangGraph stores pending sends with the parent's writes.
-      const configurable = { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id };
-      const tuple = await super.getTuple({ configurable });
-      if (tuple) return seenFrom(place, tuple);
-    }
-    const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
+    const { ns, id, parent, checkpoint, metadata } = stored;
+    const [channels, pendingWrites] = await Promise.all([
+      this.#load(stored.value_list, stored.value_bytes),
+      this.#load(stored.write_list, stored.write_bytes),
+    ]);
+    const configurable = { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id };
+    // LangGraph stored pending sends with the parent's writes.
+    const old =
+      checkpoint.v < 4 && parent !== null ? await super.getTuple({ configurable }) : undefined;
     return {
       config: configOf(place, ns, id),
-      checkpoint: { ...checkpoint, channel_values: Object.fromEntries(channels) },
+      checkpoint: old?.checkpoint ?? {
+        ...checkpoint,
+        channel_values: Object.fromEntries(channels),
+      },
       metadata: await this._loadMetadata(metadata),
       ...(parent !== null && { parentConfig: configOf(place, ns, parent) }),
       pendingWrites,
@@ -262,34 +268,20 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
   }
 
-  /**
-   * @throws MemoryError `THREAD_FORBIDDEN`, also if the thread was forgotten since the run began
-   */
-  async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
-    const place = await this.#placeOf(config, this.#askedBy(config), claimPlace);
-    if (place) return place;
-    throw threadForbidden(parseThreadId(config.configurable?.thread_id));
-  }
-
   #askedBy(config: RunnableConfig): Asked {
     const scope = findRunScope(config, this.#defaultScope);
     return { scope, threadId: parseThreadId(config.configurable?.thread_id) };
   }
 
-  /** A run claims its thread once. @param byHand for calls outside a run */
-  async #placeOf(
-    config: RunnableConfig,
-    asked: Asked,
-    byHand: typeof findPlace,
-  ): Promise<CheckpointPlace | null> {
-    const places = this.#claimed(config);
-    if (!places) return byHand(this.#db, asked);
+  /** A run claims its thread once. @throws MemoryError `THREAD_FORBIDDEN` */
+  #claim(config: RunnableConfig, asked: Asked): Promise<CheckpointPlace> {
+    const claims = this.#claims(config);
     const key = keyOf(asked);
-    const known = places.get(key);
+    const known = claims?.get(key);
     if (known) return known;
     const sought = claimPlace(this.#db, asked);
-    places.set(key, sought);
-    sought.catch(() => places.delete(key));
+    claims?.set(key, sought);
+    sought.catch(() => claims?.delete(key));
     return sought;
   }
 }
@@ -302,8 +294,6 @@ function readingPool(db: Database): Pool {
   return { query, end: async () => {} } as unknown as Pool;
 }
 
-const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
-
 const keyOf = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
 
 /** Without an id, the latest in its namespace. */
@@ -311,26 +301,10 @@ function addressOf({ configurable = {} }: RunnableConfig) {
   return { ns: configurable.checkpoint_ns ?? "", id: configurable.checkpoint_id || undefined };
 }
 
-function configOf(place: CheckpointPlace, ns: string, id: string) {
+/** Names the thread and its owner, so that it can be run. */
+function configOf({ threadId, scope }: CheckpointPlace, ns: string, id: string): RunnableConfig {
+  const owner = scope && identityKeys(scope);
   return {
-    configurable: configurableFrom(place, {
-      configurable: { checkpoint_ns: ns, checkpoint_id: id },
-    }),
+    configurable: { checkpoint_ns: ns, checkpoint_id: id, thread_id: threadId, ...owner },
   };
-}
-
-/** Configs name the thread and its owner, so that they can be run. */
-function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTuple {
-  const { config, parentConfig } = tuple;
-  return {
-    ...tuple,
-    config: { ...config, configurable: configurableFrom(place, config) },
-    ...(parentConfig && {
-      parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) },
-    }),
-  };
-}
-
-function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }: RunnableConfig) {
-  return { ...configurable, thread_id: threadId, ...(scope && identityKeys(scope)) };
 }

@@ -14,31 +14,32 @@ export interface CheckpointSearch {
   readonly limit?: number | undefined;
 }
 
-export interface StoredCheckpoint {
-  readonly ns: string;
-  readonly id: string;
-  readonly parent: string | null;
-  readonly checkpoint: Omit<Checkpoint, "channel_values">;
-  readonly metadata: Record<string, unknown>;
-  readonly values: readonly [channel: string, type: string, value: Uint8Array][];
-  readonly writes: readonly [task: string, channel: string, type: string, value: Uint8Array][];
-}
+/** For each value its fields, its type and its length in the bytes beside the list. */
+export type Listed<Fields extends readonly unknown[]> = readonly (readonly [
+  ...Fields,
+  type: string,
+  length: number,
+])[];
 
-type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
-
-/** The thread, whether the asker owns it, its checkpoints' name, and values concatenated. */
+/** The thread, whether the asker owns it, its checkpoints' name, and values. */
 interface FoundRow {
   readonly ref: string | null;
   readonly owned: boolean;
   readonly name: string | null;
-  readonly value_list: Listed<[channel: string, type: string]>;
+  readonly value_list: Listed<[channel: string]>;
   readonly value_bytes: Buffer | null;
-  readonly write_list: Listed<[task: string, channel: string, type: string]>;
+  readonly write_list: Listed<[task: string, channel: string]>;
   readonly write_bytes: Buffer | null;
 }
 
-type CheckpointRow = FoundRow &
-  Omit<StoredCheckpoint, "id" | "values" | "writes"> & { readonly id: string | null };
+export interface StoredCheckpoint extends FoundRow {
+  readonly ns: string;
+  /** Null in the row of a place without a checkpoint. */
+  readonly id: string;
+  readonly parent: string | null;
+  readonly checkpoint: Omit<Checkpoint, "channel_values">;
+  readonly metadata: Record<string, unknown>;
+}
 
 export type Where = CheckpointPlace | Asked;
 
@@ -106,11 +107,8 @@ export async function readCheckpoints(
       where w.thread_id = p.name and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id
     ) w on true
     order by c.checkpoint_id desc`;
-  const rows = await query<CheckpointRow>(db, where, statement);
-  const found = rows.flatMap(({ ns, id, parent, checkpoint, metadata, ...row }) =>
-    id === null ? [] : { ns, id, parent, checkpoint, metadata, ...unpacked(row) },
-  );
-  return [placeIn(where, rows[0]), found];
+  const rows = await query<StoredCheckpoint>(db, where, statement);
+  return [placeIn(where, rows[0]), rows.filter(({ id }) => id !== null)];
 }
 
 /**
@@ -125,7 +123,7 @@ export async function readDeltaHistory(
     id,
     channels,
   }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
-): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
+): Promise<Placed<FoundRow | undefined>> {
   const { schema } = db;
   // The limit makes it look up each value by its whole key.
   const sought = sql`unnest(a.sought) s (channel) left join lateral (
@@ -163,7 +161,7 @@ export async function readDeltaHistory(
       where a.depth > 0
     ) w`;
   const [row] = await query<FoundRow>(db, where, statement);
-  return [placeIn(where, row), row ? unpacked(row) : { values: [], writes: [] }];
+  return [placeIn(where, row), row];
 }
 
 function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
@@ -171,21 +169,4 @@ function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sq
   return asTenant(tenant, () =>
     db.query<Row & Record<string, unknown>>(statement, { prepare: true }),
   );
-}
-
-function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
-  return {
-    values: withBytes(row.value_list, row.value_bytes),
-    writes: withBytes(row.write_list, row.write_bytes),
-  };
-}
-
-function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {
-  let end = 0;
-  return list.map((each) => {
-    const length = each.at(-1) as number;
-    end += length;
-    const value = (bytes ?? Buffer.alloc(0)).subarray(end - length, end);
-    return [...each.slice(0, -1), value] as unknown as [...Fields, value: Uint8Array];
-  });
 }

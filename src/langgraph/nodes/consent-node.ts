@@ -22,10 +22,10 @@ import {
   reviewRequest,
 } from "./consent-answer.rule.js";
 
-export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
+export const answerMistakes: readonly MemoryErrorCode[] = ["INVALID_INPUT", "NOT_FOUND"];
 
 /** Already decided or expired: asking again does not help. */
-export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
+export const answeredTooLate: readonly MemoryErrorCode[] = ["WRONG_STATE"];
 
 /** Postpones proposals without a decision. Idempotent: the first decision counts. */
 async function applyConsentAnswer(
@@ -37,34 +37,27 @@ async function applyConsentAnswer(
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
-  const omitted = requests
-    .filter(({ id }) => !named.has(id))
-    .map(({ id }) => ({ id, decision: "later" as const }));
-  const results = [];
+  const omitted = requests.filter(({ id }) => !named.has(id));
+  const outcomes: { readonly id: string; readonly outcome: string }[] = [];
+  const problems: string[] = [];
+  const decide = async (decision: ConsentAnswer["decisions"][number]) => {
+    const { id } = decision;
+    try {
+      const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
+      const { status } = await memory.consents.decide({ scope, ...decision, ...by });
+      outcomes.push({ id, outcome: status });
+    } catch (error) {
+      if (!MemoryError.is(error)) throw error;
+      if (answerMistakes.includes(error.code)) problems.push(error.message);
+      else if (answeredTooLate.includes(error.code)) outcomes.push({ id, outcome: error.message });
+      else throw error;
+    }
+  };
   // Sequential, since each takes the owner's lock.
-  for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
-  const problems = results.flatMap(({ problem }) => problem ?? []);
+  for (const decision of parsed.decisions) await decide(decision);
   if (problems.length > 0) return { problem: problems.join("\n") };
-  for (const decision of omitted) results.push(await decideOne(memory, scope, decision));
-  return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })) };
-}
-
-async function decideOne(
-  memory: Memory,
-  scope: Scope,
-  decision: ConsentAnswer["decisions"][number],
-) {
-  const { id } = decision;
-  try {
-    const by = { actor: scope.userId ?? "user", via: "interrupt" } as const;
-    const { status } = await memory.consents.decide({ scope, ...decision, ...by });
-    return { id, outcome: status };
-  } catch (error) {
-    if (!MemoryError.is(error)) throw error;
-    if (answerMistakes.has(error.code)) return { id, problem: error.message };
-    if (answeredTooLate.has(error.code)) return { id, outcome: error.message };
-    throw error;
-  }
+  for (const { id } of omitted) await decide({ id, decision: "later" });
+  return { outcomes };
 }
 
 export interface ConsentNodeOptions {

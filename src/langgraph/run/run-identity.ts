@@ -71,7 +71,8 @@ fromRun.readsRun = true as const;
 
 /** Whether a config says whose it is; null of `findRunScope` may also be a stranger's. */
 export function namesOwner(config: LangGraphRunnableConfig | undefined): boolean {
-  return Object.keys(namedIds(config)).length > 0 || isAuthenticated(config);
+  const { ids, isAuthenticated } = namedIds(config);
+  return Object.keys(ids).length > 0 || isAuthenticated;
 }
 
 /** Null for a run without ids if there is no default. */
@@ -79,8 +80,8 @@ export function findRunScope(
   config: LangGraphRunnableConfig | undefined,
   defaultScope: Scope | null,
 ): Scope | null {
-  const ids = namedIds(config);
-  if (Object.keys(ids).length === 0) return isAuthenticated(config) ? null : defaultScope;
+  const { ids, isAuthenticated } = namedIds(config);
+  if (Object.keys(ids).length === 0) return isAuthenticated ? null : defaultScope;
   if (ids.userId !== undefined || ids.appId !== undefined) return parseScope(ids);
   throw new MemoryError(
     "SCOPE_REQUIRED",
@@ -111,7 +112,7 @@ function runValue<Value>(
   schema: z.ZodType<Value>,
   keys: readonly string[],
 ): Value | undefined {
-  const [found] = namedByRun(config, keys);
+  const [found] = named(placesOf(config), ...keys);
   return found && parseInput(schema, found.value, found.key);
 }
 
@@ -120,7 +121,7 @@ export type RunOrigin = { readonly agentId?: string; readonly runId?: string };
 
 /** Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
-  const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
+  const places = Object.values({ ...placesOf(config), metadata: config?.metadata }).map(valuesOf);
   const label = (camel: string, snake: string) =>
     places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
   const agentId = agent ?? label("agentId", "agent_id");
@@ -128,9 +129,17 @@ export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: s
   return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };
 }
 
-export function runPlace(config: LangGraphRunnableConfig | undefined, agent?: string) {
+/** Whose memory a tool reads, and from where. One bound to a scope works without a thread too. */
+export function runAsker(
+  config: LangGraphRunnableConfig | undefined,
+  memory: Memory,
+  bound: { readonly scope?: Scope | undefined; readonly agent?: string | undefined },
+) {
   const threadId: unknown = config?.configurable?.thread_id;
-  return { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, agent) };
+  const origin = { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, bound.agent) };
+  return bound.scope
+    ? { ...origin, scope: bound.scope }
+    : { ...origin, ...runIdentity(config, memory) };
 }
 
 const mostLabelCharacters = 200;
@@ -149,73 +158,61 @@ export function identityKeys({ tenantId, userId, appId }: Scope): Record<string,
 }
 
 /** Unchecked, except that all places agree. */
-function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, unknown> {
-  const configurable = valuesOf(config?.configurable);
-  const authUser = valuesOf(configurable.langgraph_auth_user);
-  const serverUser = valuesOf(config?.serverInfo?.user);
+function namedIds(config: LangGraphRunnableConfig | undefined) {
+  const { langgraph_auth_user: authUser, langgraph_auth_user_id: authUserId } = valuesOf(
+    config?.configurable,
+  );
+  const servers = {
+    "serverInfo.user": config?.serverInfo?.user,
+    "configurable.langgraph_auth_user": authUser,
+  };
+  const places = placesOf(config);
+  const { configurable } = places;
   const authenticated = [
-    authenticatedIds("serverInfo.user", serverUser),
-    authenticatedIds("configurable.langgraph_auth_user", authUser),
-    { user: named("configurable", configurable, ["langgraph_auth_user_id"]), tenant: [] },
+    ...named(servers, "identity"),
+    ...named({ configurable }, "langgraph_auth_user_id"),
   ];
-  const users = [
-    ...authenticated.flatMap(({ user }) => user),
-    ...namedByRun(config, ["userId", "user_id"]),
-  ];
-  const tenants = [
-    ...authenticated.flatMap(({ tenant }) => tenant),
-    ...namedByRun(config, ["tenantId", "tenant_id"]),
-  ];
+  const ownTenants = named(servers, "tenantId", "tenant_id");
+  const tenants = [...ownTenants, ...named(places, "tenantId", "tenant_id")];
   const ids = {
     tenantId: agreed("tenantId", tenants),
-    userId: agreed("userId", users),
-    appId: agreed("appId", namedByRun(config, ["appId", "app_id"])),
+    userId: agreed("userId", [...authenticated, ...named(places, "userId", "user_id")]),
+    appId: agreed("appId", named(places, "appId", "app_id")),
   };
-  const server = authenticated.find(({ user }) => user.length > 0);
-  if (server && server.tenant.length === 0 && tenants.length > 0)
+  const [server] = authenticated;
+  const hasTenant = ownTenants.some(({ place }) => place === server?.place);
+  if (server && !hasTenant && tenants.length > 0)
     throw new MemoryError(
       "SCOPE_REQUIRED",
       `Whose run this is, is ambiguous: ${keysOf(tenants)} name a tenant, and the authenticated user has none. ` +
         "Return `tenant_id` where the user is authenticated; clients must not name it.",
     );
-  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
-}
-
-function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
-  const { langgraph_auth_user, langgraph_auth_user_id } = valuesOf(config?.configurable);
-  return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some(
-    (user) => user != null,
-  );
+  return {
+    ids: Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined)),
+    isAuthenticated: [...Object.values(servers), authUserId].some((user) => user != null),
+  };
 }
 
 type Values = Readonly<Record<string, unknown>>;
-
-type NamedId = { readonly key: string; readonly value: unknown };
 
 function valuesOf(source: unknown): Values {
   return typeof source === "object" && source !== null ? (source as Values) : {};
 }
 
-function named(place: string, values: Values, keys: readonly string[]): NamedId[] {
-  return keys
-    .map((key) => ({ key: `${place}.${key}`, value: values[key] }))
-    .filter(({ value }) => value != null);
-}
+/** What a run's caller sets. */
+const placesOf = (config: LangGraphRunnableConfig | undefined) => ({
+  context: config?.context,
+  configurable: config?.configurable,
+});
 
-function namedByRun(
-  config: LangGraphRunnableConfig | undefined,
-  keys: readonly string[],
-): NamedId[] {
-  return (["context", "configurable"] as const).flatMap((place) =>
-    named(place, valuesOf(config?.[place]), keys),
+type NamedId = { readonly place: string; readonly key: string; readonly value: unknown };
+
+/** In order of the places, then of the keys. */
+function named(places: Values, ...keys: readonly string[]): NamedId[] {
+  const all = Object.entries(places).flatMap(([place, source]) =>
+    keys.map((key) => ({ place, key: `${place}.${key}`, value: valuesOf(source)[key] })),
   );
-}
-
-function authenticatedIds(place: string, user: Values) {
-  return {
-    user: named(place, user, ["identity"]),
-    tenant: named(place, user, ["tenantId", "tenant_id"]),
-  };
+  return all.filter(({ value }) => value != null);
 }
 
 function agreed(name: string, ids: readonly NamedId[]): unknown {

@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
+import { type AIMessage, type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import {
   Annotation,
@@ -161,11 +161,13 @@ export async function createMemorySupervisor(
   };
   const graphOf = ({ name, agent }: NamedSubagent): AgentGraph => {
     if ("invoke" in agent) return requireMessages(name, "graph" in agent ? agent.graph : agent);
-    const settings = { name, model: agent.model ?? model, tools: toolsOf(name, agent.tools) };
-    const created = createAgent(
-      agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt },
-    );
-    return created.graph as unknown as AgentGraph;
+    const { graph } = createAgent({
+      name,
+      model: agent.model ?? model,
+      tools: toolsOf(name, agent.tools),
+      ...(agent.prompt !== undefined && { systemPrompt: agent.prompt }),
+    });
+    return graph as unknown as AgentGraph;
   };
   const subagents: NamedSubagent[] = [
     {
@@ -184,7 +186,7 @@ export async function createMemorySupervisor(
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined)
     throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
-  const graphs = subagents.map((subagent) => [subagent.name, graphOf(subagent)] as const);
+  const graphs = new Map(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
   const team = teamGraph(graphs, memory, turn);
   const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
   const { graph } = createAgent({
@@ -219,8 +221,6 @@ async function loadLangchain() {
   return await import("langchain").catch(refuseMissing("createMemorySupervisor", "langchain"));
 }
 
-type Messages = { messages: BaseMessage[] };
-
 function requireMessages(name: string, graph: object): AgentGraph {
   const { builder } = graph as { builder?: { channels?: object } };
   if (builder?.channels && "messages" in builder.channels) return graph as AgentGraph;
@@ -237,19 +237,12 @@ const TeamState = Annotation.Root({
   result: Annotation<string>,
 });
 
-interface TeamGraph {
-  invoke(
-    input: { to: string; task: string },
-    config: LangGraphRunnableConfig,
-  ): Promise<{ result: string }>;
-}
-
 /** One node for each subagent, so that streams and Studio name it. */
 function teamGraph(
-  subagents: readonly (readonly [name: string, graph: AgentGraph])[],
+  subagents: ReadonlyMap<string, AgentGraph>,
   memory: Memory,
   options: TurnOptions,
-): TeamGraph {
+): AgentGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
     const call = callOnTask(graph, memory, { ...options, agent: name });
@@ -259,9 +252,8 @@ function teamGraph(
     };
     team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);
   }
-  const names = subagents.map(([name]) => name);
-  team.addConditionalEdges(START, ({ to }: typeof TeamState.State) => to, names);
-  return team.compile({ name: "team" }) as TeamGraph;
+  team.addConditionalEdges(START, ({ to }: typeof TeamState.State) => to, [...subagents.keys()]);
+  return team.compile({ name: "team" }) as AgentGraph;
 }
 
 const taskSchema = z.object({
@@ -273,7 +265,7 @@ const taskSchema = z.object({
     ),
 });
 
-function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
+function taskTool({ name, description }: NamedSubagent, team: AgentGraph): StructuredToolInterface {
   const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
     (await team.invoke({ to: name, task }, config)).result;
   const described = `${description} ${name} sees only \`task\` of this conversation.`;
@@ -281,12 +273,11 @@ function taskTool({ name, description }: NamedSubagent, team: TeamGraph): Struct
 }
 
 /** Keeps the question and the answer. */
-function removeDelegations({ messages }: Messages): { messages: RemoveMessage[] } {
+function removeDelegations({ messages }: { messages: BaseMessage[] }) {
   const asked = messages.findLastIndex((message) => message.getType() === "human");
-  const isDelegation = (message: BaseMessage) =>
-    message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length);
-  const delegations = messages.slice(asked + 1).filter(isDelegation);
-  return {
-    messages: delegations.flatMap(({ id }) => (id === undefined ? [] : new RemoveMessage({ id }))),
-  };
+  const delegations = messages
+    .slice(asked + 1)
+    .filter((message) => message.getType() === "tool" || (message as AIMessage).tool_calls?.length);
+  const ids = delegations.flatMap(({ id }) => id ?? []);
+  return { messages: ids.map((id) => new RemoveMessage({ id })) };
 }

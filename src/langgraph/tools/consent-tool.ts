@@ -11,8 +11,14 @@ import { quotedIn } from "../../text/quoted-text.js";
 import { clipped } from "../../text/storable-text.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
-import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, toolOptions, type UserWords } from "./memory-tool.js";
+import { runAsker, runIdentity } from "../run/run-identity.js";
+import {
+  currentUserWords,
+  invalid,
+  memoryTool,
+  toolOptions,
+  type UserWords,
+} from "./memory-tool.js";
 
 const optionsSchema = toolOptions.pick({ name: true });
 
@@ -50,7 +56,7 @@ export function consentTool(
       "Call it only when the user plainly answered after being asked about that proposal. Never call it for silence, " +
       "for a change of subject, or for what you or a tool said.",
     schema: argumentsSchema,
-    refusals: new Set([...answerMistakes, ...answeredTooLate]),
+    refusals: [...answerMistakes, ...answeredTooLate],
     async answer({ proposal, decision, quote }, config) {
       const { scope, threadId } = runIdentity(config, memory);
       const request = await findProposal(memory, scope, proposal);
@@ -69,12 +75,9 @@ export function consentTool(
       return `The user refused; this is not remembered and not to be asked again: ${consentLine(decided)}`;
     },
     async refused({ code, message }, config) {
+      const asker = runAsker(config, memory, {});
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
-      await internalApi(memory).emit({
-        ...runIdentity(config, memory),
-        ...runOrigin(config),
-        ...event,
-      });
+      await internalApi(memory).emit({ ...asker, ...event });
       return `Refused: ${message}`;
     },
   });
@@ -132,5 +135,3 @@ function wordsIn(text: string): string {
   const plain = normalForm(text, "NFKC").toLowerCase();
   return plain.replace(/[^\p{L}\p{M}\p{N}\p{S}]+/gu, " ").trim();
 }
-
-const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

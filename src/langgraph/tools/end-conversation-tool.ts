@@ -32,7 +32,7 @@ export function endConversationTool(
       "Ends this conversation. Call it when the user says goodbye, or has nothing more to ask and what they came for is " +
       "done; then answer with a short goodbye. Never call it while a question is open.",
     schema: argumentsSchema,
-    refusals: new Set(),
+    refusals: [],
     async answer({ reason }, config) {
       await memory.threads.end({
         ...runIdentity(config, memory),

@@ -1,7 +1,7 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
@@ -17,6 +17,7 @@ import {
   answeredMessage,
   currentUserWords,
   idOfWords,
+  invalid,
   memoryTool,
   type ToolOptions,
   toolOptions,
@@ -46,17 +47,6 @@ const argumentsSchema = z.object({
 });
 type Arguments = z.output<typeof argumentsSchema>;
 
-/** The model can correct these. */
-const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "CATEGORY_DENIED",
-  "CONSENT_REQUIRED",
-  "CONFLICT",
-  "INVALID_INPUT",
-  "NOT_FOUND",
-  "STALE_REVISION",
-  "WRONG_STATE",
-]);
-
 /**
  * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine,
  * allowlists and the audit trail apply; the run fixes the owner. With a quote of the user's latest
@@ -85,7 +75,16 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
       "may change, replace or forget three memories, and add three. " +
       `Categories: ${[...categories].join(", ") || "none"}.`,
     schema: argumentsSchema,
-    refusals,
+    // The model can correct these.
+    refusals: [
+      "CATEGORY_DENIED",
+      "CONSENT_REQUIRED",
+      "CONFLICT",
+      "INVALID_INPUT",
+      "NOT_FOUND",
+      "STALE_REVISION",
+      "WRONG_STATE",
+    ],
     async answer(input, config) {
       const identity = runIdentity(config, memory);
       const answered = answeredMessage(config, memory, agent);
@@ -257,5 +256,3 @@ function required(value: string | null | undefined, name: string): string {
   if (value) return value;
   throw invalid(`\`${name}\` is needed for this action.`);
 }
-
-const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);

@@ -32,7 +32,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
   /** A strict one refuses unknown arguments; for a loose one `answer` does. */
   readonly schema: Schema;
   /** Errors reported to the model. Others fail the call. */
-  readonly refusals: ReadonlySet<MemoryErrorCode>;
+  readonly refusals: readonly MemoryErrorCode[];
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
   refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
@@ -43,25 +43,19 @@ export function memoryTool<Schema extends z.ZodObject>(
 ): DynamicStructuredTool {
   const { name, description, schema, refusals, answer } = definition;
   const { refused = ({ message }: MemoryError) => `Refused: ${message}` } = definition;
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
+    throw invalid(
       `"${name}" cannot be a tool's name: providers accept 1 to 64 of a–z, A–Z, 0–9, _ and -.`,
     );
-  }
   const isLoose = schema.def.catchall !== undefined;
-  const keys = Object.keys(schema.shape);
-  const known = z.strictObject(
-    Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])),
-  );
   const run = async (input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string> => {
     let isParsed = isLoose;
     try {
-      if (!isLoose) parseInput(known, input, "arguments");
+      if (!isLoose) parseInput(schema.strict(), input, "arguments");
       isParsed = true;
       return await answer(input, config);
     } catch (error) {
-      if (!MemoryError.is(error) || (isParsed && !refusals.has(error.code))) throw error;
+      if (!MemoryError.is(error) || (isParsed && !refusals.includes(error.code))) throw error;
       return refused(error, config);
     }
   };
@@ -70,6 +64,8 @@ export function memoryTool<Schema extends z.ZodObject>(
   const settings = { name, description, schema: wire };
   return tool(run as never, settings) as unknown as DynamicStructuredTool;
 }
+
+export const invalid = (message: string) => new MemoryError("INVALID_INPUT", message);
 
 /** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };

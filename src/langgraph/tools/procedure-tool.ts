@@ -1,7 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { isRecalled } from "../../conversation/recalled-mark.js";
-import type { MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
@@ -40,7 +39,14 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
       "succeeded and when the user asked to remember how, or the same task is likely to come again. Ask memory for " +
       'the category "procedural" to find steps again.',
     schema: argumentsSchema,
-    refusals,
+    refusals: [
+      "CONFLICT",
+      "FORGOTTEN",
+      "INVALID_INPUT",
+      "MODEL_FAILED",
+      "MODEL_OUTPUT_INVALID",
+      "NOT_FOUND",
+    ],
     async answer({ title }, config) {
       const messages = toolMessages(config).filter((message) => !isRecalled(message));
       const { messageId } = answeredMessage(config, memory, agent);
@@ -60,12 +66,3 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
     refused: ({ message }) => `Not kept: ${message}`,
   });
 }
-
-const refusals: ReadonlySet<MemoryErrorCode> = new Set([
-  "CONFLICT",
-  "FORGOTTEN",
-  "INVALID_INPUT",
-  "MODEL_FAILED",
-  "MODEL_OUTPUT_INVALID",
-  "NOT_FOUND",
-]);

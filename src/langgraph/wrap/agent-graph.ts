@@ -128,11 +128,10 @@ export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
     ["BinaryOperatorAggregate", "DeltaChannel"].includes(
       builder.channels[key]?.lc_graph_name ?? "",
     );
-  const written = Object.entries(state).map(([key, value]) => [
-    key,
-    isReduced(key) ? new Overwrite(value) : value,
-  ]);
-  return Object.fromEntries(written);
+  const input: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(state))
+    input[key] = isReduced(key) ? new Overwrite(value) : value;
+  return input;
 }
 
 export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {

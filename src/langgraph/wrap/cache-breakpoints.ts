@@ -46,31 +46,27 @@ function derived<Model extends object>(model: Model, overrides: object): Model {
 }
 
 function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
-  const present = [...messages.flatMap(partsOf), ...(options.tools ?? []), options].flatMap(
-    controlOf,
-  );
+  const all = [...messages.flatMap(partsOf), ...(options.tools ?? []), options];
+  const present = all.flatMap(controlOf);
   // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
   let free = mostBreakpoints - present.length;
   let sentOptions = options;
   const sent = [...messages];
-  const last = messages.slice(-1);
-  const isEndMarked = [options, ...last.flatMap(partsOf).slice(-1)].some(
-    (end) => controlOf(end).length > 0,
-  );
+  const last = messages.at(-1);
+  const lastPart = last && partsOf(last).at(-1);
+  const isEndMarked = [options, lastPart].some((end) => controlOf(end).length > 0);
   if (!isEndMarked && free-- > 0) {
-    const end = last.flatMap((message) => withMarkedEnd(message, control) ?? []);
-    if (end.length > 0) sent.splice(-1, 1, ...end);
+    const end = last && withMarkedEnd(last, control);
+    if (end) sent.splice(-1, 1, end);
     // Anthropic then marks the last possible part.
     else sentOptions = { ...options, cache_control: control };
   }
-  for (const [place, message] of free > 0 ? sent.entries() : []) {
-    const block = withMarkedBlock(message, control);
-    if (!block) continue;
-    sent[place] = block;
-    break;
-  }
+  const blocks = sent.map((message) => withMarkedBlock(message, control));
+  const place = blocks.findIndex((block) => block !== null);
+  const block = blocks[place];
+  if (block && free > 0) sent[place] = block;
   return [sent, sentOptions];
 }
 
@@ -91,9 +87,7 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
   const end = parts.at(-1);
   if (message.getType() !== "human" || typeof end?.text !== "string" || end.text.trim() === "")
     return null;
-  return withFields(message, {
-    content: [...parts.slice(0, -1), { ...end, cache_control: control }],
-  });
+  return withFields(message, { content: parts.with(-1, { ...end, cache_control: control }) });
 }
 
 /** Splits the part where its memory block ends; null without a block. */
@@ -105,16 +99,10 @@ function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | 
   const part = parts[place];
   if (!part) return null;
   const text = String(part.text);
-  const own = { ...part, text: text.slice(endOf(part)) };
-  const block = {
-    ...part,
-    text: text.slice(0, endOf(part)),
-    cache_control: part.cache_control ?? control,
-  };
-  const split = own.text.trim() === "" ? [block] : [block, own];
-  return withFields(message, {
-    content: [...parts.slice(0, place), ...split, ...parts.slice(place + 1)],
-  });
+  const end = endOf(part);
+  const split: Part[] = [{ cache_control: control, ...part, text: text.slice(0, end) }];
+  if (text.slice(end).trim() !== "") split.push({ ...part, text: text.slice(end) });
+  return withFields(message, { content: parts.toSpliced(place, 1, ...split) });
 }
 
 function partsOf({ content }: BaseMessage): Part[] {

@@ -1,4 +1,6 @@
+import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
@@ -9,7 +11,9 @@ import {
   forgetfulSaver,
   restoreRecalled,
   type ShownView,
+  shownView,
   storedIn,
+  withoutRecalled,
   withPlaceholders,
 } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
@@ -29,7 +33,6 @@ import {
   wholeStateInput,
   wholeStateUpdate,
 } from "./agent-graph.js";
-import { invokeStreamed } from "./agent-stream.js";
 
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
@@ -51,8 +54,8 @@ export function callAgent(
     );
     const said = own[messagesKey] as BaseMessage[];
     const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
-    const shown = { state: said, view };
-    const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
+    const shown = shownView(said, view);
+    const { agentConfig, isSeen } = storingForgetfully(agent, config, shown, messagesKey);
     // Replaces the previous turn's view in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...restoreRecalled(own, shown), [messagesKey]: view });
     const output = await withAdvice(
@@ -61,21 +64,17 @@ export function callAgent(
     );
 
     const { [messagesKey]: messages, ...others } = output;
-    const changed = {
+    const changed: Values = {
       ...wholeStateUpdate(builder, own, withPlaceholders(others, shown)),
       [memoryKey]: recalled,
     };
     if (!messages) return changed;
-    const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
+    const update = messageUpdate(said, shown, isSeen, messages as BaseMessage[]);
     const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
     // After a failed recall, they are unknown.
     const nowRemoved = [...removed.filter((id) => shownIds?.has(id) ?? true), ...update.removed];
-    const noteRemoved = removed.length > 0 || nowRemoved.length > 0;
-    return {
-      ...changed,
-      [messagesKey]: update.messages,
-      ...(noteRemoved && { [removedKey]: nowRemoved }),
-    };
+    if (removed.length > 0 || nowRemoved.length > 0) changed[removedKey] = nowRemoved;
+    return { ...changed, [messagesKey]: update.messages };
   };
 }
 
@@ -94,14 +93,14 @@ export function callOnTask(agent: AgentGraph, memory: Memory, options: TurnOptio
     const id = String(config.configurable?.checkpoint_ns);
     const state = [new HumanMessage({ content: task, id })];
     const view = modelView(state, hasMemory ? null : await recall(config), injectAs);
-    const shown = { state, view };
-    const { agentConfig } = withoutRecalled(agent, config, shown, "messages");
+    const shown = shownView(state, view);
+    const { agentConfig } = storingForgetfully(agent, config, shown, "messages");
     const output = invokeStreamed(agent, { messages: view }, agentConfig, shown);
     return (await withAdvice(output, injectAs)).messages as BaseMessage[];
   };
 }
 
-function withoutRecalled(
+function storingForgetfully(
   agent: AgentGraph,
   config: LangGraphRunnableConfig,
   shown: ShownView,
@@ -120,24 +119,85 @@ function withoutRecalled(
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) =>
-    !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
+    !isResuming || forgetful.loaded.size === 0 || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
-/** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */
+// LangGraph does not type these parts. Without them, streams are those of nested graphs.
+
+/** Streams tokens without `subgraphs: true`, and states without recalled messages. */
+async function invokeStreamed(
+  agent: AgentGraph,
+  input: Readonly<Values>,
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+): Promise<Record<string, unknown>> {
+  const agentConfig = withOwnTokens(withoutRecalledInStream(config, shown));
+  // LangGraph prefers the handlers of the node's own config.
+  return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () =>
+    agent.invoke(input, agentConfig),
+  );
+}
+
+type GraphStream = {
+  push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void;
+};
+
+function withoutRecalledInStream(
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+): LangGraphRunnableConfig {
+  const stream = config.configurable?.__pregel_stream as GraphStream | undefined;
+  if (typeof stream?.push !== "function") return config;
+  const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) => {
+    // Other modes hold a model's words ("messages") and the agent's own data ("custom").
+    const kept = ["values", "updates"].includes(mode) ? withoutRecalled(payload, shown) : payload;
+    stream.push([namespace, mode, kept, ...rest]);
+  };
+  const guarded = Object.create(stream, { push: { value: push } });
+  return { ...config, configurable: { ...config.configurable, __pregel_stream: guarded } };
+}
+
+/** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
+type NamespaceOptions = { readonly subgraphs: boolean; readonly parentNs?: string | undefined };
+
+/**
+ * Newer versions of LangGraph stream only the graph's own tokens; callers want the wrapped agent's.
+ */
+function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig {
+  const callbacks = config.callbacks as CallbackManager | undefined;
+  const agentNs: unknown = config.configurable?.checkpoint_ns;
+  if (typeof callbacks?.copy !== "function" || typeof agentNs !== "string") return config;
+  const graphNs = agentNs.split("|").slice(0, -1).join("|");
+  const own = (handler: CallbackManager["handlers"][number]) => {
+    const { namespaceOptions } = handler as { namespaceOptions?: NamespaceOptions };
+    if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs)
+      return handler;
+    return Object.create(handler, {
+      namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } },
+    });
+  };
+  const owned = new Map(callbacks.handlers.map((handler) => [handler, own(handler)]));
+  const copy = callbacks.copy();
+  copy.handlers = copy.handlers.map((handler) => owned.get(handler) ?? handler);
+  copy.inheritableHandlers = copy.inheritableHandlers.map(
+    (handler) => owned.get(handler) ?? handler,
+  );
+  return { ...config, callbacks: copy };
+}
+
+/** Changes from `state` to `output`, and ids of seen messages that `output` lacks. */
 function messageUpdate(
   state: readonly BaseMessage[],
-  view: readonly BaseMessage[],
+  { own, view, recalled }: ShownView,
+  isSeen: (message: BaseMessage) => boolean,
   output: readonly BaseMessage[],
 ) {
-  const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
-  const removed = view.flatMap((message) =>
-    message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id)
-      ? []
-      : [message.id],
+  const missing = view.filter(
+    (message) => isSeen(message) && !isMemoryBlock(message) && !outputIds.has(message.id),
   );
-  const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
+  const removed = missing.flatMap(({ id }) => id ?? []);
   // A message with memory before it replaces the one in the state.
   const said = output.flatMap((message) =>
     isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
@@ -172,7 +232,6 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
 
 /** Loading a checkpoint makes another object of an equal message. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
-  return (
-    before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after))
-  );
+  if (before === undefined || before === after) return before === after;
+  return encodeMessage(before) === encodeMessage(after);
 }

@@ -1,13 +1,20 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import { getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import {
+  getConfig,
+  isGraphBubbleUp,
+  type LangGraphRunnableConfig,
+  MessagesValue,
+  ReducedValue,
+  StateSchema,
+} from "@langchain/langgraph";
 import { z } from "zod";
-import { answeredCalls } from "../../conversation/answered-calls.js";
+import { isRepair } from "../../conversation/answered-calls.js";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import type { RecallMode } from "../../search/retrieval-options.js";
-import { contentParts, messageText } from "../../text/message-text.js";
+import { contentParts } from "../../text/message-text.js";
 import { withAdvice } from "../../turns/explain-refusal.js";
 import type { Recalled } from "../../turns/recalled.js";
 import type { InjectAs } from "../../turns/turn-messages.js";
@@ -22,7 +29,6 @@ import { memoryManageTool } from "../tools/memory-manage-tool.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import { transcriptSearchTool } from "../tools/transcript-search-tool.js";
 import { withCacheBreakpoints } from "./cache-breakpoints.js";
-import { guardedMessages, restoreMessages } from "./guarded-messages.js";
 import { withoutOldResults } from "./tool-results.rule.js";
 
 /** Whose run it is and how it recalls, as `context` names it: `configurable` may name the same. */
@@ -146,8 +152,7 @@ export function memoryMiddleware(
   const recall = recalling(memory, turn);
   const remember = remembering(memory, turn);
   const runs = recalledByRun();
-  const answers = recordedAnswers(memory);
-  const reportBrokenCalls = brokenCallReport(memory);
+  const warn = warnOnce(memory);
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);
@@ -159,32 +164,36 @@ export function memoryMiddleware(
     contextSchema,
     tools: [...new Set(tools)].map((name) => toolsByName[name](memory, agentOf(name, turn))),
     async beforeAgent(state, runtime) {
-      const config = configOf(runtime);
-      answers.check(config, state.messages);
-      await recallNow(state, config);
+      const recalled = await recallNow(state, configOf(runtime));
+      if (recalled?.edited?.some((message) => message.getType() === "ai"))
+        warn(
+          "answer",
+          "An answer was changed after memory recorded it. If a middleware did, put memoryMiddleware first in " +
+            "`middleware`, so that it records what the others leave.",
+        );
     },
     async wrapModelCall(request, handler) {
       const config = configOf(request.runtime);
       // Earlier middleware clears for this call only.
       const messages = [...request.messages];
       restoreMessages(request.state?.messages);
-      reportBrokenCalls(config, messages);
       const known = runs.get(config);
       // A run resumed after an interrupt starts here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
-      const view = shown({ ...request, messages }, recalled, options.injectAs);
-      const asked = {
-        ...request,
-        ...view,
-        messages: withoutOldResults(view.messages, internalApi(memory).toolResultTokens()),
-        model: withCacheBreakpoints(request.model),
-      };
-      return await withAdvice(handler(asked), options.injectAs);
+      const asked = shown({ ...request, messages }, recalled, options.injectAs);
+      if (asked.messages.some(isRepair))
+        warn(
+          "calls",
+          `Thread ${config.configurable?.thread_id} has earlier tool calls without a result, or turns without an answer: an ` +
+            "approval was never answered, a run failed, or the model refused. Prompts say so; the state stays as it is.",
+        );
+      asked.messages = withoutOldResults(asked.messages, internalApi(memory).toolResultTokens());
+      const model = withCacheBreakpoints(request.model);
+      return await withAdvice(handler({ ...asked, model }), options.injectAs);
     },
     async afterAgent(state, runtime) {
       const config = configOf(runtime);
       const { messages } = await remember({ ...state, [memoryKey]: runs.get(config) }, config);
-      answers.keep(config, state.messages);
       return messages ? { messages: messages as BaseMessage[] } : undefined;
     },
     ...(store && { wrapToolCall: withStore(memory) }),
@@ -229,59 +238,63 @@ function withStore(memory: Memory): NonNullable<MemoryMiddleware["wrapToolCall"]
   };
 }
 
-const mostThreads = 1_000;
-
-/**
- * Sees in the next run whether an answer was changed after it was recorded: then another middleware
- * stands first.
- */
-function recordedAnswers(memory: Memory) {
-  const answers = new Map<unknown, { readonly id: string | undefined; readonly text: string }>();
-  let isTold = false;
-  return {
-    keep({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) {
-      const answer = messages.at(-1);
-      if (isTold || answer?.getType() !== "ai") return;
-      if (answers.size === mostThreads) answers.clear();
-      answers.set(configurable?.thread_id, { id: answer.id, text: messageText(answer) });
-    },
-    check({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) {
-      const recorded = answers.get(configurable?.thread_id);
-      const answer =
-        recorded?.id !== undefined && messages.findLast(({ id }) => id === recorded.id);
-      if (isTold || !answer || messageText(answer) === recorded?.text) return;
-      isTold = true;
-      internalApi(memory).warn(
-        "An answer was changed after memory recorded it. If a middleware did, put memoryMiddleware first in " +
-          "`middleware`, so that it records what the others leave.",
-      );
-    },
-  };
-}
-
-/** Warns once: only the prompt is repaired, the state stays as it is. */
-function brokenCallReport(memory: Memory) {
-  let isTold = false;
-  return ({ configurable }: LangGraphRunnableConfig, messages: readonly BaseMessage[]) => {
-    if (isTold || answeredCalls(messages) === messages) return;
-    isTold = true;
-    internalApi(memory).warn(
-      `Thread ${configurable?.thread_id} has earlier tool calls without a result, or turns without an answer: an ` +
-        "approval was never answered, a run failed, or the model refused. Prompts say so; the state stays as it is.",
-    );
+/** Warns once about each. */
+function warnOnce(memory: Memory) {
+  const told = new Set<string>();
+  return (about: "answer" | "calls", warning: string) => {
+    if (!told.has(about)) internalApi(memory).warn(warning);
+    told.add(about);
   };
 }
 
 /** Agents have one system message, so the block is appended. */
-function shown(request: ModelRequest, recalled: Recalled | null, injectAs?: InjectAs) {
-  const view = modelView(request.messages, recalled, injectAs);
-  const block = view.find((message) => message.getType() === "system" && isMemoryBlock(message));
-  if (block === undefined) return { messages: view };
+function shown<Request extends ModelRequest>(
+  request: Request,
+  recalled: Recalled | null,
+  injectAs?: InjectAs,
+): Request {
+  const messages = modelView(request.messages, recalled, injectAs);
+  const place = messages.findIndex(
+    (message) => message.getType() === "system" && isMemoryBlock(message),
+  );
+  const block = messages[place];
+  if (block === undefined) return { ...request, messages };
   const { systemMessage } = request;
   const parts = [systemMessage, block].flatMap(({ content }) => contentParts(content));
-  const whole = parts.length === 1 ? block.content : parts;
+  const content = parts.length === 1 ? block.content : parts;
   return {
-    systemMessage: new SystemMessage({ ...systemMessage, content: whole }),
-    messages: view.filter((message) => message !== block),
+    ...request,
+    systemMessage: new SystemMessage({ ...systemMessage, content }),
+    messages: messages.toSpliced(place, 1),
   };
+}
+
+/** A copy of each list that the reducer returned. */
+const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
+
+/** Clients recognise the state's messages by it. */
+const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
+
+/**
+ * The agent's `messages`; `restoreMessages` undoes in-place edits, as of
+ * `contextEditingMiddleware`.
+ */
+const guardedMessages = new StateSchema({
+  messages: new ReducedValue(
+    described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }),
+    {
+      inputSchema: described,
+      reducer: (before: BaseMessage[], update: Parameters<typeof MessagesValue.reducer>[1]) => {
+        const messages = MessagesValue.reducer(before, update);
+        asReduced.set(messages, [...messages]);
+        return messages;
+      },
+    },
+  ),
+});
+
+/** Undoes in-place changes of a list of the state. */
+function restoreMessages(messages: BaseMessage[] | undefined): void {
+  const whole = messages && asReduced.get(messages);
+  if (whole) messages.splice(0, messages.length, ...whole);
 }
