@@ -340,6 +340,7 @@ function printShape(): void {
   console.log(`\nfiles           ${files.length}, median ${lengths[lengths.length >> 1]} lines`);
   console.log(`imports         ${staying.length} of ${between.length} stay in their folder`);
   console.log(`word lists      ${wordLists.join(" ")}`);
+  console.log(`same names      ${sameNames().length} of the top level stand in more than one file`);
   console.log("longest files");
   const byLength = everyFile.sort((a, b) => lineCount(b.text) - lineCount(a.text));
   for (const { text, path } of byLength.slice(0, 5))
@@ -347,6 +348,23 @@ function printShape(): void {
   console.log("longest functions");
   for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5))
     console.log(`  ${lines} lines  ${name}  ${relative("src", path)}`);
+}
+
+/** Names of functions, constants, classes and types that more than one file of `src` declares. */
+function sameNames(): string[] {
+  const names = files.flatMap(({ source }) => [...new Set(source.statements.flatMap(namesOf))]);
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+}
+
+function namesOf(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) {
+    const declared = statement.declarationList.declarations.map(({ name }) => name);
+    return declared.filter(ts.isIdentifier).map(({ text }) => text);
+  }
+  // An overload declares its function again.
+  const isNamed = ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement);
+  const isType = ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement);
+  return (isNamed || isType) && statement.name ? [statement.name.text] : [];
 }
 
 /** How far a reader of each story walks. */

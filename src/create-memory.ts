@@ -81,10 +81,14 @@ export function createMemory(options: MemoryOptions = {}): Memory {
 /** `createMemory` with other constants, for the package's own tests and benches. */
 export function createMemoryWith(options: MemoryOptions, constants: ChangedConstants): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
-  return closeAfterCalls(openMemory(options, constants));
+  return closeAfterCalls(assembleMemory(options, constants));
 }
 
-function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
+function assembleMemory(
+  options: MemoryOptions,
+  constants: ChangedConstants,
+): MemoryWithInternalApi {
+  // Its services, before anything is opened.
   const defaultScope = parseDefaultScope(options);
   const isIsolated = options.isolation === "rls";
   const runtime = createRuntime(options, constants, (...retry) => runner.wakeIn(...retry));
@@ -92,6 +96,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   /** For bulk work, whose statements have no deadline. */
   const bulk = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.spans);
+  // What it does in the background.
   const maintenance: Maintenance = createMaintenance(
     runtime,
     bulk,
@@ -105,6 +110,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       ? (ref, { tenantId }) => asTenant(tenantId, () => runner.start({ kind: "notes", ref }))
       : null;
 
+  // Its calls.
   const memory: MemoryWithInternalApi = {
     async setup() {
       const applied = await migrate(db, {
@@ -115,22 +121,14 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       if (await db.mayCrossTenants()) await acrossTenants(() => reportLacking(bulk, vectorRows));
       return applied;
     },
-    ...createTurns(runtime, observe, maintenance),
+    ...createTurnCalls(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     consents: createConsentsApi(runtime),
-    transcript: {
-      search: (input) => searchTranscript(runtime, input),
-      remove: (input) => removeMessage(runtime, input),
-      async replace(input) {
-        const { changed, due } = await replaceMessage(runtime, input);
-        await asTenant(input.scope.tenantId, () => maintenance.start(due));
-        return changed;
-      },
-    },
+    transcript: createTranscript(runtime, maintenance),
     threads: createThreads(runtime, maintenance, startNote),
     users: { list: (page) => listOwners(db, "users", page) },
     apps: {
@@ -200,7 +198,7 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
   );
 }
 
-function createTurns(
+function createTurnCalls(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { runner, start, hasten }: Maintenance,
@@ -234,8 +232,8 @@ function createTurns(
       return remembered;
     },
     query: (async (request) => {
-      const { explain } = parseInput(explainSchema, request, "query");
-      const { explain: _, ...query } = request as typeof request & { readonly explain?: unknown };
+      const { explain, ...given } = parseInput(explainSchema, request, "query");
+      const query = given as object as Parameters<typeof queryMemories>[1];
       if (explain) return explainQuery(runtime, query);
       const { hits, form, ...shape } = await observedQuery(query);
       return form === null ? fittingHits(hits, shape.budgetTokens) : bulletsOf(hits, form, shape);
@@ -244,6 +242,21 @@ function createTurns(
 }
 
 const explainSchema = z.looseObject({ explain: z.boolean().optional() });
+
+function createTranscript(
+  runtime: Runtime<ResolvedConfig>,
+  { start }: Maintenance,
+): Memory["transcript"] {
+  return {
+    search: (input) => searchTranscript(runtime, input),
+    remove: (input) => removeMessage(runtime, input),
+    async replace(input) {
+      const { changed, due } = await replaceMessage(runtime, input);
+      await asTenant(input.scope.tenantId, () => start(due));
+      return changed;
+    },
+  };
+}
 
 function createThreads(
   runtime: Runtime<ResolvedConfig>,

@@ -100,7 +100,7 @@ export interface MemoryErrorDetails {
   readonly retryInMs?: number;
 }
 
-const brand = Symbol.for("mnemograph.MemoryError");
+const errorBrand = Symbol.for("mnemograph.MemoryError");
 
 /** Check with `MemoryError.is`, which also works across two copies of the package. */
 export class MemoryError extends Error {
@@ -117,12 +117,12 @@ export class MemoryError extends Error {
     this.name = "MemoryError";
     this.code = code;
     Object.defineProperty(this, "details", { value: options.details ?? {} });
-    Object.defineProperty(this, brand, { value: true });
+    Object.defineProperty(this, errorBrand, { value: true });
   }
 
   /** Whether `error` is a `MemoryError`, optionally one with this `code`. */
   static is(error: unknown, code?: MemoryErrorCode): error is MemoryError {
-    if (typeof error !== "object" || error === null || !(brand in error)) return false;
+    if (typeof error !== "object" || error === null || !(errorBrand in error)) return false;
     return code === undefined || (error as unknown as MemoryError).code === code;
   }
 }

@@ -8,7 +8,7 @@ import { wellFormed } from "./text/storable-text.js";
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
-  /** The step that wrote the line, such as "extract", "recall" or "import". */
+  /** The step that wrote the line, such as "facts", "recall" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
   /** Of the processed messages. */
@@ -41,12 +41,17 @@ export type FieldsFirstLogger = Readonly<
 >;
 
 /** `logger`, such as `pino()`, as a `Logger`: `createMemory({ logger: fieldsFirst(pino()) })`. */
-export function fieldsFirst(logger: FieldsFirstLogger): Logger {
+export const fieldsFirst = (logger: FieldsFirstLogger): Logger =>
+  atEachLevel((level, message, fields = {}) => logger[level](fields, message));
+
+function atEachLevel(
+  log: (level: keyof Logger, message: string, fields?: LogFields) => void,
+): Logger {
   return {
-    debug: (message, fields = {}) => logger.debug(fields, message),
-    info: (message, fields = {}) => logger.info(fields, message),
-    warn: (message, fields = {}) => logger.warn(fields, message),
-    error: (message, fields = {}) => logger.error(fields, message),
+    debug: (...given) => log("debug", ...given),
+    info: (...given) => log("info", ...given),
+    warn: (...given) => log("warn", ...given),
+    error: (...given) => log("error", ...given),
   };
 }
 
@@ -64,32 +69,28 @@ export const defaultLogger: Logger = {
 };
 
 /** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
-const mostLineCharacters = 1_000;
+const mostLogCharacters = 1_000;
 const mostErrorCharacters = 500;
 
 /**
  * `logger` with each message on one line of at most 1,000 characters, since ids could forge further
  * lines.
  */
-export function lineLogger(logger: Logger): Logger {
-  const at =
-    (level: keyof Logger) =>
-    (message: string, fields?: LogFields): void => {
-      const line = oneLine(message, mostLineCharacters);
-      // `console` would print `undefined`.
-      if (fields) logger[level](line, fields);
-      else logger[level](line);
-    };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}
+export const lineLogger = (logger: Logger): Logger =>
+  atEachLevel((level, message, fields) => {
+    const line = logLine(message, mostLogCharacters);
+    // `console` would print `undefined`.
+    if (fields) logger[level](line, fields);
+    else logger[level](line);
+  });
 
 /**
  * One line of at most 500 characters: a `MemoryError`'s message, which quotes no conversation, else
  * the kind.
  */
 export function errorLine(error: unknown): string {
-  if (MemoryError.is(error)) return oneLine(error.message, mostErrorCharacters);
-  return `unexpected ${errorKind(error)}${placeOf(error)}`;
+  if (MemoryError.is(error)) return logLine(error.message, mostErrorCharacters);
+  return `unexpected ${errorKind(error)}${throwPlace(error)}`;
 }
 
 /**
@@ -98,34 +99,22 @@ export function errorLine(error: unknown): string {
  */
 export function errorKind(error: unknown): string {
   if (typeof error !== "object" || error === null) return `error of type ${typeof error}`;
-  const causes = [error, propertyOf(error, "cause")].filter(
-    (each) => typeof each === "object" && each !== null,
-  );
-  const codes = causes.flatMap((each) => [
-    ...statusesOf(each as object),
-    ...codesOf(each as object),
-  ]);
-  const errorClass = propertyOf(error, "constructor");
-  const names = [
-    propertyOf(error, "name"),
-    typeof errorClass === "function" ? errorClass.name : undefined,
-  ];
+  const codes = new Set([...codesOf(error), ...codesOf(propertyOf(error, "cause"))]);
+  const named = [error, propertyOf(error, "constructor")];
+  const names = named.map((each) => propertyOf(Object(each), "name"));
   const name = names.find((each) => isWord(each) && each !== "Error") ?? "Error";
-  return codes.length > 0 ? `${name} (${[...new Set(codes)].join(", ")})` : String(name);
+  return codes.size > 0 ? `${name} (${[...codes].join(", ")})` : String(name);
 }
 
-function statusesOf(error: object): string[] {
-  const response = propertyOf(error, "response");
-  const statuses = [propertyOf(error, "status"), propertyOf(error, "statusCode")];
-  if (typeof response === "object" && response !== null)
-    statuses.push(propertyOf(response, "status"));
-  return statuses
-    .filter((status) => Number.isInteger(status) && Number(status) >= 100 && Number(status) < 600)
-    .map(String);
-}
-
-function codesOf(error: object): string[] {
-  return ["code", "type", "lc_error_code"].map((key) => propertyOf(error, key)).filter(isCode);
+function codesOf(error: unknown): string[] {
+  const field = (name: string) => propertyOf(Object(error), name);
+  const statuses = [field("status"), field("statusCode")];
+  statuses.push(propertyOf(Object(field("response")), "status"));
+  const isStatus = (status: unknown) => Number(status) >= 100 && Number(status) < 600;
+  return [
+    ...statuses.filter((status) => Number.isInteger(status) && isStatus(status)).map(String),
+    ...["code", "type", "lc_error_code"].map(field).filter(isCode),
+  ];
 }
 
 const isWord = (value: unknown): value is string =>
@@ -138,7 +127,7 @@ const isCode = (value: unknown): value is string =>
   value.length <= 50;
 
 /** The file and line that threw it; empty if unknown. */
-function placeOf(error: unknown): string {
+function throwPlace(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const [stack, message] = [propertyOf(error, "stack"), propertyOf(error, "message")];
   if (typeof stack !== "string" || typeof message !== "string" || !stack.includes(message))
@@ -148,7 +137,7 @@ function placeOf(error: unknown): string {
   return place === undefined ? "" : ` at ${place}`;
 }
 
-function oneLine(text: string, mostCharacters: number): string {
+function logLine(text: string, mostCharacters: number): string {
   // Cut before the search: a message may have any length.
   const line = text.slice(0, mostCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
   const whole = line.length <= mostCharacters && text.length <= mostCharacters * 2;

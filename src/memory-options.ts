@@ -10,6 +10,7 @@ import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
 import type { Redact } from "./text/redactor.js";
 
+// Told by hand: the schema below cannot say the types of functions and of others' classes.
 export interface MemoryOptions {
   /**
    * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an
@@ -95,14 +96,16 @@ export interface MemoryOptions {
   readonly clock?: Clock;
 }
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null;
+const isObjectLike = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";
 
 const hasFunctions = (names: readonly string[]) => (value: unknown) =>
-  isObject(value) && names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+  isObjectLike(value) &&
+  names.every((name) => isFunction((value as Record<string, unknown>)[name]));
 
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
 const pgBossOptions = z.strictObject({ pgBoss: z.record(z.string(), z.unknown()) });
+const functionField = z.custom(isFunction, "must be a function").optional();
 const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
 /**
@@ -112,9 +115,9 @@ const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
-  model: z.custom(isObject, "must be a chat model").optional(),
+  model: z.custom(isObjectLike, "must be a chat model").optional(),
   embeddings: z
-    .union([z.literal("local"), z.custom(isObject)], 'must be embeddings or "local"')
+    .union([z.literal("local"), z.custom(isObjectLike)], 'must be embeddings or "local"')
     .optional(),
   config: z.unknown().optional(),
   jobs: z
@@ -129,7 +132,7 @@ export const memoryOptionsSchema = z.strictObject({
   redact: z
     .union([z.literal("secrets"), z.custom(isFunction)], 'must be a function or "secrets"')
     .optional(),
-  screen: z.custom(isFunction, "must be a function").optional(),
-  describe: z.custom(isFunction, "must be a function").optional(),
-  clock: z.custom(isFunction, "must be a function").optional(),
+  screen: functionField,
+  describe: functionField,
+  clock: functionField,
 });

@@ -1,60 +1,33 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
 import {
-  type ConsolidationConfig,
-  consolidationOptionsSchema,
-} from "./consolidation/consolidation-options.js";
-import {
-  type ContextConfig,
   contextConstants,
   contextOptionsSchema,
-  type Preset,
   presetConstants,
   presetSchema,
 } from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
+import { insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
-  type InsightsConfig,
-  insightConstants,
-  insightsOptionsSchema,
-} from "./insights/insights-options.js";
-import {
-  type JobsConfig,
   jobConstants,
   jobsOptionsSchema,
   taskConstants,
   taskOptionsSchema,
-  type UpkeepConfig,
 } from "./jobs/jobs-options.js";
-import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
-import {
-  type ConsentConfig,
-  consentConfigSchema,
-  consentPolicy,
-} from "./memories/guard/consent-policy.rule.js";
-import {
-  type CategoryConfig,
-  categoryConfigSchema,
-  categoryPolicy,
-} from "./memories/item/category.rule.js";
-import {
-  type MemoriesConfig,
-  memoryConstants,
-  memoryOptionsSchema,
-} from "./memories/item/memory-options.js";
-import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
-import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
-import {
-  type RetrievalConfig,
-  retrievalConstants,
-  retrievalOptionsSchema,
-} from "./search/retrieval-options.js";
-import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
+import { lifecycleOptionsSchema } from "./lifecycle/lifecycle-options.js";
+import { consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
+import { categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
+import { memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
+import { notesOptionsSchema } from "./notes/notes-options.js";
+import { databaseOptionsSchema } from "./postgres/open-database.js";
+import { retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
+import { storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { explainIssue } from "./text/parse-input.js";
-import { type SpansConfig, spansOptionsSchema } from "./turns/observe.js";
-import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
+import { spansOptionsSchema } from "./turns/observe.js";
+import { energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
@@ -76,49 +49,52 @@ export const configSchema = z.strictObject({
   spans: spansOptionsSchema.prefault({}),
 });
 
+type Given = z.input<typeof configSchema>;
+
+// Told by hand: in the declarations of an inferred type there are no docs.
 /** Everything tunable. Each setting says its default. */
 export interface MemoryConfig {
   /** How long statements and connections may take. */
-  readonly database?: DatabaseConfig | undefined;
+  readonly database?: Given["database"];
   /**
    * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round":
    * each turn has a prompt of its own, and each turn's end starts a summary and extracts facts.
    * @default "ledger"
    */
-  readonly preset?: Preset | undefined;
+  readonly preset?: Given["preset"];
   /** How long prompts grow. */
-  readonly context?: ContextConfig | undefined;
+  readonly context?: Given["context"];
   /** Which facts and episodes are made and kept, and when two are the same. */
-  readonly memories?: MemoriesConfig | undefined;
+  readonly memories?: Given["memories"];
   /** Whether insights into a user are made. */
-  readonly insights?: InsightsConfig | undefined;
+  readonly insights?: Given["insights"];
   /**
    * How facts, episodes, procedures, notes, compaction, insights and consolidation are made in the
    * background.
    */
-  readonly upkeep?: UpkeepConfig | undefined;
+  readonly upkeep?: Given["upkeep"];
   /** How apps remember conversations that ended. */
-  readonly notes?: NotesConfig | undefined;
+  readonly notes?: Given["notes"];
   /** When memories are forgotten by age, and for good. */
-  readonly lifecycle?: LifecycleConfig | undefined;
+  readonly lifecycle?: Given["lifecycle"];
   /** How memories that say the same are merged in the background. */
-  readonly consolidation?: ConsolidationConfig | undefined;
+  readonly consolidation?: Given["consolidation"];
   /** How memories are found, and how many are shown. */
-  readonly retrieval?: RetrievalConfig | undefined;
+  readonly retrieval?: Given["retrieval"];
   /** What is remembered only with the user's consent, or when it was said twice. */
-  readonly consent?: ConsentConfig | undefined;
+  readonly consent?: Given["consent"];
   /** Added to the default categories; one of a default's name changes what it says. @default none */
-  readonly categories?: CategoryConfig | undefined;
+  readonly categories?: Given["categories"];
   /** Agent → categories it may read. @default every agent reads everything */
-  readonly allowlists?: Record<string, string[]> | undefined;
+  readonly allowlists?: Given["allowlists"];
   /** How background work runs in this process. */
-  readonly jobs?: JobsConfig | undefined;
+  readonly jobs?: Given["jobs"];
   /** How much a tenant's background calls of models may take before work that can wait does so. */
-  readonly energy?: EnergyConfig | undefined;
+  readonly energy?: Given["energy"];
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
-  readonly store?: StoreConfig | undefined;
+  readonly store?: Given["store"];
   /** What OpenTelemetry spans carry. */
-  readonly spans?: SpansConfig | undefined;
+  readonly spans?: Given["spans"];
 }
 
 /**
@@ -152,7 +128,7 @@ export function resolveConfig(
   const given =
     typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: explainIssue });
-  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  if (!parsed.success) throw unreadableConfig(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;
   const policy = categoryPolicy(categories, allowlists, warn);
   const upkeep = { ...groups.upkeep, ...taskConstants, ...changed.upkeep };
@@ -176,10 +152,10 @@ function readConfigFile(path: string): unknown {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (cause) {
-    throw invalid(`${path} cannot be read: ${messageOf(cause)}`, cause);
+    throw unreadableConfig(`${path} cannot be read: ${messageOf(cause)}`, cause);
   }
 }
 
-function invalid(problem: string, cause?: unknown): MemoryError {
+function unreadableConfig(problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Invalid config: ${problem}`, { cause });
 }

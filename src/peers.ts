@@ -14,7 +14,7 @@ interface Manifest {
 const readManifest = (path: string | URL): Manifest => JSON.parse(readFileSync(path, "utf8"));
 
 /** Where packages are looked for. Bundlers may have moved this file or changed its format. */
-const places = () =>
+const lookupPlaces = () =>
   [import.meta.url, process.argv[1], join(process.cwd(), "package.json")].flatMap(
     (place) => place || [],
   );
@@ -22,7 +22,7 @@ const places = () =>
 /** @throws the error of the first place */
 function fromFirstPlace<Found>(find: (require: NodeJS.Require) => Found): Found {
   let failure: unknown;
-  for (const place of places()) {
+  for (const place of lookupPlaces()) {
     try {
       return find(createRequire(place));
     } catch (error) {
@@ -41,7 +41,7 @@ export const resolvePeer = (path: string): string =>
   fromFirstPlace((require) => require.resolve(path));
 
 export function installedVersion(name: string): string | undefined {
-  const path = places()
+  const path = lookupPlaces()
     .flatMap((place) => attempt(() => createRequire(place).resolve.paths(name)) ?? [])
     .map((folder) => join(folder, name, "package.json"))
     .find(existsSync);
@@ -49,7 +49,7 @@ export function installedVersion(name: string): string | undefined {
 }
 
 /** Each request over MCP makes a server, which asks again. */
-const checked = new Set<string>();
+const checkedPeers = new Set<string>();
 
 /**
  * Refuses a version that this package does not work with. In a bundle it checks nothing: the
@@ -57,13 +57,13 @@ const checked = new Set<string>();
  * @throws MemoryError `PEER_MISSING`
  */
 export function checkPeer(name: string): void {
-  if (checked.has(name)) return;
+  if (checkedPeers.has(name)) return;
   const own = attempt(() => readManifest(new URL("../package.json", import.meta.url)));
   // In a bundle it is the one of an app.
   const range = own?.name === "mnemograph" ? own.peerDependencies?.[name] : undefined;
   const version = range && installedVersion(name);
   if (!version || satisfies(version, range, { includePrerelease: true }))
-    return void checked.add(name);
+    return void checkedPeers.add(name);
   throw new MemoryError(
     "PEER_MISSING",
     `Mnemograph works with ${name} ${range}, but ${version} is installed: ` +

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { namedIds, type OperatorCaller, targetOf } from "../operations/caller.js";
+import { type OperatorCaller, ownerIdFields, targetOf } from "../operations/caller.js";
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
@@ -35,13 +35,13 @@ export async function prepareOperation(
   caller: OperatorCaller & { readonly actor: string },
 ): Promise<(memory: Memory) => Promise<void>> {
   const operation = operationOf(name);
-  const entries = Object.entries({ ...named, ...(await readJson(json)) });
+  const entries = Object.entries({ ...named, ...(await readInput(json)) });
   const given = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   const all: Record<string, unknown> = parseInput(inputOf(operation), given, `input of ${name}`);
   const pick = (isPicked: (key: string) => boolean) =>
     Object.fromEntries(Object.entries(all).filter(([key]) => isPicked(key)));
   const input = pick((key) => key in operation.input.shape);
-  const owner = pick((key) => key in namedIds.shape && !(key in input));
+  const owner = pick((key) => key in ownerIdFields.shape && !(key in input));
   const { signal } = new AbortController();
   const target = targetOf(operation.reach, caller, owner, input.appId as string | undefined);
   const match = pick((key) => key === "ifRevision");
@@ -70,10 +70,10 @@ function operationOf(name: string): Operation {
 /** Adds the fields that HTTP takes from an operator's query and from `If-Match`. */
 function inputOf({ input, versioned }: Operation): z.ZodObject {
   const guard = versioned ? { ifRevision: revisionNumber.optional() } : {};
-  return z.strictObject({ ...namedIds.shape, ...input.shape, ...guard });
+  return z.strictObject({ ...ownerIdFields.shape, ...input.shape, ...guard });
 }
 
-async function readJson(json = "{}"): Promise<object> {
+async function readInput(json = "{}"): Promise<object> {
   const given = json === "-" ? await text(process.stdin) : json;
   let value: unknown;
   try {

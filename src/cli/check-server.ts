@@ -3,7 +3,7 @@ import type { Database } from "../postgres/database.js";
 import { lacksPgvector } from "../postgres/database-error.js";
 import type { MigrationSet } from "../postgres/migration-set.js";
 import type { MigrationStatus } from "../postgres/migration-status.js";
-import { migrateCommand } from "../postgres/schema-state.js";
+import { migrateCommandLine } from "../postgres/schema-state.js";
 import { bad, type Check, ok, warn } from "./check.js";
 
 type ServerFacts = Record<"version" | "role", string> &
@@ -155,7 +155,7 @@ export function checkServer(place: string, facts: ServerFacts): Check[] {
   ];
 }
 
-const named = (names: readonly string[]): string =>
+const quotedNames = (names: readonly string[]): string =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
 export function checkRole(
@@ -177,7 +177,7 @@ export function checkRole(
   const grants = [`usage on`, rights].map(
     (right) => `grant ${right} schema ${schema.text} to "${role}"`,
   );
-  const says = `"${role}" may not read and write ${refused.length > 0 ? named(refused) : "the schema"}.`;
+  const says = `"${role}" may not read and write ${refused.length > 0 ? quotedNames(refused) : "the schema"}.`;
   return bad("role", says, `As "${owner}" run \`${grants.join("; ")}\`.`);
 }
 
@@ -195,13 +195,13 @@ export function checkSets(
 ): Check[] {
   const { sets, newer, functions } = status;
   const run = (...added: MigrationSet[]) =>
-    `Run \`${migrateCommand(db, added)}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
+    `Run \`${migrateCommandLine(db, added)}\`${owner === null || owns ? "" : ` as "${owner}"`}.`;
   if (sets.every(({ version }) => version === null)) return [bad("core", "Not set up.", run())];
   const checks = sets.map(({ set, version, pending }) => {
     if (version === null) {
       return pending.length > 0
         ? bad(set, "Not set up.", run(set))
-        : ok(set, `Not set up; ${uses[set]} (\`${migrateCommand(db, [set])}\`).`);
+        : ok(set, `Not set up; ${uses[set]} (\`${migrateCommandLine(db, [set])}\`).`);
     }
     if (pending.length > 0)
       return bad(set, `Version ${version}, lacks ${pending.join(", ")}.`, run());
@@ -234,7 +234,7 @@ export function checkPgvector({ pgvector, available }: ServerFacts, isWanted: bo
 export function checkIndexes({ schema }: Database, { invalid }: ServerFacts): Check {
   if (invalid.length === 0) return ok("indexes", "All are valid.");
   const todo = `If none is being built run \`reindex index concurrently ${schema.text}.NAME\`.`;
-  return bad("indexes", `Invalid: ${named(invalid)}.`, todo);
+  return bad("indexes", `Invalid: ${quotedNames(invalid)}.`, todo);
 }
 
 export function checkTenants({ role, bypasses }: ServerFacts): Check {

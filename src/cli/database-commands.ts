@@ -5,7 +5,7 @@ import {
   type DatabaseFlags,
   type MemoryFlags,
   withDatabase,
-  withMemory,
+  withMemoryFlags,
   withModel,
 } from "./flags.js";
 import { aligned, counted, print } from "./output.js";
@@ -66,7 +66,7 @@ export const reembedCommand: CliCommand = {
   description:
     "make the missing vectors of active memories and store items; run it again to continue after an interruption",
   examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
-  flags: withMemory,
+  flags: withMemoryFlags,
   async run(flags: MemoryFlags) {
     if (flags.embeddings === undefined)
       throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
@@ -87,18 +87,18 @@ export const reembedCommand: CliCommand = {
 };
 
 /** Each pass may make more work due. */
-const mostPasses = 100;
+const mostReembedPasses = 100;
 
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
   description:
     "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
   examples: [["upkeep --model ./model.js", "from cron, where no process runs for long"]],
-  flags: (command) => withModel(withMemory(command)),
+  flags: (command) => withModel(withMemoryFlags(command)),
   async run(flags: MemoryFlags) {
     let pieces = 0;
     await useMemory(flags, async (memory) => {
-      for (let pass = 0; pass < mostPasses; pass++) {
+      for (let pass = 0; pass < mostReembedPasses; pass++) {
         const due = await memory.upkeep();
         await memory.idle();
         pieces += due;

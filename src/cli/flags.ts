@@ -45,7 +45,7 @@ export const withSettings = (command: Command): Command =>
     )
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
 
-export const withMemory = (command: Command): Command => withSettings(withDatabase(command));
+export const withMemoryFlags = (command: Command): Command => withSettings(withDatabase(command));
 
 export const withModel = (command: Command): Command =>
   command.option(

@@ -43,7 +43,7 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
-export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
+export function scopeOfFlags({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
   const named = Object.entries({ tenantId, userId, appId }).filter(([, id]) => id !== undefined);
   if (userId !== undefined || appId !== undefined) return parseScope(Object.fromEntries(named));
   throw new MemoryError(

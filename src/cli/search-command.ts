@@ -1,4 +1,10 @@
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope } from "./flags.js";
+import {
+  type CliCommand,
+  type MemoryFlags,
+  wholeNumber,
+  withMemoryFlags,
+  withScope,
+} from "./flags.js";
 import { aligned, print } from "./output.js";
 import { useScope } from "./use-memory.js";
 
@@ -11,7 +17,7 @@ export const searchCommand: CliCommand = {
     ["search tea --user ana --transcript", "what was said"],
   ],
   flags: (command) =>
-    withMemory(withScope(command))
+    withMemoryFlags(withScope(command))
       .argument("<query>", "what to look for")
       .option("--transcript", "search what was said instead of what is known")
       .option("--agent <name>", "as this agent: omit what it may not read")

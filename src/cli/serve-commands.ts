@@ -8,7 +8,7 @@ import {
   type CliCommand,
   type MemoryFlags,
   wholeNumber,
-  withMemory,
+  withMemoryFlags,
   withModel,
   withScope,
 } from "./flags.js";
@@ -29,7 +29,7 @@ export const serveCommand: CliCommand = {
     ["serve --host 0.0.0.0 --auth ./auth.js", "for callers that a module authenticates"],
   ],
   flags: (command) =>
-    withModel(withMemory(command))
+    withModel(withMemoryFlags(command))
       .option("--host <address>", "where to listen", "127.0.0.1")
       .option("--port <number>", "the port", wholeNumber(65_535), 8_787)
       .option(
@@ -83,7 +83,7 @@ export const mcpCommand: CliCommand = {
     "answer the Model Context Protocol over standard input and output, for one user or app",
   examples: [["mcp --user ana", "a client runs this, and its model has ana's memory"]],
   flags: (command) =>
-    withMemory(withScope(command)).option(
+    withMemoryFlags(withScope(command)).option(
       "--agent <name>",
       "only the categories that this agent may read",
     ),
@@ -109,16 +109,18 @@ export const inspectCommand: CliCommand = {
     ["inspect --user ana --operator joe", "begins with ana; the audit trail names joe"],
   ],
   flags: (command) =>
-    withMemory(withScope(command, "begin with this user"))
+    withMemoryFlags(withScope(command, "begin with this user"))
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
       .option(
         "--operator <name>",
         "the actor in the audit trail (default: the name of your login)",
       ),
-  run: inspect,
+  run: serveInspector,
 };
 
-async function inspect(flags: MemoryFlags & { port?: number; operator?: string }): Promise<void> {
+async function serveInspector(
+  flags: MemoryFlags & { port?: number; operator?: string },
+): Promise<void> {
   const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
   const { createMemoryApp } = await loadApp();
   const { isLocal } = await import("../http/authenticate.js");

@@ -23,10 +23,10 @@ export const exportCommand: CliCommand = {
       "--out <file>",
       "write to a file instead of standard output",
     ),
-  run: exportLines,
+  run: exportFile,
 };
 
-async function exportLines(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
+async function exportFile(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
   const { out } = flags;
   await useScope(flags, async (memory, scope) => {
     let count = 0;
@@ -68,25 +68,25 @@ export const importCommand: CliCommand = {
     withDatabase(withScope(command, "the new owner (default: the exported one)"))
       .argument("<file>", 'the export, or "-" for standard input')
       .option("--config <file>", "YAML file with the application's settings, such as its language"),
-  run: importLines,
+  run: importFile,
 };
 
 /** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for an unreadable file */
-async function importLines(file: string, flags: MemoryFlags): Promise<void> {
+async function importFile(file: string, flags: MemoryFlags): Promise<void> {
   const { splitLines } = await import("../transfer/read-export.js");
-  const { scopeOf } = await import("./open-memory.js");
+  const { scopeOfFlags } = await import("./open-memory.js");
   const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
-  const scope = named ? scopeOf(flags) : undefined;
+  const scope = named ? scopeOfFlags(flags) : undefined;
   const imported = await useMemory(flags, (memory) =>
     memory.import({
-      lines: splitLines(file === "-" ? process.stdin : bytesOf(file)),
+      lines: splitLines(file === "-" ? process.stdin : bytesOfFile(file)),
       ...(scope && { scope }),
     }),
   );
   print(flags, imported, () => describeImported(imported));
 }
 
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
   } catch (cause) {
@@ -118,7 +118,7 @@ export const forgetCommand: CliCommand = {
       .option("--with-memories", "with --thread: also what was learned in it")
       .option("--dry-run", "only count what would go")
       .option("--yes", "delete for good"),
-  run: forget,
+  run: forgetOwner,
 };
 
 type ForgetFlags = MemoryFlags & {
@@ -129,7 +129,7 @@ type ForgetFlags = MemoryFlags & {
 };
 
 /** @throws MemoryError `NOT_FOUND` for an unknown thread; `INVALID_INPUT` without --yes; `BUSY` */
-async function forget(flags: ForgetFlags): Promise<void> {
+async function forgetOwner(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
   const needed =
     "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.";

@@ -23,8 +23,8 @@ export async function useScope<Result>(
   flags: MemoryFlags,
   work: (memory: Memory, scope: Scope) => Promise<Result>,
 ): Promise<Result> {
-  const { scopeOf } = await import("./open-memory.js");
-  const scope = scopeOf(flags);
+  const { scopeOfFlags } = await import("./open-memory.js");
+  const scope = scopeOfFlags(flags);
   return useMemory(flags, (memory) => work(memory, scope));
 }
 

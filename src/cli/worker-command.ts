@@ -1,7 +1,13 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
-import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
+import {
+  type CliCommand,
+  type MemoryFlags,
+  wholeNumber,
+  withMemoryFlags,
+  withModel,
+} from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
 type WorkerFlags = MemoryFlags & {
@@ -17,7 +23,7 @@ export const workerCommand: CliCommand = {
     "do background work for all processes on this database, until a signal ends it; needs pg-boss",
   examples: [["worker --model ./model.js --port 8788", "on as many machines as there is work for"]],
   flags: (command) =>
-    withModel(withMemory(command))
+    withModel(withMemoryFlags(command))
       .option(
         "--kind <kinds...>",
         "only work of these kinds, such as facts or summaries (default: all)",

@@ -19,13 +19,13 @@ import { nobody, parseScope } from "../scope/scope.js";
 import { createScreen } from "../text/reads-as-instruction.js";
 import { redactSecrets } from "../text/redact-secrets.js";
 import { createRedactor } from "../text/redactor.js";
-import { createUsage, type ProcessUsage } from "../usage/usage.js";
+import { createUsage } from "../usage/usage.js";
 
 export function createRuntime(
   options: MemoryOptions,
   constants: ChangedConstants,
   onRetry: Runtime["onRetry"],
-): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
+): Runtime<ResolvedConfig> {
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);

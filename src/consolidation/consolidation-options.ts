@@ -31,12 +31,10 @@ export const pairsPerCall = 8;
 /** An unchanged pair is compared again only after this time. */
 export const fingerprintsForMs = 14 * dayMs;
 
-export interface ConsolidationConfig extends z.input<typeof consolidationOptionsSchema> {}
-
 type ConsolidationOptions = z.output<typeof consolidationOptionsSchema>;
 
 export type ConsolidationRuntime = TaskRuntime &
   WriteRuntime &
   Runtime<{ readonly consolidation: ConsolidationOptions }>;
 
-export const consolidator = "worker:consolidate";
+export const consolidator = "worker:consolidation";

@@ -3,7 +3,7 @@ import {
   type ChangeSet,
   type JoinedMemory,
   joinChanges,
-  sightingOf,
+  mergeMemories,
 } from "../memories/apply/change-set.js";
 import { changeOf } from "../memories/changes/memory-change.js";
 import { mergeOf } from "../memories/item/merge-of.rule.js";
@@ -65,22 +65,18 @@ function planMerge(
 ): Partial<ChangeSet> {
   const { verdict, reason } = vote;
   const { seenCount } = after;
-  const removed = changeOf({ ...gone, category: kept.category }, "MERGE", {
-    old: { text: gone.text },
-    new: { supersededBy: kept.id, verdict, reason },
-    similarity,
+  return mergeMemories(after, gone, {
+    gone: {
+      old: { text: gone.text },
+      new: { supersededBy: kept.id, verdict, reason },
+      similarity,
+    },
+    kept: {
+      old: { text: kept.text, seenCount: seenCount - gone.seenCount },
+      new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
+      similarity,
+    },
   });
-  const extended = changeOf(after, "MERGE", {
-    old: { text: kept.text, seenCount: seenCount - gone.seenCount },
-    new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
-    as: "merged",
-    similarity,
-  });
-  return {
-    deactivated: [{ id: gone.id, state: "merged", supersededBy: kept.id }],
-    sightings: [sightingOf(after)],
-    changes: [removed, extended],
-  };
 }
 
 function planClose(

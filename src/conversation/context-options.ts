@@ -26,8 +26,6 @@ export const contextOptionsSchema = z.strictObject({
   toolResultTokens: z.int().min(200).max(1_000_000).default(16_000),
 });
 
-export interface ContextConfig extends z.input<typeof contextOptionsSchema> {}
-
 export const contextConstants = {
   /**
    * Upper bound of unsummarised tokens shown, without a model or while summaries fail: half of a

@@ -7,7 +7,7 @@ import { pageRowsField, parseInput, storableDate, storableText } from "../text/p
 import { eventOps, eventParts, eventSteps } from "./event-log.js";
 
 /** Keys of counts. "day" is the day in UTC, as "2030-05-01". */
-const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
+export const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 
 type EventField = (typeof eventFields)[number];
 
@@ -20,7 +20,7 @@ export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & 
   readonly count: number;
 };
 
-const columns: Readonly<Record<EventField, Sql>> = {
+const eventColumns: Readonly<Record<EventField, Sql>> = {
   op: sql`e.op`,
   node: sql`e.node`,
   step: sql`e.step`,
@@ -34,10 +34,10 @@ async function countEvents(
   db: Connection,
   { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
 ): Promise<EventCount[]> {
-  const counted = fields.map((field) => columns[field]);
+  const counted = fields.map((field) => eventColumns[field]);
   const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
     select values, count(*)::int as count
-    from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
+    from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selectedEvents(selection)}) e
     group by values order by count(*) desc, values`);
   return rows.map(({ values, count }) => {
     const keys: Omit<EventCount, "count"> = Object.fromEntries(
@@ -47,13 +47,10 @@ async function countEvents(
   });
 }
 
-function selected(selection: EventSelection): Sql {
-  const { scope, since, until, ...equal } = selection;
-  const conditions = [
-    scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
-    ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
-    ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
-  ];
+function selectedEvents({ scope, since, until, ...equal }: EventSelection): Sql {
+  const conditions = [scope ? withinScope(scopeColumns(scope), "e") : sql`true`];
+  if (since) conditions.push(sql`e.created_at >= ${since}::timestamptz`);
+  if (until) conditions.push(sql`e.created_at < ${until}::timestamptz`);
   for (const [field, column] of Object.entries(filterColumns)) {
     const value = equal[field as keyof typeof equal];
     if (value !== undefined) conditions.push(sql`${column} = ${value}`);
@@ -62,7 +59,7 @@ function selected(selection: EventSelection): Sql {
 }
 
 const filterColumns = {
-  ...columns,
+  ...eventColumns,
   threadId: sql`e.thread_id`,
   agentId: sql`e.agent_id`,
   runId: sql`e.run_id`,
@@ -85,19 +82,19 @@ export interface RecordedEvent {
   readonly at: Date;
 }
 
-type Row = Omit<RecordedEvent, "id" | "scope"> & ScopeRow & { id: string };
+type EventRow = Omit<RecordedEvent, "id" | "scope"> & ScopeRow & { id: string };
 
 async function listEvents(
   db: Connection,
   { limit, before, ...selection }: EventSelection & { limit: number; before?: number | undefined },
 ): Promise<RecordedEvent[]> {
-  const rows = await db.query<Row>(sql`
+  const rows = await db.query<EventRow>(sql`
     select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
       e.run_id as "runId", e.node, e.step,
       e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity,
       e.created_at as at
     from ${db.schema}.event e
-    where ${selected(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
+    where ${selectedEvents(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
     order by e.id desc limit ${limit}`);
   return rows.map(({ id, tenant_id, user_id, app_id, ...event }) => ({
     ...event,
@@ -145,12 +142,12 @@ const selectionSchema = z.object({
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 });
-const field = z.enum(eventFields);
+const eventField = z.enum(eventFields);
 const countSchema = z.strictObject({
   ...selectionSchema.shape,
-  by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
+  by: z.union([eventField.transform((name) => [name]), z.array(eventField).min(1)]),
 });
-const listSchema = z.strictObject({
+const listEventsSchema = z.strictObject({
   ...selectionSchema.shape,
   limit: pageRowsField,
   before: z.int().min(0).optional(),
@@ -163,7 +160,7 @@ export function createEventsApi(db: Connection): EventsApi {
       return countEvents(db, { ...filter, fields: by, scope: parseScopeIn(selection) });
     },
     async list(selection = {}) {
-      const filter = parseInput(listSchema, selection, "selection of events");
+      const filter = parseInput(listEventsSchema, selection, "selection of events");
       return listEvents(db, { ...filter, scope: parseScopeIn(selection) });
     },
   };

@@ -74,7 +74,7 @@ export interface MemoryCounts {
 
 interface UsedByKind {
   /**
-   * "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or
+   * "summaries", "facts", "episodes", "procedure", "notes", "compaction", "insights" or
    * "consolidation".
    */
   readonly kind: string;
@@ -126,7 +126,7 @@ export interface StatsCall {
   (of: StatsOf<"app">): Promise<StatsBy<{ readonly scope: AppScope }>>;
 }
 
-const inputSchema = z.strictObject({
+const statsSchema = z.strictObject({
   by: z.enum(["day", "app"]).optional(),
   scope: scopeField,
   tenantId: tenantField,
@@ -142,75 +142,73 @@ interface StatsRuntime {
 
 export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   return (async (of?: StatsOf) => {
-    const selection = parseListed(inputSchema, of, "statistics");
-    const { by, days } = selection;
-    if (by === "app" && selection.scope) parseAppScope(selection.scope);
+    // Whose, and since when.
+    const selection = parseListed(statsSchema, of, "statistics");
+    const { by, days, scope } = selection;
+    if (by === "app" && scope) parseAppScope(scope);
     const nowMs = runtime.clock().getTime();
     const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
     const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
+    // One statement counts everything, by key.
     const found = await asListed(selection, () =>
       findCounts(db, { ...selection, ...runtime, since }),
     );
-    const now = { ...workOf(found), energy: energyOf(found, runtime.energy) };
-    if (by === undefined) return { since, ...now, ...countsOf(found, { days }) };
-    const ofKey = new Map<string, Count[]>();
-    for (const row of found) ofKey.set(row.key, [...(ofKey.get(row.key) ?? []), row]);
-    if (by === "day") {
-      const rows = Array.from({ length: days }, (_, index) => {
-        const day = isoDay(new Date(firstMs + index * dayMs));
-        const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
-        return { day, ...countsOf(ofKey.get(day) ?? [], { kept, days: 1 }) };
-      });
-      return { since, ...now, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
-    }
-    ofKey.delete("");
-    const rows = [...ofKey].map(([key, ofApp]) => {
-      const [tenantId, appId] = JSON.parse(key) as [string, string];
-      return {
-        scope: { ...(tenantId !== "" && { tenantId }), appId },
-        ...countsOf(ofApp, { days }),
-      };
-    });
-    const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
-    const appsWithNotesShare = share(
-      rows.filter(({ memories }) => memories.note).length,
-      rows.length,
-    );
-    rows.sort((one, other) => other.notesCreated - one.notesCreated);
-    return { since, ...now, ...together, rows, appsWithNotesShare };
+    // What the counts say: now, together, and for each key.
+    const now = { since, ...workNow(found), energy: energyOf(found, runtime.energy) };
+    if (by === "app") return { ...now, ...ofApps(found, days) };
+    const together = { ...now, ...countsOf(found, { days }) };
+    if (by === undefined) return together;
+    return { ...together, rows: rowsOfDays(found, firstMs, days), appsWithNotesShare: null };
   }) as StatsCall;
 }
 
-/** `key`: the day or app; "" for all together and without an app. */
-interface Count {
-  readonly [column: string]: unknown;
-  readonly what:
-    | "event"
-    | "memory"
-    | "dead"
-    | "turn"
-    | "searched"
-    | "recall"
-    | "talk"
-    | "usage"
-    | "now";
-  readonly key: string;
-  readonly name: string;
-  readonly sums: Readonly<Record<string, number | null>>;
+function rowsOfDays(found: readonly Count[], firstMs: number, days: number) {
+  const ofDay = byKey(found);
+  return Array.from({ length: days }, (_, index) => {
+    const day = isoDay(new Date(firstMs + index * dayMs));
+    const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
+    return { day, ...countsOf(ofDay.get(day) ?? [], { kept, days: 1 }) };
+  });
 }
 
-const sumOf = (rows: readonly Count[], what: Count["what"], name = "n"): number =>
+function ofApps(found: readonly Count[], days: number) {
+  const ofApp = byKey(found.filter(({ key }) => key !== ""));
+  const rows = [...ofApp].map(([key, counts]) => {
+    const [tenantId, appId] = JSON.parse(key) as [string, string];
+    const scope = { ...(tenantId !== "" && { tenantId }), appId };
+    return { scope, ...countsOf(counts, { days }) };
+  });
+  const withNotes = rows.filter(({ memories }) => memories.note);
+  return {
+    ...countsOf([...ofApp.values()].flat(), { days, apps: rows.length }),
+    rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
+    appsWithNotesShare: share(withNotes.length, rows.length),
+  };
+}
+
+/** `what` was counted; `key`: the day or app; "" for all together and without an app. */
+type Count = Readonly<Record<"what" | "key" | "name", string>> & {
+  readonly sums: Readonly<Record<string, number | null>>;
+};
+
+function byKey(found: readonly Count[]): Map<string, Count[]> {
+  const grouped = new Map<string, Count[]>();
+  for (const row of found) grouped.set(row.key, [...(grouped.get(row.key) ?? []), row]);
+  return grouped;
+}
+
+const sumOf = (rows: readonly Count[], what: string, name = "n"): number =>
   rows.reduce((sum, row) => sum + (row.what === what ? (row.sums[name] ?? 0) : 0), 0);
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
-const named = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
+const rowsNamed = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
 
-function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
+function byName(rows: readonly Count[], what: string): Record<string, number> {
   const names = new Set(
     rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])),
   );
-  return Object.fromEntries([...names].map((name) => [name, sumOf(named(rows, name), what)]));
+  return Object.fromEntries([...names].map((name) => [name, sumOf(rowsNamed(rows, name), what)]));
 }
 
 /** @param of.kept the counted memories @default those of `rows` */
@@ -222,7 +220,7 @@ function countsOf(
   const timed = rows.filter(({ what }) => what === "recall");
   const { p50 = null, p95 = null } = timed.length === 1 ? (timed[0] as Count).sums : {};
   const conversations = sumOf(rows, "talk");
-  const ofNotes = rows.filter(({ name }) => name === "note" || name === "compaction");
+  const ofNotes = rows.filter(({ name }) => name === "notes" || name === "compaction");
   return {
     memories: byName(kept, "memory"),
     writes: byName(rows, "event"),
@@ -245,7 +243,7 @@ function countsOf(
   };
 }
 
-function workOf(found: readonly Count[]) {
+function workNow(found: readonly Count[]) {
   const of = (name: string) => sumOf(found, "now", name);
   const oldestDueAt = of("oldestDueMs") === 0 ? null : new Date(of("oldestDueMs"));
   return { oldestDueAt, backlog: of("backlog"), stuck: of("stuck"), givenUp: of("givenUp") };
@@ -253,7 +251,7 @@ function workOf(found: readonly Count[]) {
 
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
   const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
-    const sum = (name: string) => sumOf(named(found, kind), "usage", name);
+    const sum = (name: string) => sumOf(rowsNamed(found, kind), "usage", name);
     return {
       kind,
       calls,
@@ -275,14 +273,14 @@ type Selection = Pick<StatsOf, "by" | "tenantId"> &
 
 type Alias = "e" | "t" | "x";
 
-function within({ scope, tenantId }: Selection, row: Alias): Sql {
+function withinSelection({ scope, tenantId }: Selection, row: Alias): Sql {
   if (scope) return withinScope(scopeColumns(scope), row);
   return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
 }
 
-function counted(
+function countedBy(
   selection: Selection,
-  what: Count["what"],
+  what: string,
   row: Alias,
   of: { readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
 ): Sql {
@@ -295,12 +293,12 @@ function counted(
   return sql`
     select ${what}::text as what, ${keys[selection.by ?? "all"]} as key, ${of.name ?? keys.all} as name,
       json_build_object(${of.sums}) as sums
-    from ${of.from} and ${within(selection, row)} group by 2, 3`;
+    from ${of.from} and ${withinSelection(selection, row)} group by 2, 3`;
 }
 
 /** A compaction is one event per decision; its changes are separate events. */
 function eventSums(formProblems: readonly string[]): Sql {
-  const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')`;
+  const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('facts', 'episodes', 'procedure')`;
   return sql`'n', count(*),
     'accepted', count(*) filter (where ${proposed} and e.status = 'ok'),
     'untouched', count(*) filter (where ${proposed} and e.status = 'ok' and coalesce(e.detail, '') not like '%, %'),
@@ -308,8 +306,8 @@ function eventSums(formProblems: readonly string[]): Sql {
     'written', count(*) filter (where ${proposed} and e.status = 'ok'
       and coalesce(e.detail, '') not like all (array['kept%', 'proposed%', 'refused%'])),
     'rejected', count(*) filter (where ${proposed} and e.status = 'skipped'),
-    'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'note' or e.category = ${categoryOfKind.note})),
-    'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
+    'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'notes' or e.category = ${categoryOfKind.note})),
+    'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compaction')`;
 }
 
 /** One statement. A search belongs to the next turn of its thread. */
@@ -324,31 +322,31 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   ) x`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
-    counted(selection, "event", "e", {
+    countedBy(selection, "event", "e", {
       at: sql`e.created_at`,
       name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
         when e.status = 'ok' then e.op else '' end`,
       sums: eventSums(formProblems),
       from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
     }),
-    counted(selection, "memory", "x", {
+    countedBy(selection, "memory", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
-    counted(selection, "dead", "x", {
+    countedBy(selection, "dead", "x", {
       at: sql`x.given_up_at`,
       sums: sql`'n', count(*)`,
       from: sql`${works} where x.given_up_at >= ${since}`,
     }),
-    counted(selection, "turn", "t", {
+    countedBy(selection, "turn", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
         where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
     }),
-    counted(selection, "searched", "t", {
+    countedBy(selection, "searched", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(distinct (t.id, m.seq))`,
       from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
@@ -356,16 +354,16 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
           select m.seq, m.created_at from ${schema}.message m
           where m.thread_ref = t.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
         ) m
-        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within(selection, "e")}`,
+        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${withinSelection(selection, "e")}`,
     }),
-    counted(selection, "recall", "t", {
+    countedBy(selection, "recall", "t", {
       at: sql`s.created_at`,
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
       from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
     }),
-    counted(selection, "talk", "t", {
+    countedBy(selection, "talk", "t", {
       at: sql`t.last_activity_at`,
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
@@ -374,7 +372,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       )`,
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
-    counted(selection, "usage", "x", {
+    countedBy(selection, "usage", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),
@@ -383,9 +381,9 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
     }),
     sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
       'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
-        ${mostSpent(db, within({ ...selection, scope: undefined, tenantId }, "x"))}
+        ${mostSpent(db, withinSelection({ ...selection, scope: undefined, tenantId }, "x"))}
       ))
-      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${within(selection, "x")}`,
+      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${withinSelection(selection, "x")}`,
   ];
   return db.query<Count>(join(selects, " union all "));
 }

@@ -48,7 +48,7 @@ export interface MemoryAppOptions {
 }
 
 /** Refuses unknown options: a misspelt one would disable a check. */
-export const optionsSchema = z
+export const httpOptionsSchema = z
   .strictObject({
     authenticate: callback(),
     rateLimit: callback(),

@@ -20,7 +20,7 @@ type InQuery<Value> = Value extends readonly (infer Item)[]
       ? `${Value}`
       : Value;
 
-type Part<Name extends string, Value> =
+type RequestPart<Name extends string, Value> =
   Record<never, never> extends Value
     ? { readonly [Key in Name]?: Value }
     : { readonly [Key in Name]: Value };
@@ -31,8 +31,8 @@ type RequestOf<Verb, Path, Input> = ([ParameterOf<Path>] extends [never]
   OthersOf<Verb, Omit<Input, ParameterOf<Path>>>;
 
 type OthersOf<Verb, Others> = Verb extends "get" | "delete"
-  ? Part<"query", NamedIds & { readonly [Name in keyof Others]: InQuery<Others[Name]> }>
-  : Part<"query", NamedIds> & Part<"json", Others>;
+  ? RequestPart<"query", NamedIds & { readonly [Name in keyof Others]: InQuery<Others[Name]> }>
+  : RequestPart<"query", NamedIds> & RequestPart<"json", Others>;
 
 type EndpointOf<Described> =
   Described extends Operation<infer Verb, infer Path, Reach, infer Input, infer Answer>

@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
 
 /** No other file is read. */
-const types: ReadonlyMap<string, string> = new Map([
+const mediaTypes: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["inspector.js", "text/javascript; charset=utf-8"],
   ["inspector.css", "text/css; charset=utf-8"],
 ]);
 
 /** Of a built package, then of a clone. */
-const places = ["./inspector/", "../inspector/", "../../dist/inspector/"];
+const pagePlaces = ["./inspector/", "../inspector/", "../../dist/inspector/"];
 
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
@@ -27,8 +27,8 @@ export function addInspectorPage(app: Hono): void {
   });
   app.on("GET", ["/inspector/", "/inspector/:file"], async ({ req }) => {
     const name = req.param("file") ?? "index.html";
-    const type = types.get(name);
-    const place = places
+    const type = mediaTypes.get(name);
+    const place = pagePlaces
       .map((folder) => fileURLToPath(new URL(folder + name, import.meta.url)))
       .find(existsSync);
     if (type === undefined) return textResponse("There is no such file.", 404);

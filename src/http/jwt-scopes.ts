@@ -48,7 +48,7 @@ export interface JwtScopes {
  */
 export function jwtScopes(options: JwtScopes): Authenticate {
   // A misspelt option would disable a check.
-  parseInput(optionsSchema, options, "JWT settings");
+  parseInput(jwtOptionsSchema, options, "JWT settings");
   const { jwksUrl, secret, issuer, audience, clockToleranceSeconds: clockTolerance = 5 } = options;
   const { caller = userOfSubject } = options;
   const algorithms = [...(options.algorithms ?? (secret === undefined ? asymmetric : ["HS256"]))];
@@ -79,7 +79,7 @@ export function jwtScopes(options: JwtScopes): Authenticate {
 
 const asymmetric = ["RS256", "PS256", "ES256", "EdDSA"];
 
-const optionsSchema = z
+const jwtOptionsSchema = z
   .strictObject({
     jwksUrl: z.url("is no URL").optional(),
     secret: z

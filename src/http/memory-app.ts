@@ -5,8 +5,8 @@ import type { Memory } from "../memory.js";
 import {
   actorOf,
   type Caller,
-  namedIds,
-  notFound,
+  nothingHere,
+  ownerIdFields,
   parseCaller,
   targetOf,
 } from "../operations/caller.js";
@@ -15,19 +15,19 @@ import { operationList } from "../operations/operations.js";
 import { checkPeer } from "../peers.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
-import { type LimitedRequest, type MemoryAppOptions, optionsSchema } from "./app-options.js";
+import { httpOptionsSchema, type LimitedRequest, type MemoryAppOptions } from "./app-options.js";
 import { isFromPage, isLocal } from "./authenticate.js";
 import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
 import {
+  answerWithin,
   bodyWithin,
   defaultBodyBytes,
   defaultImportBytes,
   readBytes,
-  readRequest,
-  within,
+  readHttpRequest,
 } from "./read-request.js";
 
 /**
@@ -46,7 +46,7 @@ import {
  */
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
   checkPeer("hono");
-  parseInput(optionsSchema, options, "options of createMemoryApp");
+  parseInput(httpOptionsSchema, options, "options of createMemoryApp");
   const app = new Hono();
   app.use(async (context, next) => {
     await next();
@@ -97,7 +97,7 @@ async function answerOperation(
 ): Promise<Response> {
   const request = context.req.raw;
   const caller = await admit(options, context, name);
-  if (operation.operators && caller.role !== "operator") throw notFound();
+  if (operation.operators && caller.role !== "operator") throw nothingHere();
   const signal = options.signal
     ? AbortSignal.any([request.signal, options.signal])
     : request.signal;
@@ -107,7 +107,7 @@ async function answerOperation(
     timeoutMs,
   } = options;
   const work = async () => {
-    const { input, named, match } = await readRequest(
+    const { input, named, match } = await readHttpRequest(
       operation,
       request,
       context.req.param(),
@@ -123,7 +123,7 @@ async function answerOperation(
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
   };
-  return operation.lines === "in" ? work() : within(timeoutMs, work);
+  return operation.lines === "in" ? work() : answerWithin(timeoutMs, work);
 }
 
 async function admit(
@@ -161,11 +161,15 @@ async function answerMcp(
   context: Context,
 ) {
   const caller = await admit(options, context, "mcp");
-  const { scope } = targetOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
+  const { scope } = targetOf(
+    "scope",
+    caller,
+    parseInput(ownerIdFields, context.req.query(), "query"),
+  );
   const request = context.req.raw;
   const { method, url, headers } = request;
   const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
-  return within(timeoutMs, async () => {
+  return answerWithin(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(request, maxBodyBytes) : null;
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
     // `admit` counted the first call; the protocol's server refuses more than 100.
@@ -180,7 +184,7 @@ function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
     try {
-      await within(5_000, () => memory.energy.level());
+      await answerWithin(5_000, () => memory.energy.level());
       return context.json({ status: "ok" });
     } catch (error) {
       return context.json({ status: "unavailable", code: problemOf(error).problem.code }, 503);
@@ -212,7 +216,7 @@ function jsonResponse(
 }
 
 /** Lines have some hundred characters; sending each alone would cost a call. */
-const pieceCharacters = 65_536;
+const linesPieceCharacters = 65_536;
 
 /** Awaits the first line, so that an error has its own status. Reads no faster than the caller. */
 async function linesResponse(
@@ -226,7 +230,7 @@ async function linesResponse(
     {
       async pull(controller) {
         let piece = "";
-        while (piece.length < pieceCharacters) {
+        while (piece.length < linesPieceCharacters) {
           next ??= await iterator.next();
           if (signal.aborted || next.done) break;
           piece += `${JSON.stringify(next.value)}\n`;

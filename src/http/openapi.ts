@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { namedIds } from "../operations/caller.js";
+import { ownerIdFields } from "../operations/caller.js";
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
-import { statusOf } from "./problem.js";
+import { httpStatuses } from "./problem.js";
 import { requestParts } from "./read-request.js";
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 type Io = "input" | "output";
 
-export function openApiDocument(): Json {
-  const schemas: Json = { Problem: problemSchema };
-  const paths: Record<string, Json> = {};
+export function openApiDocument(): JsonObject {
+  const schemas: JsonObject = { Problem: problemSchema };
+  const paths: Record<string, JsonObject> = {};
   for (const [name, operation] of operationList) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method]: describe(name, operation, schemas) };
@@ -40,7 +40,7 @@ const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
   app: ["tenantId"],
 };
 
-function describe(operationId: string, operation: Operation, schemas: Json): Json {
+function describe(operationId: string, operation: Operation, schemas: JsonObject): JsonObject {
   const { does: summary, reach, method, lines, versioned } = operation;
   const { path, query, body } = requestParts(operation);
   const schemaOf = (schema: z.ZodType, io: Io = "input") => jsonSchema(schema, io, schemas);
@@ -55,7 +55,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
     parameters: [
       ...parametersOf("path", schemaOf(path)),
       ...parametersOf("query", schemaOf(query)),
-      ...parametersOf("query", schemaOf(namedIds), namedOf[reach]),
+      ...parametersOf("query", schemaOf(ownerIdFields), namedOf[reach]),
       ...(versioned && method !== "get" ? [ifMatch] : []),
     ],
     ...(lines === "in" && { requestBody: { required: true, content: inLines } }),
@@ -69,7 +69,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
         content: lines === "out" ? inLines : inJson(operation.answer, "output"),
       },
       default: {
-        description: `What went wrong; \`code\` says what: ${Object.keys(statusOf).join(", ")}, …`,
+        description: `What went wrong; \`code\` says what: ${Object.keys(httpStatuses).join(", ")}, …`,
         content: {
           "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
         },
@@ -85,9 +85,13 @@ const ifMatch = {
   description: "The ETag of the version that this changes. A newer version answers 412.",
 };
 
-function parametersOf(place: "path" | "query", schema: Json, only?: readonly string[]): Json[] {
+function parametersOf(
+  place: "path" | "query",
+  schema: JsonObject,
+  only?: readonly string[],
+): JsonObject[] {
   const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, Json>;
+    properties?: Record<string, JsonObject>;
     required?: string[];
   };
   return Object.entries(properties)
@@ -101,7 +105,7 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
     }));
 }
 
-function jsonSchema(schema: z.ZodType, io: Io, schemas: Json): Json {
+function jsonSchema(schema: z.ZodType, io: Io, schemas: JsonObject): JsonObject {
   const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
   const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(
     '"#/$defs/',
@@ -112,24 +116,24 @@ function jsonSchema(schema: z.ZodType, io: Io, schemas: Json): Json {
     $defs = {},
     id,
     ...own
-  } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
+  } = JSON.parse(text) as JsonObject & { $defs?: Record<string, JsonObject> };
   for (const [name, { id: __, ...part }] of Object.entries($defs)) schemas[name] = part;
   if (typeof id !== "string") return own;
   schemas[id] = own;
   return { $ref: `#/components/schemas/${id}` };
 }
 
-const text = { type: "string" };
+const textSchema = { type: "string" };
 
 const problemSchema = {
   type: "object",
   required: ["type", "title", "status", "detail", "code"],
   properties: {
-    type: text,
-    title: text,
+    type: textSchema,
+    title: textSchema,
     status: { type: "integer" },
-    detail: text,
-    code: text,
+    detail: textSchema,
+    code: textSchema,
     current: { description: "The memory or request as it is now." },
   },
 };

@@ -1,6 +1,6 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
-export const statusOf = {
+export const httpStatuses = {
   INVALID_INPUT: 400,
   SCOPE_REQUIRED: 400,
   CATEGORY_DENIED: 403,
@@ -85,7 +85,7 @@ export function problemOf(error: unknown): { problem: Problem; headers: Record<s
     const headers = { ...challenge, ...retryAfter(error.retryAfterSeconds) };
     return { problem: makeProblem(code, httpStatusOf[code], message), headers };
   }
-  if (!MemoryError.is(error) || statusOf[error.code] === 500) {
+  if (!MemoryError.is(error) || httpStatuses[error.code] === 500) {
     const code = MemoryError.is(error) ? error.code : "INTERNAL";
     return { problem: makeProblem(code, 500, internalDetail), headers: {} };
   }
@@ -94,7 +94,7 @@ export function problemOf(error: unknown): { problem: Problem; headers: Record<s
   const { revision } = (current ?? {}) as { readonly revision?: unknown };
   return {
     problem: {
-      ...makeProblem(code, statusOf[code], publicDetails[code] ?? error.message),
+      ...makeProblem(code, httpStatuses[code], publicDetails[code] ?? error.message),
       ...(current !== undefined && { current }),
     },
     headers: {

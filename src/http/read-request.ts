@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { inTime } from "../deadline.js";
 import { MemoryError } from "../errors.js";
-import { namedIds } from "../operations/caller.js";
+import { ownerIdFields } from "../operations/caller.js";
 import { inputParts, type Operation } from "../operations/operation.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
@@ -14,7 +14,7 @@ const mostIdleMs = 30_000;
 /** Imports are streamed. */
 export const defaultImportBytes = 1_000_000_000;
 
-const nothing = z.strictObject({});
+const noFields = z.strictObject({});
 
 export function requestParts(
   operation: Operation,
@@ -23,12 +23,12 @@ export function requestParts(
   const isInQuery = operation.method === "get" || operation.method === "delete";
   return {
     path: inPath,
-    query: isInQuery ? notInPath : nothing,
-    body: isInQuery ? nothing : notInPath,
+    query: isInQuery ? notInPath : noFields,
+    body: isInQuery ? noFields : notInPath,
   };
 }
 
-export async function readRequest(
+export async function readHttpRequest(
   operation: Operation,
   request: Request,
   params: Readonly<Record<string, string>>,
@@ -40,14 +40,14 @@ export async function readRequest(
     const all = search.getAll(name);
     return [name, all.length === 1 ? all[0] : all] as const;
   });
-  const ids = given.filter(([name]) => name in namedIds.shape);
-  const others = given.filter(([name]) => !(name in namedIds.shape));
+  const ids = given.filter(([name]) => name in ownerIdFields.shape);
+  const others = given.filter(([name]) => !(name in ownerIdFields.shape));
   const typed = others.map(([name, value]) => [name, fromText(query.shape[name], value)]);
-  const named = parseInput(namedIds, Object.fromEntries(ids), "query");
+  const named = parseInput(ownerIdFields, Object.fromEntries(ids), "query");
   const inPath = parseInput(path, params, "path");
   const input = { ...inPath, ...parseInput(query, Object.fromEntries(typed), "query") };
   const match = matchOf(operation, request);
-  const json = operation.lines === "in" ? {} : await readJson(request, maxBodyBytes);
+  const json = operation.lines === "in" ? {} : await readBody(request, maxBodyBytes);
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
 }
 
@@ -82,7 +82,7 @@ function matchOf(
   throw new MemoryError("INVALID_INPUT", message);
 }
 
-async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
+async function readBody(request: Request, maxBodyBytes: number): Promise<unknown> {
   const text = new TextDecoder().decode(await readBytes(request, maxBodyBytes));
   if (text.trim() === "") return {};
   const type = request.headers.get("content-type") ?? "";
@@ -109,7 +109,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return;
   const reader = request.body.getReader();
-  const next = () => within(mostIdleMs, () => reader.read(), "more of the body");
+  const next = () => answerWithin(mostIdleMs, () => reader.read(), "more of the body");
   let bytes = 0;
   try {
     for (let piece = await next(); !piece.done; piece = await next()) {
@@ -127,7 +127,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
  * Limits the wait, not the work, which has its own limits.
  * @throws HttpProblem `REQUEST_TIMEOUT`
  */
-export function within<Result>(
+export function answerWithin<Result>(
   limitMs = 60_000,
   work: () => Promise<Result>,
   what = "answer",

@@ -18,7 +18,5 @@ export const insightConstants = {
   most: 3,
 };
 
-export interface InsightsConfig extends z.input<typeof insightsOptionsSchema> {}
-
 export type InsightsOptions = z.output<typeof insightsOptionsSchema> &
   Readonly<typeof insightConstants>;

@@ -1,7 +1,7 @@
 import sql, { empty } from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { OwnerWork } from "../jobs/settle-failure.js";
+import type { OwnerWork } from "../jobs/work-definition.js";
 import { type Claim, deferWork, hasLease, type NoWork, skipWork } from "../jobs/work-table.js";
 import { categoryOfKind } from "../memories/item/category.rule.js";
 import { isActive } from "../memories/item/memory-row.js";
@@ -44,40 +44,33 @@ const maxRecent = 12;
  * too recent.
  */
 export async function loadInsights(
-  deps: InsightsRuntime,
+  { db, config }: InsightsRuntime,
   claim: Claim,
 ): Promise<InsightsWork | NoWork> {
-  const { db, config } = deps;
-  const found = await findInsightsWork(db, claim, config);
-  if (!found) return "lost";
-  const { isNew, waitsUntil, ...work } = found;
-  const { scope, sources, doneUntil } = work;
+  const row = await findMaterial(db, claim, config);
+  if (!row) return "lost";
+  const scope = scopeOf(row);
+  const doneUntil = Number(row.revision);
   // Does not count as a run: the time of the last one stays.
   const nothing = { doneUntil, at: null };
   if (scope.userId === undefined) return skipWork(db, claim, nothing, "no_user");
-  if (!isNew || sources.length === 0) return skipWork(db, claim, nothing, "nothing_new");
-  return waitsUntil === null ? work : deferWork(db, claim, waitsUntil);
-}
-
-interface Row extends ScopeRow, Record<string, unknown> {
-  revision: string;
-  at: Date;
-  is_new: boolean;
-  waits_until: Date | null;
-  sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: number })[];
-  recent: RecentMessage[];
-  recent_thread_id: string | null;
+  if (!row.isNew || row.sources.length === 0) return skipWork(db, claim, nothing, "nothing_new");
+  if (row.waitsUntil !== null) return deferWork(db, claim, row.waitsUntil);
+  const sources = row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) }));
+  const recent = endOf(row.recent);
+  const recentThreadId = recent.length === 0 ? null : row.recentThreadId;
+  return { scope, ownerRef: claim.ref, doneUntil, at: row.at, sources, recent, recentThreadId };
 }
 
 /**
  * Null if the claim was lost. Evidence excludes untrusted memories, which an insight would vouch
  * for, and memories of one app, since an insight is visible in all.
  */
-async function findInsightsWork(
+async function findMaterial(
   db: Connection,
   claim: Claim,
   { insights, policy, retrieval }: InsightsRuntime["config"],
-): Promise<(InsightsWork & { readonly isNew: boolean; readonly waitsUntil: Date | null }) | null> {
+) {
   const { schema, now } = db;
   const usable = sql`${isActive(db)} and m.valid_from <= ${now()} and m.app_id = ''
       and m.trust <> 'untrusted'`;
@@ -85,7 +78,17 @@ async function findInsightsWork(
   // If episodes stay within their app, its messages do too.
   const ofApps =
     policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
-  const [row] = await db.query<Row>(sql`
+  const [row] = await db.query<
+    ScopeRow & {
+      revision: string;
+      at: Date;
+      isNew: boolean;
+      waitsUntil: Date | null;
+      sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: number })[];
+      recent: RecentMessage[];
+      recentThreadId: string | null;
+    }
+  >(sql`
     with owner as materialized (
       select o.*, k.done_at from ${schema}.work k join ${schema}.owner o on o.id = k.owner_ref
       where ${hasLease(claim)}
@@ -127,29 +130,17 @@ async function findInsightsWork(
     select o.tenant_id, o.user_id, o.app_id, o.revision, ${now()} as at,
       o.done_at is null or exists (select from source s join changed c on c.memory_id = s.id) or exists (
         select from ${schema}.thread t where t.owner_ref = o.id and t.last_activity_at > o.done_at
-      ) as is_new,
-      case when ${nextRun} > ${now()} then ${nextRun} end as waits_until,
+      ) as "isNew",
+      case when ${nextRun} > ${now()} then ${nextRun} end as "waitsUntil",
       (select coalesce(json_agg(json_build_object(
         'id', m.id, 'kind', m.kind, 'category', m.category, 'text', m.content, 'saidAt', date_part('epoch', m.valid_from) * 1000,
         'timeZone', coalesce(${zoneOfSource(db)}, ${retrieval.timeZone}::text),
         'threadId', (select t.thread_id from ${schema}.thread t where t.id = m.thread_ref)
       ) order by m.list, m.valid_from, m.ref), '[]') from source m) as sources,
       (select coalesce(json_agg(json_build_object('role', role, 'text', content) order by seq), '[]') from recent) as recent,
-      (select thread_id from latest) as recent_thread_id
+      (select thread_id from latest) as "recentThreadId"
     from owner o`);
-  if (!row) return null;
-  const recent = endOf(row.recent);
-  return {
-    scope: scopeOf(row),
-    ownerRef: claim.ref,
-    doneUntil: Number(row.revision),
-    at: row.at,
-    sources: row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) })),
-    recent,
-    recentThreadId: recent.length === 0 ? null : row.recent_thread_id,
-    isNew: row.is_new,
-    waitsUntil: row.waits_until,
-  };
+  return row ?? null;
 }
 
 /**

@@ -8,13 +8,19 @@ import type { MemoryDraft } from "../memories/item/memory.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef } from "../scope/scope.js";
 import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 const analyst = "worker:insights";
 /** As weak as the weakest link by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
+
+interface CheckedInsights {
+  readonly claim: Claim;
+  readonly work: InsightsWork;
+  readonly chosen: readonly ChosenInsight[];
+  readonly rejected: readonly InsightProblem[];
+}
 
 /**
  * Writes the chosen insights and completes the task in one transaction. Outcomes are in the order
@@ -23,12 +29,7 @@ const evidenceStrength = 0.6;
  */
 export async function saveInsights(
   deps: InsightsRuntime,
-  input: {
-    readonly claim: Claim;
-    readonly work: InsightsWork;
-    readonly chosen: readonly ChosenInsight[];
-    readonly rejected: readonly InsightProblem[];
-  },
+  input: CheckedInsights,
 ): Promise<WriteOutcome[]> {
   const { claim, work, chosen, rejected } = input;
   const outcomes = await writeMemories(deps, {
@@ -41,14 +42,9 @@ export async function saveInsights(
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
-  const memoryIds = outcomes.flatMap(({ id }) => (id === null ? [] : [id]));
-  deps.logger.info(
-    `Insights of owner ${claim.ref}: ${memoryIds.length} kept, ${rejected.length} rejected`,
-    {
-      step: "insights",
-      memoryIds,
-    },
-  );
+  const memoryIds = outcomes.flatMap(({ id }) => id ?? []);
+  const message = `Insights of owner ${claim.ref}: ${memoryIds.length} kept, ${rejected.length} rejected`;
+  deps.logger.info(message, { step: "insights", memoryIds });
   return outcomes;
 }
 
@@ -71,40 +67,23 @@ function toDraft(insight: ChosenInsight, { recentThreadId }: InsightsWork): Memo
   };
 }
 
-/** Links insights to existing evidence, and replaces links by similarity between the two. */
+/**
+ * Links the written insights to their evidence that is still active, and replaces links by
+ * similarity between the two.
+ */
 async function linkEvidence(
   tx: Connection,
   { ownerRef, scope }: InsightsWork,
   chosen: readonly ChosenInsight[],
   outcomes: readonly WriteOutcome[],
 ): Promise<void> {
-  const insights: { id: string; evidence: string[] }[] = [];
-  for (const [at, { evidence }] of chosen.entries()) {
-    const { id, outcome } = outcomes[at] as WriteOutcome;
-    if (id !== null && outcome !== "quarantined")
-      insights.push({ id, evidence: evidence.map((each) => each.id) });
-  }
-  if (insights.length === 0) return;
-  const found = await findEvidence(tx, ownerRef, insights);
-  const links = found.flatMap(({ ref, sources }) =>
-    sources.map((to): StoredLink => {
-      return { from: ref, to, strength: evidenceStrength, type: evidenceLink };
-    }),
-  );
-  const changes = found.map(({ id: memoryId, category, evidence }): MemoryChange => {
-    return { memoryId, event: "LINK", new: { evidence }, category };
-  });
-  await applyChanges(tx, { ownerRef, scope, actor: analyst, step: "insights" }, { links, changes });
-}
-
-/** The stored insights with their evidence that is still active, by id and ref. */
-function findEvidence(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  insights: readonly { readonly id: string; readonly evidence: readonly string[] }[],
-) {
+  if (chosen.length === 0) return;
+  const evident = outcomes.map(({ id, outcome }, at) => ({
+    id: outcome === "quarantined" ? null : id,
+    evidence: chosen[at]?.evidence.map((source) => source.id),
+  }));
   const { schema } = tx;
-  return tx.query<{
+  const found = await tx.query<{
     id: string;
     ref: number;
     category: string;
@@ -113,15 +92,24 @@ function findEvidence(
   }>(sql`
     select i.id, i.ref::float8 as ref, i.category, json_agg(m.id order by m.ref) as evidence,
       json_agg(m.ref order by m.ref) as sources
-    from json_to_recordset(${JSON.stringify(insights)}::json) as p (id uuid, evidence json)
+    from json_to_recordset(${JSON.stringify(evident)}::json) as p (id uuid, evidence json)
     join ${schema}.memory i on i.id = p.id and i.owner_ref = ${ownerRef}
     cross join lateral json_array_elements_text(p.evidence) as e (id)
     join ${schema}.memory m on m.id = e.id::uuid and m.owner_ref = ${ownerRef} and m.state = 'active'
     group by i.ref, i.id, i.category`);
+  if (found.length === 0) return;
+  const links: StoredLink[] = [];
+  const changes: MemoryChange[] = [];
+  for (const { id: memoryId, ref, category, evidence, sources } of found) {
+    for (const to of sources)
+      links.push({ from: ref, to, strength: evidenceStrength, type: evidenceLink });
+    changes.push({ memoryId, event: "LINK", new: { evidence }, category });
+  }
+  await applyChanges(tx, { ownerRef, scope, actor: analyst, step: "insights" }, { links, changes });
 }
 
 function eventsOf(
-  { work, chosen, rejected }: Parameters<typeof saveInsights>[1],
+  { work, chosen, rejected }: CheckedInsights,
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
   const event = { scope: work.scope, step: "insights", op: "classify" } as const;

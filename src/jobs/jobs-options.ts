@@ -11,8 +11,6 @@ export const jobsOptionsSchema = z.strictObject({
   concurrency: z.int().min(1).default(4),
 });
 
-export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
-
 export const jobConstants = {
   /** How often this process looks for work whose lease has run out. */
   sweepIntervalMs: 60_000,
@@ -42,8 +40,6 @@ export const taskOptionsSchema = z.strictObject({
    */
   inputBudgetTokens: z.int().min(200).default(16_000),
 });
-
-export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
 export const taskConstants = {
   /**

@@ -21,6 +21,4 @@ export const lifecycleOptionsSchema = z.strictObject({
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
-export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
-
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;

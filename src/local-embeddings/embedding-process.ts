@@ -33,10 +33,10 @@ interface Shared {
 }
 
 // One for all memories of this process, and for all copies of this module in its bundles.
-const key = Symbol.for("mnemograph.embeddingProcess");
-const holder = globalThis as { [key]?: Shared };
-holder[key] ??= { child: null, requests: 0, awaited: 0, ends: 0 };
-const shared = holder[key];
+const sharedKey = Symbol.for("mnemograph.embeddingProcess");
+const sharedHolder = globalThis as { [sharedKey]?: Shared };
+sharedHolder[sharedKey] ??= { child: null, requests: 0, awaited: 0, ends: 0 };
+const shared = sharedHolder[sharedKey];
 
 const hourMs = 3_600_000;
 

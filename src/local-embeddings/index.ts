@@ -15,7 +15,7 @@ import { requireFiles } from "./model-files.js";
 
 export type { LocalModelName };
 
-const optionsSchema = z.strictObject({
+const localOptionsSchema = z.strictObject({
   /**
    * Both have 384 dimensions. "bge-small-en-v1.5" reads English, "multilingual-e5-small" a hundred
    * languages.
@@ -36,7 +36,7 @@ const optionsSchema = z.strictObject({
   localFilesOnly: z.boolean().default(false),
 });
 
-export interface LocalEmbeddingsOptions extends z.input<typeof optionsSchema> {}
+export interface LocalEmbeddingsOptions extends z.input<typeof localOptionsSchema> {}
 
 /** LangChain embeddings. */
 export interface LocalEmbeddings extends EmbeddingsInterface {
@@ -54,7 +54,7 @@ export interface LocalEmbeddings extends EmbeddingsInterface {
  * @throws MemoryError `INVALID_INPUT`, `PEER_MISSING`
  */
 export function localEmbeddings(options: LocalEmbeddingsOptions = {}): LocalEmbeddings {
-  const given = parseInput(optionsSchema, options, "options of localEmbeddings");
+  const given = parseInput(localOptionsSchema, options, "options of localEmbeddings");
   const { cacheDir, modelDir, localFilesOnly } = given;
   const model = localModels[given.model];
   const folder = resolve(modelDir ?? join(cacheDir, given.model));

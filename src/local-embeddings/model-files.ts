@@ -38,13 +38,13 @@ export async function completeFiles(source: ModelSource): Promise<void> {
   requireFiles(source);
   for (const file of filesOf(source)) {
     const content = await readFile(file.path).catch(() => Buffer.of());
-    if (digestOf(content) === file.digest) continue;
+    if (contentDigest(content) === file.digest) continue;
     if (!source.mayDownload) throw unusable(file, "is damaged, or of another model");
     await download(file);
   }
 }
 
-const digestOf = (content: Buffer) => createHash("sha256").update(content).digest("hex");
+const contentDigest = (content: Buffer) => createHash("sha256").update(content).digest("hex");
 
 async function download(file: ModelFile): Promise<void> {
   // Other processes may read or download the same file.
@@ -53,7 +53,7 @@ async function download(file: ModelFile): Promise<void> {
     const response = await fetch(file.url);
     const content = Buffer.from(await response.arrayBuffer());
     if (!response.ok) throw new Error(`status ${response.status}`);
-    if (digestOf(content) !== file.digest) throw new Error("it arrives damaged");
+    if (contentDigest(content) !== file.digest) throw new Error("it arrives damaged");
     await mkdir(dirname(file.path), { recursive: true });
     await writeFile(part, content);
     await rename(part, file.path);

@@ -9,7 +9,7 @@ import type { Scope } from "../scope/scope.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 import { createMcpServer } from "./memory-server.js";
 
-const optionsSchema = z.strictObject({
+const handlerOptionsSchema = z.strictObject({
   agent: storableText.optional(),
   origins: z.array(z.string()).readonly().optional(),
 });
@@ -29,12 +29,18 @@ export function mcpHandler(
   memory: Memory,
   options: { readonly agent?: string; readonly origins?: readonly string[] } = {},
 ): McpHandler {
-  const { origins = [], agent } = parseInput(optionsSchema, options, "options of mcpHandler");
+  const { origins = [], agent } = parseInput(
+    handlerOptionsSchema,
+    options,
+    "options of mcpHandler",
+  );
   return async (request, scope, actor) => {
     if (isFromOtherSite(request, origins))
-      return refusal(403, "Pages of this origin may not ask here.");
+      return refusedRequest(403, "Pages of this origin may not ask here.");
     if (request.method !== "POST")
-      return refusal(405, "Method not allowed: this server keeps no sessions.", { allow: "POST" });
+      return refusedRequest(405, "Method not allowed: this server keeps no sessions.", {
+        allow: "POST",
+      });
     const newServer = () =>
       createMcpServer(memory, { scope, actor, ...(agent !== undefined && { agent }) });
     // Nothing is announced, so nobody can listen for it.
@@ -63,7 +69,11 @@ function isFromOtherSite(request: Request, origins: readonly string[]): boolean 
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
 }
 
-function refusal(status: number, message: string, headers: Record<string, string> = {}): Response {
+function refusedRequest(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
   return Response.json(
     { jsonrpc: "2.0", error: { code: -32_000, message }, id: null },
     { status, headers },

@@ -4,7 +4,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { jsonReader, propertyOf } from "../text/plain-json.js";
 import { modelWith } from "./limited-model.js";
-import { textOf } from "./model-answer.js";
+import { argumentsText } from "./model-answer.js";
 import { refusesForm } from "./provider-error.js";
 
 export interface JsonQuestion {
@@ -63,7 +63,7 @@ async function askBy(way: Way, question: JsonQuestion): Promise<BaseMessage> {
         ? await model.invoke(inWords(question), options)
         : await bound(way, question).invoke(messages, options);
     if (BaseMessage.isInstance(reply)) return reply;
-    return answer ?? new AIMessage(textOf(jsonReader()(reply)));
+    return answer ?? new AIMessage(argumentsText(jsonReader()(reply)));
   } catch (error) {
     if (answer) return answer;
     throw error;

@@ -6,7 +6,7 @@ import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import { askForJson } from "./ask-for-json.js";
 import { fitAnswers } from "./fit-answer.js";
-import { answersIn, cutOff, cutReason, rawText, UnusableOutput } from "./model-answer.js";
+import { answersIn, cutOffError, cutReason, rawText, UnusableOutput } from "./model-answer.js";
 import { type Charge, tokenUsage } from "./token-usage.js";
 
 export interface Omissions {
@@ -41,11 +41,11 @@ export async function callStructured<Output extends Record<string, unknown>>(
     new HumanMessage(input === "" ? call.input : `${call.input}\n${input}`),
   ];
   const schema = wireSchema(call.schema);
-  const first = await ask(call, schema, question);
+  const first = await askOnce(call, schema, question);
   if ("value" in first) return first.value;
   const again = `Answer again as ${call.name}, with JSON alone, by this schema: ${JSON.stringify(schema)}`;
   const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
-  const second = await ask(call, schema, [...question, new AIMessage(first.raw), objection]);
+  const second = await askOnce(call, schema, [...question, new AIMessage(first.raw), objection]);
   if ("value" in second) return second.value;
   const { raw, problem, fault = problem } = second;
   throw new MemoryError(
@@ -62,7 +62,7 @@ interface Rejection {
   readonly fault?: string;
 }
 
-async function ask<Output extends Record<string, unknown>>(
+async function askOnce<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
   schema: Record<string, unknown>,
   messages: BaseMessage[],
@@ -80,8 +80,8 @@ async function ask<Output extends Record<string, unknown>>(
   const answers = answersIn(reply, name, cut !== undefined);
   const fitted = fitAnswers(call.schema, answers);
   if (!fitted) {
-    if (cut !== undefined) throw cutOff(cut);
-    return { raw: rawText(reply), ...problemOf(call.schema, answers) };
+    if (cut !== undefined) throw cutOffError(cut);
+    return { raw: rawText(reply), ...misfitOf(call.schema, answers) };
   }
   if (await call.omissions?.repeats(textsIn(fitted.value)))
     return { raw: "(left out)", problem: "it repeats what <forgotten> says" };
@@ -90,7 +90,7 @@ async function ask<Output extends Record<string, unknown>>(
   return { value: fitted.value as Output };
 }
 
-function problemOf(schema: z.ZodObject, answers: readonly object[]): Omit<Rejection, "raw"> {
+function misfitOf(schema: z.ZodObject, answers: readonly object[]): Omit<Rejection, "raw"> {
   if (answers.length === 0) return { problem: "it is not the whole JSON that was asked for" };
   if (answers.length > 1) return { problem: "it is several answers" };
   const { error = new z.ZodError([]) } = schema.safeParse(answers[0]);

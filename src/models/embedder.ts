@@ -10,11 +10,11 @@ import {
   ensureEmbeddingSpace,
   saveUnrelatedSimilarity,
 } from "./embedding-space.js";
-import { retryAfterMs, statusOf } from "./provider-error.js";
+import { isRefused, retryAfterMs } from "./provider-error.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
 /** Users' questions and memory-like statements, all unrelated. */
-const questions = [
+const sampleQuestions = [
   "Which airline should I book?",
   "How is the marathon training going?",
   "Can you find the bug in this code?",
@@ -24,7 +24,7 @@ const questions = [
   "Do you remember my shoe size?",
   "Tell me again who won the election.",
 ];
-const statements = [
+const sampleStatements = [
   "The user's grandmother was born in 1931.",
   "The user collects old stamps.",
   "The user paints birds in watercolour.",
@@ -43,10 +43,10 @@ export async function measureSpace(
   embeddings: EmbeddingsInterface,
 ): Promise<UnrelatedSimilarity | null> {
   const [asked, stated] = await Promise.all([
-    Promise.all(questions.map(async (question) => embeddings.embedQuery(question))),
-    embeddings.embedDocuments(statements),
+    Promise.all(sampleQuestions.map(async (question) => embeddings.embedQuery(question))),
+    embeddings.embedDocuments(sampleStatements),
   ]);
-  return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
+  return stated.length === sampleStatements.length ? measureUnrelated(asked, stated) : null;
 }
 
 /** Texts per deadline. Local models take some 50 ms each. */
@@ -62,32 +62,6 @@ type Vector = readonly number[];
 
 /** The vector of a text, or why it was refused. */
 type Found = Vector | MemoryError;
-
-export interface Embedded {
-  /** Null if no text has a vector. */
-  readonly space: EmbeddingSpace | null;
-  /** In the order of the texts; null where embedding failed: `reembed` does it. */
-  readonly units: readonly (Vector | null)[];
-  readonly vectors: readonly (string | null)[];
-}
-
-export interface Embedder {
-  /** Without vectors, and with a line in the log, where the provider fails. */
-  documents(texts: readonly string[]): Promise<Embedded>;
-  /**
-   * Only texts that are refused by themselves have no vectors. @param batch texts in one request
-   * @throws MemoryError `EMBEDDING_FAILED`
-   */
-  insist(texts: readonly string[], batch: number): Promise<Embedded>;
-  /**
-   * The first call measures the space, within `timeoutMs`. Fails at once in an outage.
-   * @throws MemoryError `EMBEDDING_FAILED`
-   */
-  query(
-    text: string,
-    timeoutMs: number,
-  ): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
-}
 
 const measureAgainAfterMs = 60_000;
 
@@ -125,6 +99,8 @@ function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs
   };
 }
 
+export type Embedder = ReturnType<typeof createEmbedder>;
+
 /**
  * @param timeoutMs for each hundred documents
  * @param onOutage called when the provider begins to fail
@@ -134,20 +110,9 @@ export function createEmbedder(
   embeddings: EmbeddingsInterface,
   timeoutMs: number,
   onOutage: (error: MemoryError) => void,
-): Embedder {
+) {
   const spaces = spaceCache(db, embeddings, timeoutMs);
-  let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
-  const requireUp = () => {
-    if (performance.now() < outage.untilMs) throw outage.error;
-  };
-  const failed = (cause: unknown, texts: readonly string[], advice = "") => {
-    const error = embeddingFailed(cause, texts, advice);
-    if (isRefusal(cause, texts.length)) return error;
-    const nowMs = performance.now();
-    if (nowMs >= outage.untilMs) onOutage(error);
-    outage = { error, untilMs: nowMs + (retryAfterMs(cause) ?? outMs) };
-    return error;
-  };
+  const provider = watchProvider(onOutage);
   const lacks = (lacking: number, all: number, error: MemoryError) =>
     logger.warn(`${lacking} of ${all} texts have no vector until \`reembed\`: ${error.message}`);
 
@@ -163,14 +128,18 @@ export function createEmbedder(
         await wait(delayMs);
         return embedOrHalve(texts, endMs);
       }
-      const error = failed(cause, texts, documentsAdvice);
-      if (!isRefusal(cause, texts.length)) throw error;
+      const error = provider.failed(cause, texts, documentsAdvice);
+      if (!mayPassAlone(cause, texts.length)) throw error;
       if (texts.length === 1) return [error];
       const middle = Math.ceil(texts.length / 2);
       const first = await embedOrHalve(texts.slice(0, middle), endMs);
       return [...first, ...(await embedOrHalve(texts.slice(middle), endMs))];
     }
   };
+  /**
+   * Only texts that are refused by themselves have no vectors. @param batch texts in one request
+   * @throws MemoryError `EMBEDDING_FAILED`
+   */
   const insist = async (texts: readonly string[], batch: number) => {
     const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
     const endMs = performance.now() + deadlineMs;
@@ -185,29 +154,50 @@ export function createEmbedder(
   };
   return {
     insist,
-    async documents(texts) {
+    /** Without vectors, and with a line in the log, where the provider fails. */
+    async documents(texts: readonly string[]) {
       try {
-        requireUp();
+        provider.requireUp();
         return await insist(texts, textsInRequest);
       } catch (error) {
         if (!MemoryError.is(error, "EMBEDDING_FAILED")) throw error;
         lacks(texts.length, texts.length, error);
-        return embedded(
-          null,
-          texts.map(() => null),
-        );
+        const none = texts.map(() => null);
+        return embedded(null, none);
       }
     },
-    async query(text, timeoutMs) {
-      requireUp();
+    /**
+     * The first call measures the space, within `timeoutMs`. Fails at once in an outage.
+     * @throws MemoryError `EMBEDDING_FAILED`
+     */
+    async query(text: string, timeoutMs: number) {
+      provider.requireUp();
       const endMs = performance.now() + timeoutMs;
       const ask = async () => requireVectors([await embeddings.embedQuery(text)], 1);
       const [vector = []] = await withDeadline(timeoutMs, ask).catch((cause: unknown) => {
-        throw failed(cause, [text]);
+        throw provider.failed(cause, [text]);
       });
       const leftMs = Math.max(0, endMs - performance.now());
       const space = await spaces.measured(vector.length, leftMs);
       return { space, vector: toSql(unit(vector)) };
+    },
+  };
+}
+
+/** A provider that failed is not asked again before its outage is over. */
+function watchProvider(onOutage: (error: MemoryError) => void) {
+  let outage = { error: new Error(), untilMs: Number.NEGATIVE_INFINITY };
+  return {
+    requireUp() {
+      if (performance.now() < outage.untilMs) throw outage.error;
+    },
+    failed(cause: unknown, texts: readonly string[], advice?: string) {
+      const error = embeddingFailed(cause, texts, advice);
+      if (mayPassAlone(cause, texts.length)) return error;
+      const nowMs = performance.now();
+      if (nowMs >= outage.untilMs) onOutage(error);
+      outage = { error, untilMs: nowMs + (retryAfterMs(cause) ?? outMs) };
+      return error;
     },
   };
 }
@@ -221,11 +211,10 @@ function requireVectors(vectors: Vector[], count: number): Vector[] {
 }
 
 /** Whether fewer texts may be accepted. Where the client says no status, one text tells. */
-function isRefusal(cause: unknown, texts: number): boolean {
-  if (MemoryError.is(cause)) return cause.code === "EMBEDDING_FAILED";
-  const status = statusOf(cause);
-  return status === undefined ? texts > 1 : [400, 413, 422].includes(status);
-}
+const mayPassAlone = (cause: unknown, texts: number): boolean =>
+  MemoryError.is(cause)
+    ? cause.code === "EMBEDDING_FAILED"
+    : (isRefused(cause, "texts") ?? texts > 1);
 
 const documentsAdvice = " If they take longer, raise upkeep.timeoutMs in the config.";
 
@@ -248,6 +237,9 @@ function reasonIn(cause: unknown, texts: string): string {
   return `: ${reason}`;
 }
 
+export type Embedded = ReturnType<typeof embedded>;
+
+/** In the order of the texts; null where embedding failed. The space is null if all did. */
 function embedded(space: EmbeddingSpace | null, found: readonly (Vector | null)[]) {
   const units = found.map((vector) => vector && unit(vector));
   return { space, units, vectors: units.map((vector): string | null => vector && toSql(vector)) };

@@ -34,7 +34,7 @@ export interface EmbeddingSpace {
 /** Dimensions that fit an entry of the index `memory_embedding_near`. */
 const mostIndexed = 1_300;
 
-type Row = {
+type SpaceRow = {
   id: number;
   mean: number | null;
   spread: number | null;
@@ -46,7 +46,7 @@ export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },
 ): Promise<EmbeddingSpace> {
-  const [row] = await db.query<Row>(sql`
+  const [row] = await db.query<SpaceRow>(sql`
     with space as (
       insert into ${db.schema}.embedding_space (name, dimensions, used_at) values (${name}, ${dimensions}, ${db.now()})
       on conflict (name, dimensions) do update set used_at = excluded.used_at
@@ -54,7 +54,7 @@ export async function ensureEmbeddingSpace(
     )
     select space.*, e.extnamespace::regnamespace::text as extension
     from space join pg_catalog.pg_extension e on e.extname = 'vector'`);
-  const { id: ref, extension, mean, spread } = row as Row;
+  const { id: ref, extension, mean, spread } = row as SpaceRow;
   const type = raw(`${extension}.halfvec`);
   const product = raw(`operator(${extension}.<#>)`);
   const isIndexed = raw(`and ${extension}.vector_dims(e.embedding) <= ${mostIndexed}`);

@@ -43,7 +43,7 @@ export function fitAnswer(
   if (typeof answer !== "object" || answer === null) return null;
   const direct = fitObject(schema, answer) ?? fitAsList(schema, answer);
   if (direct || wrappings === 0 || Array.isArray(answer)) return direct;
-  const asked = needed(schema).filter((name) => Object.hasOwn(answer, name));
+  const asked = neededFields(schema).filter((name) => Object.hasOwn(answer, name));
   const names = asked.length > 0 ? asked : Object.keys(answer);
   const [only = null, ...others] = names
     .map((name) => fitAnswer(schema, readJson(propertyOf(answer, name)), wrappings - 1))
@@ -128,7 +128,7 @@ function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fitted |
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
-  if (schema instanceof z.ZodString) return textOf(given);
+  if (schema instanceof z.ZodString) return onlyText(given);
   if (typeof given !== "string") return given;
   const word = given.trim().toLowerCase();
   if (schema instanceof z.ZodNumber) return numberIn(word);
@@ -137,7 +137,7 @@ function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
   return schema instanceof z.ZodEnum ? word.replace(/[\s-]+/g, "_") : given;
 }
 
-function textOf(given: unknown): unknown {
+function onlyText(given: unknown): unknown {
   if (typeof given === "number" || typeof given === "boolean") return String(given);
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const texts = Object.values(given).filter((value) => typeof value === "string");
@@ -151,14 +151,14 @@ function numberIn(text: string): number | undefined {
   return Number(digits.replace(",", ".")) / (percent ? 100 : 1);
 }
 
-function needed(schema: z.ZodObject): string[] {
+function neededFields(schema: z.ZodObject): string[] {
   return Object.entries(schema.shape)
     .filter(([, field]) => !(field instanceof z.ZodDefault || field instanceof z.ZodNullable))
     .map(([name]) => name);
 }
 
 function onlyNeeded(schema: z.ZodObject): string | undefined {
-  const [name, ...others] = needed(schema);
+  const [name, ...others] = neededFields(schema);
   return others.length === 0 ? name : undefined;
 }
 

@@ -36,7 +36,7 @@ export function cutReason(message: BaseMessage): string | undefined {
   throw new MemoryError("MODEL_OUTPUT_INVALID", problem, { cause });
 }
 
-export function cutOff(reason: string): MemoryError {
+export function cutOffError(reason: string): MemoryError {
   const problem = `The model's answer was cut by its token limit (${reason})`;
   const advice = "raise maxTokens of the model given to createMemory.";
   return new MemoryError("MODEL_FAILED", `${problem}: ${advice}`);
@@ -71,13 +71,13 @@ export function answersIn(message: BaseMessage, name: string, isCut: boolean): o
 }
 
 function jsonOf(args: unknown, isCut: boolean): object | undefined {
-  const json = textOf(args);
+  const json = argumentsText(args);
   // The client closed what was cut.
   const isClosed = isCut && typeof args !== "string";
   return jsonIn(isClosed ? json.replace(/["\]}]+$/, "") : json, isCut);
 }
 
-export const textOf = (args: unknown): string =>
+export const argumentsText = (args: unknown): string =>
   typeof args === "string" ? args : (JSON.stringify(args) ?? "");
 
 /** Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty. */
@@ -95,6 +95,6 @@ function callsIn(message: BaseMessage): readonly { name?: string; args?: unknown
 
 /** What the model wrote: its text and the arguments of its calls. */
 export function rawText(message: BaseMessage): string {
-  const calls = callsIn(message).map(({ args }) => textOf(args));
+  const calls = callsIn(message).map(({ args }) => argumentsText(args));
   return [message.text, ...calls].filter(Boolean).join("\n") || "(nothing)";
 }

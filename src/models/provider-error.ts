@@ -22,13 +22,16 @@ export function statusOf(error: unknown): number | undefined {
   return status ?? statusCode ?? cause?.status;
 }
 
+/** Statuses that refuse the request's form, for which another may be taken, or its texts. */
+const refusing = { form: [400, 404, 422, 501], texts: [400, 413, 422] };
+
 /** Whether the provider refuses the request itself; null if the client does not say. */
-function isRefused(error: unknown): boolean | null {
+export function isRefused(error: unknown, as: keyof typeof refusing): boolean | null {
   const status = statusOf(error);
-  return status === undefined ? null : [400, 404, 422, 501].includes(status);
+  return status === undefined ? null : refusing[as].includes(status);
 }
 
-const wordsOf = (error: unknown): string =>
+const errorWords = (error: unknown): string =>
   String(MemoryError.is(error) ? error.cause : error).slice(0, 500);
 
 /** Of clients without structured output or with a parser, of servers whose models lack tools. */
@@ -36,13 +39,13 @@ const ofForm = /tool|function|schema|structured|response_?format|syntax|pars/i;
 
 /** Whether the same question may be answered in another form. A prompt may be too long for any. */
 export const refusesForm = (error: unknown): boolean =>
-  isRefused(error) !== false && ofForm.test(wordsOf(error));
+  isRefused(error, "form") !== false && ofForm.test(errorWords(error));
 
 const ofLimits = /temperature|max_?(?:completion_)?tokens/i;
 
 /** Whether the same question may be answered without limits. */
 export const refusesLimits = (error: unknown): boolean =>
-  isRefused(error) ?? ofLimits.test(wordsOf(error));
+  isRefused(error, "form") ?? ofLimits.test(errorWords(error));
 
 /**
  * How long the provider asks to wait; null if it does not say. OpenAI and Anthropic send a header,

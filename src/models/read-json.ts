@@ -8,7 +8,7 @@ const afterJson = /`{3}\s*$|(?<=[}\]])[^"{}[\]]*$/;
 /** Where JSON begins. Other brackets are prose. */
 const opening = /\{|\[\s{0,9}["{\]]/g;
 const mostOpenings = 1_000;
-const mostDepth = 100;
+const mostNesting = 100;
 
 /**
  * The JSON in a model's answer, whatever is around it, repaired.
@@ -19,7 +19,7 @@ export function jsonIn(text: string, isCut = false): object | undefined {
   const whole = parsed(text);
   if (whole) return whole;
   const answer = text.replace(endOfThoughts, "").replace(afterJson, "");
-  if (thoughts.test(answer) || isDeeper(answer, mostDepth)) return undefined;
+  if (thoughts.test(answer) || isDeeper(answer, mostNesting)) return undefined;
   const found: object[] = [];
   let end = 0;
   for (const { index } of [...answer.matchAll(opening)].slice(0, mostOpenings)) {

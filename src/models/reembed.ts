@@ -87,13 +87,13 @@ interface ReembedProgress {
   readonly total: number;
 }
 
-const optionsSchema = z.strictObject({
+const reembedOptionsSchema = z.strictObject({
   /** Texts embedded in one request, and rows stored in one statement, 1 to 1000. @default 100 */
   batchSize: z.int().min(1).max(1_000).default(100),
   onProgress: callback<(progress: ReembedProgress) => void>().optional(),
 });
 
-export interface ReembedOptions extends z.input<typeof optionsSchema> {}
+export interface ReembedOptions extends z.input<typeof reembedOptionsSchema> {}
 
 export interface Reembedded {
   readonly space: string;
@@ -113,7 +113,7 @@ export async function reembed(
   kinds: readonly VectorRows[],
   options: ReembedOptions = {},
 ): Promise<Reembedded> {
-  const { batchSize, onProgress } = parseInput(optionsSchema, options, "re-embedding");
+  const { batchSize, onProgress } = parseInput(reembedOptionsSchema, options, "re-embedding");
   if (!embedder) {
     throw new MemoryError(
       "INVALID_INPUT",

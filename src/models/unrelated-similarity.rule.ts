@@ -53,10 +53,10 @@ const contrastAt = { assumed: 12, least: 6, most: 24 } as const;
 /** No unrelated texts are as similar: such a measurement is wrong. */
 const surelyRelated = 0.95;
 
-const within = (value: number, least: number, most: number) =>
+const clamp = (value: number, least: number, most: number) =>
   Math.min(Math.max(value, least), most);
 
-const startOf = (mean: number) => within(mean, 0, surelyRelated);
+const startOf = (mean: number) => clamp(mean, 0, surelyRelated);
 
 /** @param measured null or undefined: not measured */
 export function similarityScale(measured: UnrelatedSimilarity | null | undefined): SimilarityScale {
@@ -64,14 +64,14 @@ export function similarityScale(measured: UnrelatedSimilarity | null | undefined
   const { mean, spread } = unrelated;
   const from = startOf(mean);
   const { assumed, least: lowest, most: highest } = contrastAt;
-  const contrast = spread === 0 ? assumed : within((1 - from) / spread, lowest, highest);
+  const contrast = spread === 0 ? assumed : clamp((1 - from) / spread, lowest, highest);
   return { from, floor: levelIn(unrelated, "found"), contrast };
 }
 
 function levelIn({ mean, spread }: UnrelatedSimilarity, level: keyof typeof levels): number {
   const from = startOf(mean);
   const { deviations, least, most } = levels[level];
-  return from + (1 - from) * within((deviations * spread) / (1 - from), least, most);
+  return from + (1 - from) * clamp((deviations * spread) / (1 - from), least, most);
 }
 
 /** The least similarity of `level` in a space; null compares words. */

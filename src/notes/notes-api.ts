@@ -9,46 +9,52 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { isActive, listMemories, memoryJson, readMemories } from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-types.js";
 import type { Connection } from "../postgres/connection.js";
-import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
+import { type AppScope, appScopeField } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
 import { pageRowsField, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
-interface NotesOf {
+const ofSchema = z.strictObject({
   /** An app without a user: notes belong to all its users. */
-  readonly scope: AppScope;
-}
+  scope: appScopeField,
+});
 
-interface ListNotes extends NotesOf {
+const listSchema = ofSchema.extend({
   /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
+  limit: pageRowsField,
   /** The id of the last note of the previous page. */
-  readonly after?: string | undefined;
-}
+  after: z.string().optional(),
+});
 
-interface Who extends NotesOf {
+const changeSchema = ofSchema.extend({
   /** @default "api" */
-  readonly actor?: string | undefined;
+  actor: storableText.default("api"),
   /** Why, for the audit trail. */
-  readonly reason?: string | undefined;
-}
+  reason: storableText.max(2_000).optional(),
+});
 
-interface RemoveNote extends Who {
-  readonly id: string;
+const removeSchema = changeSchema.extend({
+  id: z.string(),
   /** As for `memories.remove`. @default any */
-  readonly ifRevision?: number | undefined;
-}
+  ifRevision: revisionNumber.optional(),
+});
 
-interface PurgeNotes extends Who {
+const purgeSchema = changeSchema.extend({
   /** Only counts what would be deleted. @default false */
-  readonly dryRun?: boolean | undefined;
-}
+  dryRun: z.boolean().default(false),
+});
 
-export interface NotesContext extends NotesOf {
+const contextSchema = ofSchema.extend({
   /** Empty for an agent that may not read the notes' category. @default no restriction */
-  readonly agent?: string | undefined;
-}
+  agent: z.string().optional(),
+});
+
+interface NotesOf extends z.input<typeof ofSchema> {}
+interface ListNotes extends z.input<typeof listSchema> {}
+interface RemoveNote extends z.input<typeof removeSchema> {}
+interface PurgeNotes extends z.input<typeof purgeSchema> {}
+export interface NotesContext extends z.input<typeof contextSchema> {}
 
 /**
  * An app's memory of ended conversations: a note each, at most `notes.limit`, separate for each app
@@ -84,56 +90,31 @@ export interface NotesApiRuntime extends WriteRuntime {
   readonly config: WriteConfig & { readonly notes: NotesOptions };
 }
 
-const ofSchema = z.strictObject({ scope: scopeField });
-const listSchema = ofSchema.extend({ limit: pageRowsField, after: z.string().optional() });
-const contextSchema = ofSchema.extend({ agent: z.string().optional() });
-const who = { actor: storableText.default("api"), reason: storableText.max(2_000).optional() };
-const removeSchema = ofSchema.extend({
-  ...who,
-  id: z.string(),
-  ifRevision: revisionNumber.optional(),
-});
-const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false) });
-
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;
   return {
     list: async (page) =>
-      listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
-    count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
+      listMemories(db, { ...parseInput(listSchema, page, "page of notes"), kinds: ["note"] }),
+    count: async (of) => countNotes(db, parseInput(ofSchema, of, "count of notes").scope),
     async remove(input) {
-      const change = parseOfApp(removeSchema, input, "removal of a note");
-      const { kind } = await requireMemory(db, { scope: change.scope, id: change.id });
+      const change = parseInput(removeSchema, input, "removal of a note");
+      const { kind } = await requireMemory(db, change);
       if (kind !== "note")
         throw new MemoryError("NOT_FOUND", `There is no note ${change.id} of this app.`);
       return removeMemory(deps, change);
     },
     purge: async (what) => {
       const only = { kind: "note", category: categoryOfKind.note } as const;
-      return eraseAppMemories(db.patient, {
-        ...parseOfApp(purgeSchema, what, "purge of notes"),
-        only,
-      });
+      const purge = parseInput(purgeSchema, what, "purge of notes");
+      return eraseAppMemories(db.patient, { ...purge, only });
     },
-    context: async (of) => notesContext(deps, parseOfApp(contextSchema, of, "context")),
+    context: async (of) => notesContext(deps, parseInput(contextSchema, of, "context")),
   };
-}
-
-function parseOfApp<
-  Shape extends z.ZodRawShape & { readonly scope: typeof scopeField },
-  Config extends z.core.$ZodObjectConfig,
->(
-  schema: z.ZodObject<Shape, Config>,
-  input: unknown,
-  what: string,
-): Omit<z.output<z.ZodObject<Shape, Config>>, "scope"> & { readonly scope: AppScope } {
-  const options = parseInput(schema, input, what);
-  return { ...options, scope: parseAppScope((options as { scope?: unknown }).scope) };
 }
 
 async function notesContext(
   { db, config, logger }: NotesApiRuntime,
-  { scope, agent }: NotesContext,
+  { scope, agent }: z.output<typeof contextSchema>,
 ) {
   const { name, limit } = appNotes(config.notes, scope.appId);
   const categories = [...readableCategories(config.policy, agent ?? null)];

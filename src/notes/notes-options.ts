@@ -29,8 +29,6 @@ export const notesOptionsSchema = z.strictObject({
   apps: z.record(z.string().min(1), appOptionsSchema).default({}),
 });
 
-export interface NotesConfig extends z.input<typeof notesOptionsSchema> {}
-
 export type NotesOptions = z.output<typeof notesOptionsSchema>;
 
 export interface AppNotes {

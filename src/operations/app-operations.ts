@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { each, optionalText, page, pageFrom, pageOf, reasonField, scope, time } from "./fields.js";
+import { each, nullableText, page, pageFrom, pageOf, reasonField, scope, time } from "./fields.js";
 import { operation } from "./operation.js";
 
 const app = { appId: z.string() };
@@ -77,7 +77,7 @@ export const appOperations = {
   appContext: operation("get", "/apps/:appId/memories/context", "app", {
     does: "An app's notes as a part of a prompt; null without any",
     input: z.strictObject({ ...app, agent: z.string().optional() }),
-    answer: z.strictObject({ context: optionalText }),
+    answer: z.strictObject({ context: nullableText }),
     call: async ({ memory, target }, { agent }) => ({
       context: await memory.notes.context({ ...target, agent }),
     }),

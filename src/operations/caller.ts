@@ -25,12 +25,12 @@ export interface OperatorCaller {
 const namedId = (owner: string) =>
   withDescription(z.string().optional(), `For operators: the ${owner}.`);
 
-export const namedIds = z.strictObject({
+export const ownerIdFields = z.strictObject({
   tenantId: namedId("tenant"),
   userId: namedId("user"),
   appId: namedId("app"),
 });
-export type NamedIds = z.output<typeof namedIds>;
+export type NamedIds = z.output<typeof ownerIdFields>;
 
 export interface TargetByReach {
   /** A user's own scope, or the scope that an operator names. */
@@ -73,9 +73,10 @@ function targetOfUser(
   appId?: string,
 ): TargetByReach[Reach] {
   const namesOther = Object.entries(named).some(([name, id]) => scope[name as keyof Scope] !== id);
-  if (namesOther || reach === "tenant" || reach === "everything") throw notFound();
+  if (namesOther || reach === "tenant" || reach === "everything") throw nothingHere();
   if (reach !== "app") return { scope };
-  if (appId === undefined || scope.appId !== appId || scope.userId !== undefined) throw notFound();
+  if (appId === undefined || scope.appId !== appId || scope.userId !== undefined)
+    throw nothingHere();
   return { scope: parseAppScope(scope) };
 }
 
@@ -87,7 +88,7 @@ function targetOfOperator(
 ): TargetByReach[Reach] {
   const { tenantId: namedTenant, ...ids } = named;
   const tenantId = caller.tenantId ?? namedTenant;
-  if (namedTenant !== undefined && namedTenant !== tenantId) throw notFound();
+  if (namedTenant !== undefined && namedTenant !== tenantId) throw nothingHere();
   const tenant = tenantId === undefined ? {} : { tenantId };
   const hasOwner = Object.keys(ids).length > 0;
   const needsScope: Partial<Record<Reach, boolean>> = {
@@ -97,7 +98,7 @@ function targetOfOperator(
     counted: hasOwner || tenantId !== undefined,
   };
   if (needsScope[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
-  if (reach === "everything" && caller.tenantId !== undefined) throw notFound();
+  if (reach === "everything" && caller.tenantId !== undefined) throw nothingHere();
   if (hasOwner || (reach === "everything" && namedTenant !== undefined))
     throw new MemoryError(
       "INVALID_INPUT",
@@ -107,7 +108,7 @@ function targetOfOperator(
 }
 
 /** The same error for what does not exist and for what belongs to another. */
-export function notFound(): MemoryError {
+export function nothingHere(): MemoryError {
   return new MemoryError("NOT_FOUND", "There is nothing of that name for you here.");
 }
 

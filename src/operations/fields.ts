@@ -37,7 +37,7 @@ export function withDescription<Type extends z.ZodType>(type: Type, description:
 }
 
 export const rowNumber = z.int().min(0);
-export const optionalText = z.string().nullable();
+export const nullableText = z.string().nullable();
 
 export function each<Type extends z.ZodType, const Name extends string>(
   type: Type,
@@ -60,7 +60,7 @@ export const numberedPage = {
 };
 
 export function pageOf<const Name extends string, Row extends z.ZodType>(name: Name, row: Row) {
-  return z.strictObject({ ...each(z.array(row), name), nextCursor: optionalText });
+  return z.strictObject({ ...each(z.array(row), name), nextCursor: nullableText });
 }
 
 /** A full page has a cursor, even if no row follows. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
-import { described, each, jsonField, optionalText, scope, time } from "./fields.js";
+import { described, each, jsonField, nullableText, scope, time } from "./fields.js";
 
 export const source = z.strictObject({
   threadId: z.string(),
@@ -47,10 +47,18 @@ export const memoryHit = z
 
 const outcomeFields = z.strictObject({
   outcome: z.enum([
-    ...(["created", "merged", "updated", "replaced", "kept", "closed", "rejected"] as const),
-    ...(["quarantined", "proposed", "refused"] as const),
+    "created",
+    "merged",
+    "updated",
+    "replaced",
+    "kept",
+    "closed",
+    "rejected",
+    "quarantined",
+    "proposed",
+    "refused",
   ]),
-  id: optionalText,
+  id: nullableText,
   problems: z.array(z.string()),
   ...each(z.string().optional(), "consentId", "trimmed", "message"),
 });
@@ -65,7 +73,7 @@ export const historyEntry = z
     event: z.string(),
     old: z.unknown(),
     new: z.unknown(),
-    actor: optionalText,
+    actor: nullableText,
     revision: z.number(),
     memoryRevision: z.number().nullable(),
     at: time,
@@ -84,7 +92,7 @@ export const changesAnswer = z.strictObject({
   revision: z.number(),
   trimmedTo: z.number().optional(),
   changes: z.array(change),
-  nextCursor: optionalText,
+  nextCursor: nullableText,
 });
 
 export const evidence = z.strictObject({
@@ -99,7 +107,7 @@ export const consentRequest = z
     status: z.enum(consentStatuses),
     ...each(z.string(), "id", "category", "text"),
     ...each(
-      optionalText,
+      nullableText,
       "key",
       "value",
       "current",

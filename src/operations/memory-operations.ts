@@ -16,7 +16,7 @@ import {
   setsWords,
 } from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
-import { type Caller, notFound } from "./caller.js";
+import { type Caller, nothingHere } from "./caller.js";
 import {
   described,
   each,
@@ -42,7 +42,7 @@ import {
 } from "./memory-answers.js";
 import { type CallContext, operation } from "./operation.js";
 
-const id = { id: z.string() };
+const idField = { id: z.string() };
 const consent = { consent: z.literal("given").optional() };
 
 const sinceHelp = "`nextCursor` or `revision` of an earlier answer. 0: from the first change.";
@@ -113,14 +113,14 @@ export const memoryOperations = {
   getMemory: operation("get", "/memories/:id", "scope", {
     does: "One memory, in whatever state",
     versioned: true,
-    input: z.strictObject(id),
+    input: z.strictObject(idField),
     answer: memoryItem,
-    call: (context, input) => requireMemory(context, input.id),
+    call: (context, input) => visibleMemory(context, input.id),
   }),
   updateMemory: operation("patch", "/memories/:id", "scope", {
     does: "Change a memory in place",
     versioned: true,
-    input: patch.extend(id),
+    input: patch.extend(idField),
     answer: memoryItem,
     async call(context, input) {
       const access = await checkedAccess(context, input.id, setsWords(input));
@@ -132,7 +132,7 @@ export const memoryOperations = {
   removeMemory: operation("delete", "/memories/:id", "scope", {
     does: "Hide a memory; until its purge it can be restored. An operator deletes a memory in quarantine for good",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField }),
+    input: z.strictObject({ ...idField, ...reasonField }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.remove({
@@ -143,7 +143,7 @@ export const memoryOperations = {
   restoreMemory: operation("post", "/memories/:id/restore", "scope", {
     does: "Bring a removed memory back",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.restore({
@@ -154,7 +154,7 @@ export const memoryOperations = {
   revertMemory: operation("post", "/memories/:id/revert", "scope", {
     does: "Give a memory the content it had after an entry of its history",
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent, to: z.number() }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent, to: z.number() }),
     answer: memoryItem,
     call: async (context, input) =>
       context.memory.memories.revert({
@@ -166,14 +166,14 @@ export const memoryOperations = {
     does: "Release a memory from quarantine, on an operator's word",
     operators: true,
     versioned: true,
-    input: z.strictObject({ ...id, ...reasonField, ...consent }),
+    input: z.strictObject({ ...idField, ...reasonField, ...consent }),
     answer: memoryItem,
     call: ({ memory, target, actor, match }, input) =>
       memory.memories.approve({ ...input, ...target, ...match, actor }),
   }),
   memoryHistory: operation("get", "/memory/:id/history", "scope", {
     does: "Who changed what in a memory, newest first",
-    input: z.strictObject(id),
+    input: z.strictObject(idField),
     answer: z.strictObject({ events: z.array(historyEntry) }),
     async call({ memory, target }, { id }) {
       const events = await memory.memories.history({ ...target, id });
@@ -221,7 +221,7 @@ export const consentOperations = {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
     versioned: true,
     input: z.strictObject({
-      ...id,
+      ...idField,
       decision: z.enum(["approve", "refuse", "later"]),
       evidence: evidence.optional(),
       ...each(z.string().optional(), "value", "text", "reason"),
@@ -232,7 +232,7 @@ export const consentOperations = {
   }),
 };
 
-async function requireMemory(
+async function visibleMemory(
   { memory, target }: CallContext<"scope">,
   id: string,
 ): Promise<MemoryItem> {
@@ -268,8 +268,8 @@ async function checkedAccess(context: CallContext<"scope">, id: string, changesW
   const { caller, target, actor, match } = context;
   const access = { ...target, ...match, actor };
   if (caller.role === "operator") return access;
-  const found = await requireMemory(context, id);
-  if (found.state === "quarantined") throw notFound();
+  const found = await visibleMemory(context, id);
+  if (found.state === "quarantined") throw nothingHere();
   if (!changesWords || !isApproved(found)) return access;
   const message = `An operator vouches for the words of memory ${id}: remove it, and add another.`;
   throw new MemoryError("WRONG_STATE", message, { details: { current: found } });

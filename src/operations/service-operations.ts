@@ -1,14 +1,16 @@
 import { z } from "zod";
 import { eventOps, eventParts, eventSteps } from "../events/event-log.js";
+import { eventFields } from "../events/events.js";
 import type { StatsOf } from "../events/stats.js";
 import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
 import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
   anyObject,
+  counts,
   each,
   moment,
+  nullableText,
   numberedPage,
-  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -27,8 +29,6 @@ const selection = {
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
-const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
-const counts = z.record(z.string(), z.number());
 
 const memoryCounts = z.strictObject({
   memories: counts,
@@ -84,7 +84,7 @@ const event = z.strictObject({
   status: selection.status.unwrap(),
   at: time,
   ...each(z.string(), "node", "step", "op"),
-  ...each(optionalText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
+  ...each(nullableText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
   similarity: z.number().nullable(),
 });
 
@@ -94,10 +94,10 @@ const job = z.strictObject({
   state: z.enum(jobStates),
   key: z.string(),
   scope,
-  ...each(optionalText, "threadId", "error"),
+  ...each(nullableText, "threadId", "error"),
   attempts: z.number().nullable(),
   ...each(time.nullable(), "givenUpAt", "dueAt"),
-  worker: withDescription(optionalText, "The process that took it, as host:pid."),
+  worker: withDescription(nullableText, "The process that took it, as host:pid."),
   since: withDescription(time.nullable(), "When it was taken."),
   leaseUntil: withDescription(
     time.nullable(),
@@ -153,7 +153,7 @@ export const serviceOperations = {
     answer: pageOf("jobs", job),
     async call({ memory, target }, input) {
       const listed = await memory.jobs.list({ ...target, ...input });
-      const jobs = listed.map((job) => ({ ...job, key: keyOf(job) }));
+      const jobs = listed.map((job) => ({ ...job, key: jobKey(job) }));
       return pageFrom("jobs", input.limit, jobs, ({ id }) => id);
     },
   }),
@@ -171,6 +171,6 @@ export const serviceOperations = {
   }),
 };
 
-function keyOf({ threadId, scope: { userId, appId } }: ListedJob): string {
+function jobKey({ threadId, scope: { userId, appId } }: ListedJob): string {
   return threadId ?? userId ?? appId ?? "";
 }

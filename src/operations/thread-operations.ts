@@ -8,8 +8,8 @@ import {
   described,
   each,
   moment,
+  nullableText,
   numberedPage,
-  optionalText,
   page,
   pageFrom,
   pageOf,
@@ -22,7 +22,7 @@ import { operation } from "./operation.js";
 
 const thread = { threadId: z.string() };
 
-const message = z.strictObject({ ...thread, messageId: z.string() });
+const messageAddress = z.strictObject({ ...thread, messageId: z.string() });
 
 const changedTranscript = z
   .strictObject({
@@ -41,13 +41,13 @@ export const forgotten = z
   })
   .register(described, { id: "Forgotten" });
 
-const summary = z
+const summaryVersion = z
   .strictObject({
     ...thread,
     ...each(z.number(), "id", "startSeq", "endSeq"),
     ...each(z.number().nullable(), "baseId", "baseEndSeq", "generationTimeMs"),
     status: z.enum(["processing", "completed", "failed"]),
-    ...each(optionalText, "text", "error"),
+    ...each(nullableText, "text", "error"),
     createdAt: time,
   })
   .register(described, { id: "Summary" });
@@ -73,14 +73,14 @@ export const threadOperations = {
       z.strictObject({
         ...thread,
         scope,
-        title: optionalText,
+        title: nullableText,
         last: z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }).nullable(),
         failed: withDescription(z.boolean(), failedHelp),
         messages: z.number(),
         cursor: z.string(),
         ...each(time, "createdAt", "lastActivityAt"),
         endedAt: time.nullable(),
-        endedReason: optionalText,
+        endedReason: nullableText,
       }),
     ),
     call: ({ memory, target }, input) =>
@@ -98,7 +98,7 @@ export const threadOperations = {
       reason: z.string().optional(),
       afterTurn: z.boolean().optional(),
     }),
-    answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
+    answer: z.strictObject({ ...thread, endedAt: time, endedReason: nullableText }),
     call: ({ memory, target }, input) => memory.threads.end({ ...target, ...input }),
   }),
   deleteThread: operation("delete", "/threads/:threadId", "scope", {
@@ -126,7 +126,7 @@ export const threadOperations = {
           z.strictObject({
             id: z.string(),
             part: z.enum(shownParts),
-            ...each(optionalText, "text", "origin"),
+            ...each(nullableText, "text", "origin"),
             createdAt: time.nullable(),
             score: z.number().nullable(),
           }),
@@ -178,7 +178,7 @@ export const threadOperations = {
         z.strictObject({
           ...each(z.number(), "seq", "characters"),
           ...each(z.string(), "messageId", "role", "text", "timeZone"),
-          ...each(optionalText, "actor", "agentId"),
+          ...each(nullableText, "actor", "agentId"),
           saidAt: time,
         }),
       ),
@@ -189,14 +189,14 @@ export const threadOperations = {
   }),
   removeMessage: operation("delete", "/threads/:threadId/messages/:messageId", "scope", {
     does: "Remove one message for good, from transcript and checkpoints, with what rests on it alone",
-    input: message,
+    input: messageAddress,
     answer: changedTranscript,
     call: ({ memory, target, actor }, input) =>
       memory.transcript.remove({ ...target, ...input, actor }),
   }),
   replaceMessage: operation("patch", "/threads/:threadId/messages/:messageId", "scope", {
     does: "Give one message other words; what rests on the old ones alone is closed",
-    input: message.extend({ text: z.string() }),
+    input: messageAddress.extend({ text: z.string() }),
     answer: changedTranscript,
     call: ({ memory, target, actor }, input) =>
       memory.transcript.replace({ ...target, ...input, actor }),
@@ -204,7 +204,7 @@ export const threadOperations = {
   listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
     does: "Every version of a thread's summary, oldest first, failed ones too",
     input: z.strictObject({ ...thread, limit: page.limit, before: rowNumber.optional() }),
-    answer: z.strictObject({ summaries: z.array(summary) }),
+    answer: z.strictObject({ summaries: z.array(summaryVersion) }),
     call: async ({ memory, target }, input) => ({
       summaries: await memory.summaries.list({ ...target, ...input }),
     }),

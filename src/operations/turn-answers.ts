@@ -8,7 +8,7 @@ import {
   anyObject,
   described,
   each,
-  optionalText,
+  nullableText,
   scope,
   time,
   withDescription,
@@ -33,7 +33,7 @@ const summary = z.strictObject({
 
 export const recallAnswer = z.strictObject({
   mode: z.string(),
-  block: withDescription(optionalText, "Memories and summary as text for a prompt; null if empty."),
+  block: withDescription(nullableText, "Memories and summary as text for a prompt; null if empty."),
   shown: withDescription(anyObject, "Pass it to `remember`: then what was shown counts as seen."),
   epoch: withDescription(
     z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }),
@@ -45,7 +45,7 @@ export const recallAnswer = z.strictObject({
   omitted: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
   shortened: z.array(z.string()),
   lastSeq: z.number(),
-  lastMessageId: optionalText,
+  lastMessageId: nullableText,
   memories: z.strictObject({
     ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
     ...each(z.array(memoryHit), "relevant", "episodes"),
@@ -60,7 +60,7 @@ export const recallAnswer = z.strictObject({
       z.strictObject({
         rev: z.number(),
         ...each(z.string(), "memoryId", "event", "line"),
-        insteadId: optionalText,
+        insteadId: nullableText,
       }),
     ),
   }),
@@ -68,7 +68,7 @@ export const recallAnswer = z.strictObject({
   consents: z.array(
     z.strictObject({
       ...each(z.string(), "id", "category", "text"),
-      ...each(optionalText, "key", "value", "current", "currentId"),
+      ...each(nullableText, "key", "value", "current", "currentId"),
     }),
   ),
 });
@@ -87,7 +87,7 @@ export function recallOf(recalled: Recalled) {
   };
 }
 
-const roles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"]>> = {
+const chatRoles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"]>> = {
   human: "user",
   ai: "assistant",
   system: "system",
@@ -108,7 +108,7 @@ function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
   };
   return {
     ...(id !== undefined && { id }),
-    role: roles[message.getType()] ?? "other",
+    role: chatRoles[message.getType()] ?? "other",
     content: messageText(message),
     ...(name !== undefined && { name }),
     ...(Array.isArray(calls) &&
@@ -130,8 +130,17 @@ export const rememberAnswer = recordAnswer.extend({
 });
 
 const parts = [
-  ...(["words", "vector", "sourceMessage", "identifier", "relation", "date", "speaker"] as const),
-  ...(["importance", "recency", "insight", "pinned"] as const),
+  "words",
+  "vector",
+  "sourceMessage",
+  "identifier",
+  "relation",
+  "date",
+  "speaker",
+  "importance",
+  "recency",
+  "insight",
+  "pinned",
 ] as const;
 
 export const explanation = z
@@ -151,8 +160,15 @@ export const explanation = z
       z.strictObject({
         memory: memoryItem,
         reason: z.enum([
-          ...(["floor", "limit", "budget", "allowlist", "category"] as const),
-          ...(["kind", "filter", "state", "expired"] as const),
+          "floor",
+          "limit",
+          "budget",
+          "allowlist",
+          "category",
+          "kind",
+          "filter",
+          "state",
+          "expired",
         ]),
         detail: z.string(),
         score: z.number().nullable(),
@@ -183,7 +199,7 @@ export const transcriptAnswer = z.strictObject({
     z.strictObject({
       ...each(z.string(), "threadId", "messageId", "role", "text", "reason", "timeZone"),
       ...each(z.number(), "seq", "similarity", "score"),
-      actor: optionalText,
+      actor: nullableText,
       saidAt: time,
       scope,
     }),

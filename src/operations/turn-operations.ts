@@ -16,10 +16,14 @@ import {
   transcriptAnswer,
 } from "./turn-answers.js";
 
-const text = z.string();
+const textField = z.string();
 
-const message = z
-  .looseObject({ role: text, content: z.union([text, z.array(z.unknown())]), id: text.optional() })
+const chatInput = z
+  .looseObject({
+    role: textField,
+    content: z.union([textField, z.array(z.unknown())]),
+    id: textField.optional(),
+  })
   .register(described, {
     type: "object",
     required: ["role", "content"],
@@ -32,9 +36,9 @@ const message = z
   });
 
 const turn = z.strictObject({
-  threadId: text,
-  messages: z.array(message).max(10_000),
-  ...each(text.optional(), "agentId", "runId", "timeZone"),
+  threadId: textField,
+  messages: z.array(chatInput).max(10_000),
+  ...each(textField.optional(), "agentId", "runId", "timeZone"),
   saidAt: moment.optional(),
 });
 
@@ -53,9 +57,9 @@ export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
     input: z.strictObject({
-      threadId: text,
-      ...each(text.optional(), "query", "agent", "timeZone"),
-      messageIds: z.array(text).optional(),
+      threadId: textField,
+      ...each(textField.optional(), "query", "agent", "timeZone"),
+      messageIds: z.array(textField).optional(),
       mode: z.enum(["active", "passive"]).optional(),
       minTrust: minTrustField,
     }),
@@ -84,10 +88,10 @@ export const turnOperations = {
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is omitted",
     input: z.strictObject({
-      query: text,
-      ...each(text.nullish(), "threadId", "agent", "timeZone"),
+      query: textField,
+      ...each(textField.nullish(), "threadId", "agent", "timeZone"),
       filters: filters.optional(),
-      categories: z.array(text).nullish(),
+      categories: z.array(textField).nullish(),
       kinds: z.array(memoryKind).nullish(),
       minTrust: minTrustField,
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
@@ -114,8 +118,8 @@ export const turnOperations = {
   searchTranscript: operation("post", "/transcript/search", "listed", {
     does: "What was said that fits a question, word for word, best first; for operators also of everybody",
     input: z.strictObject({
-      query: text,
-      ...each(text.optional(), "threadId", "timeZone"),
+      query: textField,
+      ...each(textField.optional(), "threadId", "timeZone"),
       ...each(z.number().optional(), "topK", "threshold"),
     }),
     answer: transcriptAnswer,
@@ -126,9 +130,9 @@ export const turnOperations = {
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",
     input: z.strictObject({
-      threadId: text,
-      ...each(text.optional(), "title", "agentId", "runId"),
-      tags: z.array(text).optional(),
+      threadId: textField,
+      ...each(textField.optional(), "title", "agentId", "runId"),
+      tags: z.array(textField).optional(),
       pinned: z.boolean().optional(),
       ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
     }),

@@ -1,16 +1,10 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { endAppThreads, skipAppNotes } from "../conversation/end-app-threads.js";
+import { endAppThreads, skipAppNotes } from "../conversation/end-thread.js";
 import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import {
-  type AppScope,
-  parseAppScope,
-  type Scope,
-  scopeField,
-  type ThreadRef,
-} from "../scope/scope.js";
+import { type AppScope, appScopeField, type Scope, type ThreadRef } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
@@ -22,7 +16,7 @@ export interface Uninstalled extends Purged {
 }
 
 const uninstallSchema = z.strictObject({
-  scope: scopeField,
+  scope: appScopeField,
   /** Whether the app's own memories and store items are deleted for good. @default false */
   purgeMemories: z.boolean().default(false),
   /** @default "api" */
@@ -31,9 +25,7 @@ const uninstallSchema = z.strictObject({
   reason: storableText.max(2_000).optional(),
 });
 
-export interface UninstallApp extends Omit<z.input<typeof uninstallSchema>, "scope"> {
-  readonly scope: AppScope;
-}
+export interface UninstallApp extends z.input<typeof uninstallSchema> {}
 
 interface UninstallRuntime {
   readonly db: Database;
@@ -50,7 +42,7 @@ export async function uninstallApp(
   input: UninstallApp,
 ): Promise<Uninstalled> {
   const { purgeMemories, ...who } = parseInput(uninstallSchema, input, "uninstalling");
-  const scope = parseAppScope(who.scope);
+  const { scope } = who;
   const leaveNotes = startNote !== null && !purgeMemories;
   const { count: endedThreads, due } = await endAppThreads(db.patient, { scope, leaveNotes });
   if (!purgeMemories) {
@@ -59,7 +51,7 @@ export async function uninstallApp(
   }
   // Before the deletion: a note in progress would be saved after it.
   await skipAppNotes(db.patient, scope);
-  const erased = await eraseAppMemories(db.patient, { ...who, scope, dryRun: false });
+  const erased = await eraseAppMemories(db.patient, { ...who, dryRun: false });
   return { endedThreads, ...erased, deletedItems: await eraseAppItems(db.patient, scope) };
 }
 

@@ -34,7 +34,7 @@ const columnOf =
     return { name, type, json: json ?? check };
   };
 
-const time = z
+const isoTime = z
   .string()
   .refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
 
@@ -48,7 +48,7 @@ export const column = {
   real: columnOf<number>("real", z.number()),
   double: columnOf<number>("float8", z.number()),
   boolean: columnOf<boolean>("boolean", z.boolean()),
-  time: columnOf<Time>("timestamptz", time),
+  time: columnOf<Time>("timestamptz", isoTime),
   json: columnOf<unknown>("jsonb", z.unknown()),
 };
 
@@ -78,26 +78,26 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
 export const checks = (columns: Columns): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 
-export const names = (columns: Columns): Sql => listed(columns, (_, { name }) => raw(name));
+export const names = (columns: Columns): Sql => eachColumn(columns, (_, { name }) => raw(name));
 
 /** For `json_to_recordset`: `"id" uuid, "validFrom" timestamptz`. */
 export const recordset = (columns: Columns): Sql =>
-  listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
+  eachColumn(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
 export const fields = <Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql =>
-  listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
+  eachColumn(columns, (field) => instead[field] ?? raw(`i."${field}"`));
 
 export const values = <Of extends Columns>(
   columns: Of,
   row: string,
   instead: Instead<Of> = {},
-): Sql => listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
+): Sql => eachColumn(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 
 export const selected = (columns: Columns, row: string): Sql =>
-  listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
+  eachColumn(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 
 export const assignments = <Of extends Columns>(columns: Of, row: RowOf<Of>): Sql =>
-  listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
+  eachColumn(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
 
 /** For `json_build_object`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
 export function pairs<Of extends Columns>(
@@ -106,7 +106,7 @@ export function pairs<Of extends Columns>(
   instead: Instead<Of> = {},
 ): Sql {
   const value = (field: string, name: string) => instead[field] ?? raw(`${row}.${name}`);
-  return listed(columns, (field, { name }) => sql`${raw(`'${field}'`)}, ${value(field, name)}`);
+  return eachColumn(columns, (field, { name }) => sql`${raw(`'${field}'`)}, ${value(field, name)}`);
 }
 
 /** The table's `row` as a JSON array for `readRow`, of at most 100 columns. */
@@ -119,7 +119,7 @@ export function jsonRow<Of extends Columns>(
   // The text of a time takes ten times as long to write, send and read as milliseconds.
   const element = ({ name, type }: Column<unknown>) =>
     type === "timestamptz" ? sql`date_part('epoch', ${value(name)}) * 1000` : value(name);
-  return sql`json_build_array(${listed(columns, (field, column) => instead[field] ?? element(column))})`;
+  return sql`json_build_array(${eachColumn(columns, (field, column) => instead[field] ?? element(column))})`;
 }
 
 const shapes = new WeakMap<Columns, ReturnType<typeof makeShape>>();
@@ -156,7 +156,7 @@ export function readRow<Of extends Columns, More extends object = object>(
   return Object.assign(row, more) as RowOf<Of, Date> & More;
 }
 
-function listed(columns: Columns, each: (field: string, column: Column<unknown>) => Sql): Sql {
+function eachColumn(columns: Columns, each: (field: string, column: Column<unknown>) => Sql): Sql {
   const items = Object.entries(columns).map(([field, column]) => each(field, column));
   return join(items, ", ");
 }

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import type pg from "pg";
-import type { ClientBase } from "pg";
-import sql from "sql-template-tag";
+import type { ClientBase, QueryResult, QueryResultRow } from "pg";
+import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.js";
-import { type Connection, identifier } from "./connection.js";
+import { asParameter } from "./array-literal.js";
+import { type Connection, identifier, type QueryOptions } from "./connection.js";
+import { toMemoryError } from "./database-error.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
 import {
   type DatabaseStatus,
@@ -10,10 +13,15 @@ import {
   probeEveryMs,
   watchForOutages,
 } from "./outage.js";
-import { type ClientSettings, pooledClients } from "./pooled-clients.js";
-import { type Statements, statementsOn } from "./run-statement.js";
+import { type ClientSettings, type PooledClients, pooledClients } from "./pooled-clients.js";
+import { reconnect, retrying } from "./retry.js";
 import type { SchemaPlace } from "./schema-state.js";
-import type { SessionKind } from "./session-settings.js";
+import { runInOrder, type SessionKind } from "./session-settings.js";
+
+interface Statements extends Pick<Connection, "query"> {
+  /** Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. */
+  transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+}
 
 /**
  * A pool bound to one schema. Never check out a second client while holding one: a pool may have
@@ -63,6 +71,7 @@ export function createDatabase(
   const clients = pooledClients(pool, { ...settings, sessions, watch, end });
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const place = { schemaName, schema: identifier(schemaName), language, now };
+  const written = { ...place, prepare };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...place,
     dataDir,
@@ -78,16 +87,98 @@ export function createDatabase(
   };
   const patient: Database = {
     ...common,
-    ...statementsOn(clients, { ...place, prepare }, undefined, () => {}),
+    ...statementsOn(clients, written, undefined),
     get patient() {
       return patient;
     },
   };
-  const statements = statementsOn(
-    clients,
-    { ...place, prepare },
-    statementTimeoutMs,
-    watch.requireUp,
-  );
+  const statements = statementsOn(clients, written, statementTimeoutMs, watch.requireUp);
   return { ...common, ...statements, patient };
+}
+
+type Place = Omit<Connection, "query"> & { readonly schemaName: string; readonly prepare: boolean };
+
+function statementsOn(
+  clients: PooledClients,
+  { schemaName, prepare, ...connection }: Place,
+  deadlineMs: number | undefined,
+  admit = () => {},
+): Statements {
+  const reported = (error: unknown): never => {
+    throw toMemoryError(error, schemaName);
+  };
+  const statementOf = ({ text, values }: Sql, { prepare: isLarge = false }: QueryOptions) => ({
+    text,
+    values: values.map(asParameter),
+    ...(isLarge && prepare && { name: statementName(text) }),
+  });
+  return {
+    async query<Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) {
+      const { timeoutMs = deadlineMs } = options;
+      const settings = clients.settingsNow(timeoutMs);
+      admit();
+      const run = () =>
+        clients.use(async (client): Promise<QueryResult<Row>> => {
+          const ask = clients.asking(client, timeoutMs);
+          await clients.checkOnce(ask);
+          const statement = statementOf(asked, options);
+          if (settings.length === 0) return ask(statement);
+          const results = await runInOrder(client, ask, [
+            { text: "begin" },
+            ...settings,
+            statement,
+            { text: "commit" },
+          ]);
+          return results.at(-2) as QueryResult<Row>;
+        });
+      return (await retrying(run, reconnect).catch(reported)).rows;
+    },
+    async transaction(work) {
+      const settings = clients.settingsNow(deadlineMs);
+      admit();
+      let failure: { readonly error: unknown } | undefined;
+      const run = async (client: ClientBase) => {
+        const ask = clients.asking(client, deadlineMs);
+        const query = async <Row extends QueryResultRow>(
+          asked: Sql,
+          options: QueryOptions = {},
+        ) => {
+          const { timeoutMs = deadlineMs } = options;
+          const statement = statementOf(asked, options);
+          return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
+        };
+        await clients.checkOnce(ask);
+        await runInOrder(client, ask, [{ text: "begin" }, ...settings]);
+        try {
+          const result = await work({ ...connection, query }).catch((error: unknown) => {
+            failure = { error };
+            throw error;
+          });
+          await ask({ text: "commit" });
+          return result;
+        } catch (error) {
+          await ask({ text: "rollback" }).catch(() => {});
+          throw error;
+        }
+      };
+      return clients.use(run).catch((error: unknown) => {
+        if (failure?.error === error) throw error;
+        return reported(error);
+      });
+    },
+  };
+}
+
+/** A cache: hashing takes a measurable part of a recall. */
+const statementNames = new Map<string, string>();
+
+const mostNames = 500;
+
+function statementName(text: string): string {
+  const cached = statementNames.get(text);
+  if (cached !== undefined) return cached;
+  if (statementNames.size === mostNames) statementNames.clear();
+  const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+  statementNames.set(text, name);
+  return name;
 }

@@ -11,7 +11,7 @@ import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-
 import { prepareSession } from "./session-settings.js";
 
 interface EmbeddedPoolOptions {
-  readonly dataDir?: string;
+  readonly dataDir?: string | undefined;
   /**
    * A dump of PGlite's `dumpDataDir` to start from.
    * @default the folder's data, else an empty database

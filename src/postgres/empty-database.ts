@@ -9,7 +9,7 @@ export const emptyDatabaseName = (engineVersion: string): string =>
 /** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
 
-const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
+const dumpPlaces = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
 /** Dumps by engine version, 40 MB each. */
 const dumps = new Map<string, Blob>();
@@ -20,7 +20,7 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
   const place: string | undefined = import.meta.url;
   if (engineVersion === undefined || !place?.startsWith("file:")) return undefined;
   const name = emptyDatabaseName(engineVersion);
-  const path = places
+  const path = dumpPlaces
     .map((folder) => fileURLToPath(new URL(folder + name, place)))
     .find(existsSync);
   if (path === undefined) return undefined;

@@ -7,12 +7,11 @@ import {
   compatibleFrom,
   type Migration,
   type MigrationSet,
-  migrationSets,
   type ShippedSchema,
+  setVersionColumns,
   shippedSchema,
-  versionColumns,
 } from "./migration-set.js";
-import { collided, retryOn } from "./retry.js";
+import { retryOn } from "./retry.js";
 import { findGap, type WantedSchema } from "./schema-state.js";
 import { askOf } from "./session-settings.js";
 
@@ -39,15 +38,15 @@ export interface MigrateOptions extends WantedSchema {
  * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY`,
  * `DATABASE_UNAVAILABLE`
  */
-export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
+export async function migrate(database: Database, given: MigrateOptions): Promise<string[]> {
   const { schemaName } = database;
-  const shipped = options.shipped ?? shippedSchema();
+  const options = { shipped: shippedSchema(), ...given };
   const applied: string[] = [];
   try {
     return await database.withClient(async (client) => {
       for (;;) {
-        const migrateOnce = () => migrateInTransaction(client, database, options, shipped);
-        const { done, concurrent } = await retryOn([], migrateOnce, {
+        const migrateOnce = () => migrateInTransaction(client, database, options);
+        const { done, concurrent } = await retryOn(["55P03"], migrateOnce, {
           most: lockTries,
           stepMs: 100,
           busy:
@@ -56,12 +55,8 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         });
         applied.push(...done);
         if (concurrent === undefined) return applied;
-        const build = () =>
-          buildConcurrently(client, schemaName, concurrent).catch((error: unknown) => {
-            if (buildRaces.includes(errorCodeOf(error))) return collided;
-            throw error;
-          });
-        await retryOn([], build, {
+        const build = () => buildConcurrently(client, database, concurrent);
+        await retryOn(buildRaces, build, {
           most: 5,
           stepMs: 200,
           busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
@@ -74,14 +69,9 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
-type Migrated = Awaited<ReturnType<typeof runMigrations>>;
+type Options = MigrateOptions & { readonly shipped: ShippedSchema };
 
-async function migrateInTransaction(
-  client: ClientBase,
-  database: Database,
-  options: MigrateOptions,
-  shipped: ShippedSchema,
-): Promise<Migrated | typeof collided> {
+async function migrateInTransaction(client: ClientBase, database: Database, options: Options) {
   await client.query("begin");
   try {
     await client.query("set local statement_timeout to default");
@@ -89,48 +79,43 @@ async function migrateInTransaction(
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
     // Migrated rows must be visible under row-level security.
     await client.query("set local mnemograph.tenant_id = '*'");
-    const migrated = await runMigrations(client, database, options, shipped);
+    const migrated = await runMigrations(client, database, options);
     await options.also?.(client, database.schemaName);
     await client.query("commit");
     return migrated;
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    if (errorCodeOf(error) === "55P03") return collided;
     throw error;
   }
 }
 
-async function runMigrations(
-  client: ClientBase,
-  database: Database,
-  options: MigrateOptions,
-  shipped: ShippedSchema,
-): Promise<{ done: string[]; concurrent: Migration | undefined }> {
-  const { schemaName, language } = database;
+/** Returns the names of those that ran, and the next one if it cannot run in a transaction. */
+async function runMigrations(client: ClientBase, database: Database, options: Options) {
+  const { schemaName } = database;
+  const { shipped, vectors } = options;
   const { state, newer, pending } = await findGap(askOf(client), database, shipped, options);
-  if (newer) return { done: [], concurrent: undefined };
   const { installed } = state;
+  if (newer) return { done: [], concurrent: undefined };
   // Nobody uses new tables yet, so their indexes are built in the same transaction.
-  const transactional = installed
-    ? pending.slice(0, firstConcurrent(pending, schemaName))
-    : pending;
-  if (!installed) await ensureSchema(client, schemaName);
+  const count = installed ? firstConcurrent(pending, schemaName) : pending.length;
+  const transactional = pending.slice(0, count);
   const run = async (statements: readonly string[]) => {
-    for (const statement of statements) {
+    for (const statement of statements)
       await client.query(
         concurrently.test(statement) ? statement.replace(" concurrently", "") : statement,
       );
-    }
   };
+  const runSets = (...sets: MigrationSet[]) => {
+    const chosen = transactional.filter(({ set }) => sets.includes(set));
+    return run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
+  };
+
+  if (!installed) await ensureSchema(client, database);
   const addsVectors = transactional.some(({ set }) => set === "vector");
-  if (options.vectors || addsVectors) {
+  if (vectors || addsVectors) {
     const extensionSchema = await ensureVectorExtension(client);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
-  const runSets = async (...sets: MigrationSet[]) => {
-    const chosen = transactional.filter(({ set }) => sets.includes(set));
-    await run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
-  };
   await runSets("core", "vector");
   const hasOldFunctions = (installed?.functionsVersion ?? 0) < shipped.functions.version;
   if (hasOldFunctions || addsVectors) {
@@ -140,12 +125,12 @@ async function runMigrations(
   await runSets("isolation");
   if (!installed) await insertMeta(client, database, shipped.baseline);
   if (transactional.length > 0 || hasOldFunctions) {
-    await recordVersions(client, schemaName, transactional, shipped.functions.version);
-    await isolateTables(client, schemaName);
+    await recordVersions(client, database, transactional, shipped.functions.version);
+    await isolateTables(client, database);
   }
   await client.query("set local search_path to default");
-  if (installed) await updateLanguage(client, schemaName, installed.language, language);
-  return { done: transactional.map(({ name }) => name), concurrent: pending[transactional.length] };
+  if (installed) await updateLanguage(client, database, installed.language);
+  return { done: transactional.map(({ name }) => name), concurrent: pending[count] };
 }
 
 // These statements cannot run in a transaction; the group is the index name.
@@ -162,10 +147,9 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
 
 async function buildConcurrently(
   client: ClientBase,
-  schemaName: string,
+  { schemaName, schema: { text: schema } }: Database,
   migration: Migration,
 ): Promise<void> {
-  const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_index i
@@ -177,48 +161,41 @@ async function buildConcurrently(
     await client.query(`drop index concurrently if exists ${schema}.${identifier(name).text}`);
   for (const statement of statements) await client.query(statement);
   await client.query(
-    `update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`,
+    `update ${schema}.meta set ${setVersionColumns[migration.set]} = ${migration.version}`,
   );
 }
 
 async function insertMeta(
   client: ClientBase,
-  { schemaName, language }: Database,
+  { schema, language }: Database,
   baseline: string,
 ): Promise<void> {
   const columns = "version, functions_version, compatible_from, baseline, language";
-  await client.query(
-    `insert into ${identifier(schemaName).text}.meta (${columns}) values (0, 0, 0, $1, $2)`,
-    [baseline, language],
-  );
+  await client.query(`insert into ${schema.text}.meta (${columns}) values (0, 0, 0, $1, $2)`, [
+    baseline,
+    language,
+  ]);
 }
 
 async function recordVersions(
   client: ClientBase,
-  schemaName: string,
+  { schema }: Database,
   applied: readonly Migration[],
   functionsVersion: number,
 ): Promise<void> {
-  const versions = migrationSets.flatMap((set) => {
-    const last = applied.findLast((migration) => migration.set === set);
-    return last ? [`${versionColumns[set]} = ${last.version}`] : [];
-  });
-  const all = [
-    ...versions,
-    `functions_version = ${functionsVersion}`,
-    `compatible_from = ${compatibleFrom}`,
-  ];
-  await client.query(`update ${identifier(schemaName).text}.meta set ${all.join(", ")}`);
+  const versions = new Map<string, number>();
+  versions.set("functions_version", functionsVersion).set("compatible_from", compatibleFrom);
+  for (const { set, version } of applied) versions.set(setVersionColumns[set], version);
+  const assigned = [...versions].map(([column, version]) => `${column} = ${version}`);
+  await client.query(`update ${schema.text}.meta set ${assigned.join(", ")}`);
 }
 
 async function updateLanguage(
   client: ClientBase,
-  schemaName: string,
+  { schemaName, schema: { text: schema }, language }: Database,
   recorded: string,
-  language: string,
 ): Promise<void> {
   if (recorded === language) return;
-  const schema = identifier(schemaName).text;
   const { rowCount } = await client.query(
     `update ${schema}.meta set language = $1
      where not exists (select from ${schema}.message_term) and not exists (select from ${schema}.memory_term)`,
@@ -234,15 +211,14 @@ async function updateLanguage(
 }
 
 /** `create schema if not exists` requires CREATE on the database even for an existing schema. */
-async function ensureSchema(client: ClientBase, schemaName: string): Promise<void> {
-  const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [
-    schemaName,
-  ]);
-  if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
+async function ensureSchema(client: ClientBase, { schemaName, schema }: Database): Promise<void> {
+  const text = "select from pg_catalog.pg_namespace where nspname = $1";
+  const { rowCount } = await client.query(text, [schemaName]);
+  if (rowCount === 0) await client.query(`create schema ${schema.text}`);
 }
 
-async function isolateTables(client: ClientBase, schemaName: string): Promise<void> {
-  const isolate = `${identifier(schemaName).text}.isolate_tables()`;
+async function isolateTables(client: ClientBase, { schema }: Database): Promise<void> {
+  const isolate = `${schema.text}.isolate_tables()`;
   const { rows } = await client.query("select to_regprocedure($1) is not null as found", [isolate]);
   if (rows[0]?.found) await client.query(`select ${isolate}`);
 }

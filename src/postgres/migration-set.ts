@@ -6,7 +6,7 @@ export const migrationSets = ["core", "vector", "isolation"] as const;
 
 export type MigrationSet = (typeof migrationSets)[number];
 
-export const versionColumns = {
+export const setVersionColumns = {
   core: "version",
   vector: "vector_version",
   isolation: "isolation_version",
@@ -58,19 +58,19 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
     .map((migration): Migration => {
       return {
         ...migration,
-        statementsFor: (schemaName) => statementsOf(textOf(migration.name), schemaName),
+        statementsFor: (schemaName) => splitStatements(textOf(migration.name), schemaName),
       };
     });
   const baseline = migrations.filter(({ version }) => version === firstVersion);
   const functions = textOf("functions");
   return {
     migrations,
-    baseline: digestOf(baseline.map(({ name }) => textOf(name))),
+    baseline: sqlDigest(baseline.map(({ name }) => textOf(name))),
     functions: {
       version: Number(/^-- Version: (\d+)\n/.exec(functions)?.[1]),
       statementsFor: (schemaName, vectorSchema) =>
         [functions, ...ownFunctions.map(textOf), textOf("plans")]
-          .flatMap((text) => statementsOf(text, schemaName))
+          .flatMap((text) => splitStatements(text, schemaName))
           .map((statement) =>
             statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text),
           ),
@@ -86,13 +86,13 @@ const ownFunctions = [
   "known-memories",
 ];
 
-function digestOf(texts: readonly string[]): string {
+function sqlDigest(texts: readonly string[]): string {
   const sql = texts.join("").replace(/--.*|\s+/g, "");
   return createHash("sha256").update(sql).digest("hex");
 }
 
 // Splits at semicolons before unindented lines: distributed tables require single statements.
-function statementsOf(text: string, schemaName: string): string[] {
+function splitStatements(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text
     .replace(/^--.*\n/gm, "")

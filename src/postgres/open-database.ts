@@ -115,8 +115,7 @@ function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Da
       : "; this takes some seconds, once";
     logger.warn(`creating an embedded PostgreSQL in ${dataDir ?? "memory"}${takes}`);
   };
-  const options = dataDir === undefined ? {} : { dataDir };
-  const { pool, close } = openEmbeddedPool({ ...options, onCreate });
+  const { pool, close } = openEmbeddedPool({ dataDir, onCreate });
   const kept = { schemaName, dataDir, checksSchema, language, clock, isolation };
   return createDatabase(pool, kept, close);
 }
@@ -188,5 +187,3 @@ export const databaseOptionsSchema = z.strictObject({
    */
   prepare: z.boolean().default(true),
 });
-
-export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}

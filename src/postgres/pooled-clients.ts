@@ -36,7 +36,7 @@ export type PooledClients = ReturnType<typeof pooledClients>;
 /** Without a listener a lost connection of a checked-out client ends the process. */
 const ignore = () => {};
 
-const statements = channel("mnemograph:statement");
+const statementChannel = channel("mnemograph:statement");
 
 /** The protocol counts parameters in two bytes. */
 const mostParameters = 65_535;
@@ -141,7 +141,7 @@ async function askWithin(
       `This takes one statement of ${parameters} parameters, and PostgreSQL accepts ${mostParameters}: ask for less at once.`,
     );
   }
-  statements.publish(statement.text);
+  statementChannel.publish(statement.text);
   const askedAt = performance.now();
   try {
     const answer = client.query(statement);

@@ -21,24 +21,19 @@ export async function retryOn<Result>(
   work: () => Promise<Result | typeof collided>,
   { most, stepMs = 0, busy }: Collisions,
 ): Promise<Result> {
-  const collision = new MemoryError("BUSY", busy);
-  const isCollision = (error: unknown) =>
-    error === collision || (error instanceof Error && codes.includes(errorCodeOf(error.cause)));
-  const once = async () => {
-    const result = await work();
-    if (result === collided) throw collision;
-    return result;
-  };
-  try {
-    return await retrying(once, {
-      most,
-      when: isCollision,
-      waitMs: (failures) => Math.random() * stepMs * failures,
-    });
-  } catch (cause) {
-    throw cause !== collision && isCollision(cause)
-      ? new MemoryError("BUSY", busy, { cause })
-      : cause;
+  for (let failures = 1; ; failures++) {
+    let cause: unknown;
+    try {
+      const result = await work();
+      if (result !== collided) return result;
+    } catch (error) {
+      // The driver's error, or a `MemoryError` with it as its cause.
+      const found = [errorCodeOf(error), errorCodeOf((error as Error).cause)];
+      if (!found.some((code) => codes.includes(code))) throw error;
+      cause = error;
+    }
+    if (failures >= most) throw new MemoryError("BUSY", busy, cause === undefined ? {} : { cause });
+    if (stepMs > 0) await sleep(Math.random() * stepMs * failures);
   }
 }
 

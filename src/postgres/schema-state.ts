@@ -6,8 +6,8 @@ import {
   type MigrationSet,
   migrationSets,
   type ShippedSchema,
+  setVersionColumns,
   shippedSchema,
-  versionColumns,
 } from "./migration-set.js";
 import type { Ask } from "./session-settings.js";
 
@@ -57,7 +57,7 @@ async function readMeta(ask: Ask, schemaName: string): Promise<InstalledSchema> 
     throw foreignTable(schemaName, "meta");
   return {
     versions: Object.fromEntries(
-      migrationSets.map((set) => [set, row[versionColumns[set]]]),
+      migrationSets.map((set) => [set, row[setVersionColumns[set]]]),
     ) as InstalledSchema["versions"],
     baseline: row.baseline,
     functionsVersion: row.functions_version,
@@ -111,7 +111,7 @@ export async function requireSchema(ask: Ask, place: SchemaPlace): Promise<void>
   if (state.installed) return;
   throw new MemoryError(
     "SETUP_REQUIRED",
-    `Schema "${place.schemaName}" is not set up. Run \`await memory.setup()\` or \`${migrateCommand(place)}\` once.`,
+    `Schema "${place.schemaName}" is not set up. Run \`await memory.setup()\` or \`${migrateCommandLine(place)}\` once.`,
   );
 }
 
@@ -137,7 +137,7 @@ function createdTables(migrations: readonly Migration[], schemaName: string): st
 const setFlags = { core: "", vector: " --vectors", isolation: " --isolation" };
 
 /** The command that sets up `sets`, without the connection string. */
-export function migrateCommand(
+export function migrateCommandLine(
   { schemaName, dataDir }: SchemaPlace,
   sets: readonly MigrationSet[] = [],
 ): string {
@@ -157,7 +157,7 @@ function otherBaseline(place: SchemaPlace, { versions }: InstalledSchema): Memor
   return differs(
     schemaName,
     "was made by another development version and cannot be upgraded: export what you need with that version, then " +
-      `${remove} and run \`${migrateCommand(place, sets)}\`.`,
+      `${remove} and run \`${migrateCommandLine(place, sets)}\`.`,
   );
 }
 

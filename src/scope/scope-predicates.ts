@@ -49,9 +49,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const uuidOf = (id: string): string | null => (uuid.test(id) ? id : null);
 
-type Columns = Readonly<Record<keyof ScopeColumns, string | Sql>>;
+type OwnerIds = Readonly<Record<keyof ScopeColumns, string | Sql>>;
 
-export const ownerIs = ({ tenantId, userId, appId }: Columns): Sql =>
+export const ownerIs = ({ tenantId, userId, appId }: OwnerIds): Sql =>
   sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
 
 export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null): Sql =>
@@ -61,7 +61,7 @@ export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null):
  * Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app.
  */
 export const isSourceThread = (
-  { tenantId, userId, appId }: Columns,
+  { tenantId, userId, appId }: OwnerIds,
   threadId: string | Sql | null,
 ): Sql =>
   sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
@@ -78,18 +78,18 @@ export function withinScope(
   row: "e" | "t" | "o" | "x",
 ): Sql {
   const is = (column: keyof ScopeRow, value: string) => isId(raw(`${row}.${column}`), value);
-  const user = userId === "" ? [] : [is("user_id", userId)];
-  const app = appId === "" ? [] : [is("app_id", appId)];
-  return join([is("tenant_id", tenantId), ...user, ...app], " and ");
+  const conditions = [is("tenant_id", tenantId)];
+  if (userId !== "") conditions.push(is("user_id", userId));
+  if (appId !== "") conditions.push(is("app_id", appId));
+  return join(conditions, " and ");
 }
 
 /** Selects `columns` of the owners `o` visible to `scope`: its user and its app. */
 export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const owners = [
-    ...(userId === "" ? [] : [{ tenantId, userId, appId: "" }]),
-    ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
-  ];
+  const owners: ScopeColumns[] = [];
+  if (userId !== "") owners.push({ tenantId, userId, appId: "" });
+  if (appId !== "") owners.push({ tenantId, userId: "", appId });
   // One lookup per owner: an "or" would scan all owners.
   const selects = owners.map(
     (owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`,

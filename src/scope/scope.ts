@@ -15,7 +15,7 @@ export interface Scope {
 export type OwnerRef = number;
 export type ThreadRef = number;
 
-const id = (name: string) =>
+const idSchema = (name: string) =>
   z
     .string({ error: `${name} must be a string` })
     .refine((value) => value.trim() !== "", `${name} must not be blank`)
@@ -23,9 +23,9 @@ const id = (name: string) =>
     .optional();
 
 const scopeSchema = z.strictObject({
-  tenantId: id("tenantId"),
-  userId: id("userId"),
-  appId: id("appId"),
+  tenantId: idSchema("tenantId"),
+  userId: idSchema("userId"),
+  appId: idSchema("appId"),
 });
 
 /**
@@ -37,9 +37,9 @@ export function parseScope(input: unknown): Scope {
     ([, value]) => value === undefined || value === null,
   );
   if (valueless.length > 0)
-    throw invalid(valueless.map(([name]) => `${name} is given without a value`));
+    throw invalidScope(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: explainIssue });
-  if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
+  if (!parsed.success) throw invalidScope(parsed.error.issues.map(({ message }) => message));
   if ("userId" in parsed.data || "appId" in parsed.data) return parsed.data as Scope;
   const message = "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.";
   throw new MemoryError("SCOPE_REQUIRED", message);
@@ -53,7 +53,7 @@ export interface AppScope {
 /** @throws MemoryError `SCOPE_REQUIRED` without an appId, `INVALID_INPUT` with a userId */
 export function parseAppScope(input: unknown): AppScope {
   const { userId, appId, ...tenant } = parseScope(input);
-  if (appId === undefined) throw invalid(["this is about an app, and appId is missing"]);
+  if (appId === undefined) throw invalidScope(["this is about an app, and appId is missing"]);
   if (userId === undefined) return { ...tenant, appId };
   throw new MemoryError(
     "INVALID_INPUT",
@@ -62,6 +62,8 @@ export function parseAppScope(input: unknown): AppScope {
 }
 
 export const scopeField = z.unknown().optional();
+/** @throws MemoryError, as `parseAppScope` */
+export const appScopeField = z.custom<AppScope>().transform(parseAppScope);
 export const threadField = z.unknown().optional();
 
 export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
@@ -80,7 +82,7 @@ export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: type
 export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
   if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
-  throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
+  throw invalidScope(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
 /**
@@ -115,7 +117,7 @@ export const tenantField = z
 export const isSharedBy = (scope: Scope, owner: Scope): boolean =>
   scope.userId !== undefined && owner.userId === undefined;
 
-function invalid(problems: readonly string[]): MemoryError {
+function invalidScope(problems: readonly string[]): MemoryError {
   return new MemoryError(
     "SCOPE_REQUIRED",
     `Invalid scope: ${problems.join("; ")}. Pass { tenantId?, userId?, appId? }, without the keys of ids that there are not.`,

@@ -16,7 +16,7 @@ import {
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
-import { type VisibleMemories, visibleArguments } from "./search-memories.js";
+import { filtersOf, type VisibleMemories } from "./search-memories.js";
 
 type OmissionReason =
   /** Below the floor or the requested `threshold`. */
@@ -145,16 +145,19 @@ function notSelected(
 /** Memories that fit the question, but not its categories, kinds and filters. */
 async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
   const { db, config } = deps;
-  const categories = [...readableCategories(config.policy, null)];
-  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories };
+  const { kinds, categories, filter } = query.search;
+  const readable = [...readableCategories(config.policy, null)];
+  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories: readable };
   // Their order says nothing, so no reranker is asked.
   const unordered = { ...question, text: "" };
   const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, unordered);
   const found: readonly Scored[] = isBroad ? ordered : weighed.map(({ hit }) => hit);
   const rows = await db.query<{ id: string }>(sql`
-    select m.id from ${db.schema}.memory m
-    where m.id = any (${found.map(({ memory }) => memory.id)}::uuid[])
-      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, query.search)})`);
+    select id from ${db.schema}.memory
+    where id = any (${found.map(({ memory }) => memory.id)}::uuid[])
+      and not (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
+        ${filtersOf(filter)}, agent_id, run_id, actor_id, role, category, pinned, importance, updated_at, metadata, trust
+      ))`);
   const ids = new Set(rows.map(({ id }) => id));
   return found.filter(({ memory }) => ids.has(memory.id));
 }

@@ -147,8 +147,6 @@ export const retrievalOptionsSchema = z.strictObject({
   rerank: rerankOptionsSchema.optional(),
 });
 
-export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
-
 export const retrievalConstants = {
   /**
    * Least importance of slots of "rag" categories that are always shown: the middle of the scale.

@@ -21,22 +21,24 @@ export interface Levels {
   readonly schemaName: string;
   readonly paused: boolean;
   /** Null if the database does not say. */
-  readonly work: Record<"due" | "oldestSeconds" | "stuck" | "givenUp" | "energy", number> | null;
+  readonly work: Readonly<Record<(typeof namesOfWork)[number], number>> | null;
 }
 
-const readers = new Set<() => Promise<Levels>>();
+const namesOfWork = ["due", "oldestSeconds", "stuck", "givenUp", "energy"] as const;
+
+const levelReaders = new Set<() => Promise<Levels>>();
 
 /**
  * Has gauges ask `read` at each collection; without a meter provider nobody does. Returns what ends
  * it.
  */
 export function addLevels(read: () => Promise<Levels>): () => void {
-  readers.add(read);
+  levelReaders.add(read);
   void telemetryApi().then(instruments);
-  return () => void readers.delete(read);
+  return () => void levelReaders.delete(read);
 }
 
-let made: { readonly provider: object; readonly instruments: Instruments } | undefined;
+let madeInstruments: { readonly provider: object; readonly instruments: Instruments } | undefined;
 
 /**
  * Those of the registered provider, which do nothing if there is none; undefined if it makes none.
@@ -44,13 +46,13 @@ let made: { readonly provider: object; readonly instruments: Instruments } | und
 function instruments(): Instruments {
   if (!api) return undefined;
   const provider = api.metrics.getMeterProvider();
-  if (made?.provider !== provider) {
-    made = {
+  if (madeInstruments?.provider !== provider) {
+    madeInstruments = {
       provider,
       instruments: attempt(() => createInstruments(provider.getMeter("mnemograph"))),
     };
   }
-  return made.instruments;
+  return madeInstruments.instruments;
 }
 
 /** A recall takes milliseconds, a search two seconds at most. */
@@ -61,36 +63,28 @@ const tokenBuckets = Array.from({ length: 14 }, (_, power) => 4 ** power);
 function createInstruments(meter: ReturnType<Api["metrics"]["getMeter"]>) {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`mnemograph.${name}`, { unit, description });
-  const due = gauge("work.due", "{job}", "Background jobs that are due and that no worker has");
-  const oldest = gauge("work.oldest_age", "s", "How long the oldest of them has been due");
-  const stuck = gauge("work.stuck", "{job}", "Those of them whose worker stopped");
-  const givenUp = gauge(
-    "work.given_up",
-    "{job}",
-    "Background jobs that were given up and not retried",
-  );
-  const energy = gauge(
-    "energy.level",
-    "1",
-    "Share of its energy that the tenant with the least has left",
-  );
+  const ofWork = {
+    due: gauge("work.due", "{job}", "Background jobs that are due and that no worker has"),
+    oldestSeconds: gauge("work.oldest_age", "s", "How long the oldest of them has been due"),
+    stuck: gauge("work.stuck", "{job}", "Those of them whose worker stopped"),
+    givenUp: gauge("work.given_up", "{job}", "Background jobs that were given up and not retried"),
+    energy: gauge(
+      "energy.level",
+      "1",
+      "Share of its energy that the tenant with the least has left",
+    ),
+  };
   const paused = gauge("database.paused", "", "1 while calls of this process fail at once");
   meter.addBatchObservableCallback(
     async (result) => {
-      for (const { schemaName, paused: isPaused, work } of await Promise.all(
-        [...readers].map((read) => read()),
-      )) {
+      const levels = await Promise.all([...levelReaders].map((read) => read()));
+      for (const { schemaName, paused: isPaused, work } of levels) {
         const of = { "db.namespace": schemaName };
         result.observe(paused, Number(isPaused), of);
-        if (!work) continue;
-        result.observe(due, work.due, of);
-        result.observe(oldest, work.oldestSeconds, of);
-        result.observe(stuck, work.stuck, of);
-        result.observe(givenUp, work.givenUp, of);
-        result.observe(energy, work.energy, of);
+        for (const name of namesOfWork) if (work) result.observe(ofWork[name], work[name], of);
       }
     },
-    [due, oldest, stuck, givenUp, energy, paused],
+    [...Object.values(ofWork), paused],
   );
   return {
     recalls: meter.createHistogram("mnemograph.recall.duration", {

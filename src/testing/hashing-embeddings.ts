@@ -1,5 +1,5 @@
 import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
-import { isStopWord, stem, wordsOf } from "./offline/words.js";
+import { isStopWord, plainWordsOf, stem } from "./offline/words.js";
 
 export interface HashingEmbeddingsParams extends EmbeddingsParams {
   /** Length of the vectors. @default 384, that of the common small sentence encoders */
@@ -53,7 +53,10 @@ export class HashingEmbeddings extends Embeddings {
 }
 
 function* featuresOf(text: string): Generator<[feature: string, weight: number]> {
-  const words = wordsOf(text).map((word) => ({ stem: stem(word), isStopWord: isStopWord(word) }));
+  const words = plainWordsOf(text).map((word) => ({
+    stem: stem(word),
+    isStopWord: isStopWord(word),
+  }));
   // Texts of symbols only, such as emoji, differ as well.
   if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, weights.word];
 
@@ -63,13 +66,13 @@ function* featuresOf(text: string): Generator<[feature: string, weight: number]>
     if (next) yield [`pair:${word.stem} ${next.stem}`, bothStop ? weights.stopWord : weights.pair];
     yield [`word:${word.stem}`, word.isStopWord ? weights.stopWord : weights.word];
     if (word.isStopWord) continue;
-    const parts = partsOf(word.stem);
+    const parts = letterParts(word.stem);
     // All parts of a word together weigh `part`, however long it is.
     for (const part of parts) yield [`part:${part}`, weights.part / Math.sqrt(parts.length)];
   }
 }
 
-function partsOf(word: string): string[] {
+function letterParts(word: string): string[] {
   const letters = [..."<", ...word, ...">"];
   return [3, 4].flatMap((size) =>
     Array.from({ length: Math.max(0, letters.length - size + 1) }, (_, start) =>

@@ -47,7 +47,7 @@ export class OfflineChatModel extends StandInChatModel {
 
   constructor({ structured, ...params }: OfflineChatModelParams = {}) {
     super(params);
-    this.#structured = new Map(Object.entries({ ...rules, ...structured }));
+    this.#structured = new Map(Object.entries({ ...taskRules, ...structured }));
   }
 
   static override lc_name(): string {
@@ -75,7 +75,7 @@ export class OfflineChatModel extends StandInChatModel {
 }
 
 /** The library's own tasks read the latest human message. */
-const rules: Readonly<Record<string, OfflineRule>> = Object.fromEntries(
+const taskRules: Readonly<Record<string, OfflineRule>> = Object.fromEntries(
   Object.entries(offlineTasks).map(([name, task]) => [
     name,
     (messages) => task(messages.findLast((message) => message.type === "human")?.text ?? ""),

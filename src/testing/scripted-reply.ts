@@ -41,12 +41,9 @@ export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyCo
   if (reply instanceof Error) throw reply;
   if (typeof reply === "string") return new AIMessage(reply);
   if ("toolCalls" in reply) return callingTools(reply.toolCalls, reply.text ?? "");
-  if ("structured" in reply)
-    return callingTools(
-      [{ name: structuredTool(reply.tool, context), args: reply.structured }],
-      "",
-    );
-  return copyOf(reply);
+  if (!("structured" in reply)) return copyOf(reply);
+  const call = { name: structuredTool(reply.tool, context), args: reply.structured };
+  return callingTools([call], "");
 }
 
 export function callingTools(calls: readonly ScriptedToolCall[], text: string): AIMessage {
@@ -73,8 +70,8 @@ function structuredTool(
   wanted: string | undefined,
   { toolNames, toolChoice }: ReplyContext,
 ): string {
-  const name =
-    wanted ?? demandedTool(toolChoice) ?? (toolNames.length === 1 ? toolNames[0] : undefined);
+  const only = toolNames.length === 1 ? toolNames[0] : undefined;
+  const name = wanted ?? demandedTool(toolChoice) ?? only;
   if (name !== undefined && toolNames.includes(name)) return name;
   const bound =
     toolNames.length === 0 ? "no tool is bound" : `the bound tools are ${toolNames.join(", ")}`;

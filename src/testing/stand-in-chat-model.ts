@@ -10,6 +10,7 @@ import {
   type AIMessage,
   AIMessageChunk,
   type BaseMessage,
+  convertToChunk,
   type UsageMetadata,
 } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
@@ -138,13 +139,7 @@ const tokensIn = (text: string): number => Math.ceil(text.length / charactersPer
 
 function toChunk(message: AIMessage): AIMessageChunk {
   if (AIMessageChunk.isInstance(message)) return message;
-  const chunk = new AIMessageChunk({
-    content: message.content,
-    additional_kwargs: message.additional_kwargs,
-    response_metadata: message.response_metadata,
-    tool_calls: message.tool_calls ?? [],
-    ...defined({ id: message.id, name: message.name, usage_metadata: message.usage_metadata }),
-  });
+  const chunk = convertToChunk(message) as AIMessageChunk;
   // The constructor drops them.
   chunk.invalid_tool_calls = message.invalid_tool_calls ?? [];
   return chunk;
@@ -176,13 +171,10 @@ function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
 }
 
 function streamedCalls(message: AIMessage): { name?: string; args: string; id?: string }[] {
-  const valid = (message.tool_calls ?? []).map((call) => ({
-    ...call,
-    args: JSON.stringify(call.args),
-  }));
-  const invalid = (message.invalid_tool_calls ?? []).map((call) => ({
-    ...call,
-    args: call.args ?? "",
-  }));
-  return [...valid, ...invalid].map(({ name, args, id }) => ({ args, ...defined({ name, id }) }));
+  const { tool_calls: valid = [], invalid_tool_calls: invalid = [] } = message;
+  const calls = [
+    ...valid.map((call) => ({ ...call, args: JSON.stringify(call.args) })),
+    ...invalid,
+  ];
+  return calls.map(({ name, args = "", id }) => ({ args, ...defined({ name, id }) }));
 }

@@ -4,10 +4,10 @@ import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
-import { derivedFields, type ExportPage, type RecordType } from "./record-type.js";
-import { type RecordName, recordNames, records } from "./records.js";
+import { derivedFields, type ExportPage } from "./record-type.js";
+import { type RecordName, recordNames, recordTypes } from "./records.js";
 
-const pageRowsField = 500;
+const pageRows = 500;
 
 /** Reads in pages without a snapshot. An import rebuilds vectors and indexes. */
 export async function* exportLines(
@@ -16,69 +16,50 @@ export async function* exportLines(
   now: () => Date,
 ): AsyncGenerator<ExportLine> {
   const exportedAt = now().toISOString();
-  yield {
-    type: "header",
-    format: "mnemograph",
-    version: exportVersion,
-    exportedAt,
-    scope: requested,
-  };
+  const header = { type: "header", format: "mnemograph", version: exportVersion } as const;
+  yield { ...header, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);
-  let count = 1;
-  for (const name of recordNames.filter((each) => typeOf(each).parent === undefined)) {
-    const children = recordNames.filter((each) => typeOf(each).parent === name);
+  let lines = 1;
+  for (const name of recordNames) {
+    // Summaries and messages follow their thread.
+    if (recordTypes[name].parent) continue;
+    const children = recordNames.filter((each) => recordTypes[each].parent === name);
     for await (const { line, cursor } of exportRows(db, name, { scope })) {
-      count++;
+      lines++;
       yield line;
       for (const child of children) {
-        for await (const { line: childLine } of exportRows(db, child, {
-          scope,
-          thread: cursor[0],
-        })) {
-          count++;
-          yield childLine;
+        for await (const row of exportRows(db, child, { scope, thread: cursor[0] })) {
+          lines++;
+          yield row.line;
         }
       }
     }
   }
-  yield { type: "end", lines: count };
+  yield { type: "end", lines };
 }
 
-const typeOf = (name: RecordName): RecordType => records[name];
+type ExportRow = { readonly line: ExportLine; readonly cursor: readonly string[] };
 
-interface ExportRow {
-  readonly line: ExportLine;
-  readonly cursor: readonly string[];
-}
-
-async function* exportRows(db: Connection, name: RecordName, page: Omit<ExportPage, "after">) {
-  for (let after: readonly string[] | null = null; ; ) {
-    const rows: ExportRow[] = await exportPage(db, name, { ...page, after });
+async function* exportRows(db: Connection, name: RecordName, of: Omit<ExportPage, "after">) {
+  const { key, fields } = recordTypes[name];
+  const cursor = raw(key.map((column) => `${column}::text`).join(", "));
+  const keys = raw(key.join(", "));
+  const derived = derivedFields(fields, ({ out }) => out);
+  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", derived)}`;
+  let after: readonly string[] | null = null;
+  for (;;) {
+    const isAfter: Sql = after === null ? empty : sql`and (${keys}) > (${join(after, ", ")})`;
+    const rows: ExportRow[] = await db.query<ExportRow>(sql`
+      select array[${cursor}] as cursor, json_build_object(${line}) as line
+      from ${rowsOf(db, name, { ...of, after })} ${isAfter}
+      order by ${keys} limit ${pageRows}`);
     yield* rows;
-    const last = rows.at(-1);
-    if (!last || rows.length < pageRowsField) return;
-    after = last.cursor;
+    if (rows.length < pageRows) return;
+    after = rows.at(-1)?.cursor ?? null;
   }
 }
 
-async function exportPage(
-  db: Connection,
-  name: RecordName,
-  page: ExportPage,
-): Promise<ExportRow[]> {
-  const { key, fields } = typeOf(name);
-  const cursor = raw(key.map((column) => `${column}::text`).join(", "));
-  const keys = raw(key.join(", "));
-  const isAfter = page.after === null ? empty : sql`and (${keys}) > (${join(page.after, ", ")})`;
-  const derived = derivedFields(fields, ({ out }) => out);
-  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", derived)}`;
-  return db.query<ExportRow & Record<string, unknown>>(sql`
-    select array[${cursor}] as cursor, json_build_object(${line}) as line
-    from ${rowsOf(db, name, page)} ${isAfter}
-    order by ${keys} limit ${pageRowsField}`);
-}
-
 export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {
-  const { table, rows } = typeOf(name);
+  const { table, rows } = recordTypes[name];
   return rows?.(db, page) ?? sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}`;
 }

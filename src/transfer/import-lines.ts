@@ -18,8 +18,7 @@ import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { rowsOf } from "./export-scope.js";
 import { insertRecords } from "./insert-records.js";
 import { lineError, linesOf, type NumberedLine, readExport } from "./read-export.js";
-import type { RecordType } from "./record-type.js";
-import { recordNames, records } from "./records.js";
+import { recordNames, recordTypes } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportInput {
@@ -62,14 +61,14 @@ export async function importLines(
   const { onProgress, signal } = parseInput(importSchema, input, "import");
   const target = parseScopeIn(input);
   const written: Record<string, number> = {};
-  let quarantined = 0;
-  let lines = 0;
+  let [lines, total, quarantined] = [0, 0, 0];
   let source: ImportSource | undefined;
   for await (const batch of batches(readExport(input.lines))) {
     signal?.throwIfAborted();
     source ??= sourceOf(batch, target);
     const progress = { ...source, hasBegun: lines > 0 };
     const added = await asTenant(source.scope.tenantId, async () => {
+      // Skip what an earlier run wrote; redact and screen the others, and write them.
       const done = (await findProgress(db, progress)) ?? 0;
       const remaining: ImportableLine[] = [];
       for (const each of batch)
@@ -78,8 +77,9 @@ export async function importLines(
       return remaining;
     });
     for (const { line } of added) {
-      if (line.type !== "header" && line.type !== "end")
-        written[line.type] = (written[line.type] ?? 0) + 1;
+      if (line.type === "header" || line.type === "end") continue;
+      written[line.type] = (written[line.type] ?? 0) + 1;
+      total++;
     }
     const memoryIds = quarantinedIn(added).map(({ line }) => line.id);
     reportQuarantined(logger, { step: "import", memoryIds });
@@ -87,14 +87,14 @@ export async function importLines(
     lines += batch.length;
     onProgress?.({ lines });
   }
-  const total = Object.values(written).reduce((sum, each) => sum + each, 0);
   return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
 }
 
-function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
-  const quarantined = lines.filter(({ isQuarantined }) => isQuarantined);
-  return linesOf(quarantined, "memory");
-}
+const quarantinedIn = (lines: readonly ImportableLine[]) =>
+  linesOf(
+    lines.filter(({ isQuarantined }) => isQuarantined),
+    "memory",
+  );
 
 const importSchema = z.strictObject({
   lines: z.custom<ImportInput["lines"]>(
@@ -138,10 +138,7 @@ function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
     .digest("hex");
   const file = `file=${digest.slice(0, 32)} `;
   const from = parseExported(header.scope);
-  const ids = ({ userId, appId }: Scope) =>
-    [userId !== undefined && "userId", appId !== undefined && "appId"]
-      .filter(Boolean)
-      .join(" and ");
+  const ids = (scope: Scope) => ["userId", "appId"].filter((id) => id in scope).join(" and ");
   if (!target || ids(from) === ids(target)) return { scope: target ?? from, file };
   const wanted = `\`scope\` must have the same, and has ${ids(target)}`;
   throw lineError(1, `this is an export of a scope with ${ids(from)}; ${wanted}.`);
@@ -223,7 +220,7 @@ async function writeBatch(
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
   const exists = recordNames
-    .filter((name) => (records[name] as RecordType).insert?.ownerColumns !== undefined)
+    .filter((name) => recordTypes[name].insert?.ownerColumns !== undefined)
     .map((name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`);
   const [row] = await tx.query<{ any: boolean }>(sql`select ${join(exists, " or ")} as any`);
   if (!row?.any) return;

@@ -4,10 +4,9 @@ import { names, recordset, fields as selectedFields } from "../postgres/columns.
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
-import type { ImportTarget } from "./message-index.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
-import { derivedFields, type RecordType } from "./record-type.js";
-import { type RecordName, recordNames, records } from "./records.js";
+import { derivedFields, type ImportTarget } from "./record-type.js";
+import { type RecordName, recordNames, recordTypes } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
 export async function insertRecords(
@@ -17,7 +16,7 @@ export async function insertRecords(
 ) {
   for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
   for (const name of recordNames) {
-    const { insert }: RecordType = records[name];
+    const { insert } = recordTypes[name];
     if (insert === undefined) continue;
     const rows = await Promise.all(
       linesOf(lines, name).map(async ({ line, number }) => {
@@ -28,8 +27,8 @@ export async function insertRecords(
         }
       }),
     );
-    const groups = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
-    for (const group of groups) await tx.query(insertOf(tx, name, target, group));
+    if (insert.oneByOne) for (const row of rows) await tx.query(insertOf(tx, name, target, [row]));
+    else if (rows.length > 0) await tx.query(insertOf(tx, name, target, rows));
   }
   if (linesOf(lines, "memory").some(({ line }) => line.kind === "note"))
     await markWork(tx, { kind: "compaction", of: "owner", ref: target.ownerRef });
@@ -41,7 +40,7 @@ function insertOf(
   target: ImportTarget,
   rows: readonly object[],
 ): Sql {
-  const { table, fields, insert = {} }: RecordType = records[name];
+  const { table, fields, insert = {} } = recordTypes[name];
   const { ownerColumns = [], read, joined, returning = "1", end = empty, following } = insert;
   const columns = { ...fields, ...insert.columns };
   const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };

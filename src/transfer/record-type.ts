@@ -2,7 +2,13 @@ import type { Sql } from "sql-template-tag";
 import type { Column } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ErasureScope } from "../scope/erasure-scope.js";
-import type { ImportTarget } from "./message-index.js";
+import type { OwnerRef } from "../scope/scope.js";
+import type { ScopeColumns } from "../scope/scope-predicates.js";
+
+/** The locked owner that imported lines get. */
+export interface ImportTarget extends ScopeColumns {
+  readonly ownerRef: OwnerRef;
+}
 
 /** The rows of a scope, or of one of its threads, after the row with the key `after`. */
 export interface ExportPage {

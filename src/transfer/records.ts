@@ -10,7 +10,7 @@ import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-f
 import { addedSources } from "../memories/item/source-rows.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { lexemeVector } from "../postgres/lexemes.js";
+import { lexemes, lexemeVector } from "../postgres/lexemes.js";
 import { hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import { idDigest, isSourceThread, ownerIs, threadIs } from "../scope/scope-predicates.js";
 import { itemTerms } from "../store/indexed-texts.rule.js";
@@ -18,8 +18,7 @@ import { pathOf } from "../store/store-operation.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
 import { timeZoneField } from "../text/time-zone.js";
-import { type ImportTarget, messageIndex } from "./message-index.js";
-import { derived, type RecordType } from "./record-type.js";
+import { derived, type ImportTarget, type RecordType } from "./record-type.js";
 
 /** A line's app; null without one. */
 const appId = derived(
@@ -44,6 +43,36 @@ const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, 
     out,
     (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
   );
+
+/** CTEs that index and count the inserted messages. */
+function messageIndex(db: Connection, { ownerRef }: ImportTarget): Sql {
+  const { schema } = db;
+  return sql`,
+    fresh as (
+      select a.thread_ref, i.* from input i
+      join ${schema}.thread t on t.thread_id = i."threadId" and t.owner_ref = ${ownerRef}
+      join added a on a.thread_ref = t.id and a.seq = i.seq
+    ),
+    term as (
+      select f.thread_ref, f.seq, w.lexeme, w.frequency, sum(w.frequency) over (partition by f.thread_ref, f.seq) as length
+      from fresh f cross join lateral ${lexemes(db, sql`f.terms`)} w
+    ),
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select ${ownerRef}::bigint, lexeme, thread_ref, seq, frequency, length from term
+    ),
+    counted as (
+      update ${schema}.owner o
+      set message_count = o.message_count + (select count(distinct (thread_ref, seq)) from term),
+        message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
+      where o.id = ${ownerRef}
+    ),
+    turns as (
+      update ${schema}.thread t set turns = t.turns + f.turns
+      from (select thread_ref as ref, count(*) as turns from fresh where role = 'user' group by 1) f
+      where t.id = f.ref
+    )`;
+}
 
 /** The records of an export; each follows the records it refers to. */
 export const records = {
@@ -330,3 +359,5 @@ export const records = {
 export type RecordName = keyof typeof records;
 
 export const recordNames = Object.keys(records) as readonly RecordName[];
+
+export const recordTypes: Readonly<Record<RecordName, RecordType>> = records;

@@ -19,9 +19,6 @@ export const energyOptionsSchema = z.strictObject({
   lowBelow: z.number().min(0).max(1).default(0.2),
 });
 
-/** Budget of background calls of models. */
-export interface EnergyConfig extends z.input<typeof energyOptionsSchema> {}
-
 export type EnergyOptions = z.output<typeof energyOptionsSchema>;
 
 /** Input and output tokens count the same. A note takes some ten units. */

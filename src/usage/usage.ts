@@ -10,17 +10,7 @@ import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
 import { chargeCall, type UsageOf } from "./usage-statements.js";
 
 /** Costs of background calls, and whether there is energy for deferrable work. */
-export interface Usage {
-  /** The `charge` of `callStructured`. A failed charge is only logged. */
-  charging(of: UsageOf): Charge;
-  /** When deferrable work may start, at most two hours ahead; null: now. */
-  pausedUntil(scope: Scope): Promise<Date | null>;
-}
-
-export interface ProcessUsage extends Usage {
-  /** Units that this process spent since the last poll, for all tenants. */
-  energyConsumedSinceLastPoll(): number;
-}
+export type Usage = ReturnType<typeof createUsage>;
 
 interface UsageDeps {
   readonly db: Connection;
@@ -30,7 +20,7 @@ interface UsageDeps {
   readonly recordExhausted: (db: Connection, tenantId: string, detail: string) => Promise<boolean>;
 }
 
-export function createUsage({ db, options, logger, recordExhausted }: UsageDeps): ProcessUsage {
+export function createUsage({ db, options, logger, recordExhausted }: UsageDeps) {
   let unpolledTokens = 0;
   /** Tenants without energy: concurrent calls report each once. */
   const exhausted = new Set<string>();
@@ -50,8 +40,9 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
     );
   };
   return {
+    /** The `charge` of `callStructured`. A failed charge is only logged. */
     charging:
-      ({ scope, threadId, kind }) =>
+      ({ scope, threadId, kind }: UsageOf): Charge =>
       async (tokens) => {
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
         spanTokens.getStore()?.(tokens);
@@ -68,7 +59,9 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
           );
         }
       },
-    pausedUntil: async ({ tenantId = "" }) => (await findSpent(db, tenantId, options)).until,
+    /** When deferrable work may start, at most two hours ahead; null: now. */
+    pausedUntil: async ({ tenantId = "" }: Scope) => (await findSpent(db, tenantId, options)).until,
+    /** Units that this process spent since the last poll, for all tenants. */
     energyConsumedSinceLastPoll() {
       const units = unpolledTokens / tokensPerUnit;
       unpolledTokens = 0;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { namedIds } from "../../src/operations/caller.js";
+import { ownerIdFields } from "../../src/operations/caller.js";
 import type { Operation } from "../../src/operations/operation.js";
 import { operationList } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
@@ -108,7 +108,7 @@ function* oddRequests(
   for (const { name } of parameters.filter(({ in: where }) => where !== "header")) {
     for (const value of odd) {
       const one = { [name]: textOf(value) };
-      const isNamed = name in namedIds.shape && !(name in operation.input.shape);
+      const isNamed = name in ownerIdFields.shape && !(name in operation.input.shape);
       const input = isNamed ? sample.input : { ...sample.input, ...one };
       const request = requestOf(
         operation,

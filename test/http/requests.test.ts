@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import { problemOf, statusOf } from "../../src/http/problem.js";
+import { httpStatuses, problemOf } from "../../src/http/problem.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
@@ -248,9 +248,9 @@ describe("invalid requests", () => {
 });
 
 it("A failure has a status for each code, and reveals nothing internal", () => {
-  for (const [code, status] of Object.entries(statusOf)) {
+  for (const [code, status] of Object.entries(httpStatuses)) {
     const { problem } = problemOf(
-      new MemoryError(code as keyof typeof statusOf, "select secret from memory where …"),
+      new MemoryError(code as keyof typeof httpStatuses, "select secret from memory where …"),
     );
     expect(problem.status).toBe(status);
     expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { lockDataDirectory } from "../../src/postgres/data-directory-lock.js";
+import { lockDataDirectory } from "../../src/postgres/data-directory.js";
 import { useChildScripts } from "../support/child-scripts.js";
 
 const root = mkdtempSync(join(tmpdir(), "mnemograph-lock-"));

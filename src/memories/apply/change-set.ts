@@ -69,7 +69,7 @@ export interface Deactivation {
   /** End of its validity. @default only hidden */
   readonly validTo?: string;
   /** @default never purged */
-  readonly purgeAfterMs?: number;
+  readonly purgeAfterMs?: number | undefined;
 }
 
 export interface MovedInterval extends IntervalMove {
@@ -180,6 +180,24 @@ export function joinChanges(sets: readonly Partial<ChangeSet>[]): Partial<Change
     }
   }
   return joined as Partial<ChangeSet>;
+}
+
+type Entry = Pick<MemoryChange, "old" | "new" | "similarity">;
+
+/** Hides `gone`, which is merged into `kept`, and counts what `kept` has of it. */
+export function mergeMemories(
+  kept: MemoryItem & Pick<Sighting, "turn" | "assertedAt">,
+  gone: MemoryItem,
+  entries: { readonly kept: Entry; readonly gone: Entry },
+  purgeAfterMs?: number,
+): Pick<ChangeSet, "deactivated" | "sightings" | "changes"> {
+  const removed = changeOf({ ...gone, category: kept.category }, "MERGE", entries.gone);
+  const extended = changeOf(kept, "MERGE", { ...entries.kept, as: "merged" });
+  return {
+    deactivated: [{ id: gone.id, state: "merged", supersededBy: kept.id, purgeAfterMs }],
+    sightings: [sightingOf(kept)],
+    changes: [removed, extended],
+  };
 }
 
 /** Hides active memories, so that they can be restored until their purge. */

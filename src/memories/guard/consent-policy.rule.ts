@@ -61,8 +61,6 @@ export const neededSignals = 2;
 /** An insight of this confidence needs no further signals: many messages support it. */
 export const insightConfidence = 0.8;
 
-export interface ConsentConfig extends z.input<typeof consentConfigSchema> {}
-
 export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitive" | "benign"> & {
   readonly sensitive: readonly FieldPattern[];
   readonly benign: readonly FieldPattern[];

@@ -32,9 +32,6 @@ export const categoryConfigSchema = z.strictObject({
   custom: categoryList,
 });
 
-/** Categories in addition to the default ones, and changes of these. */
-export interface CategoryConfig extends z.input<typeof categoryConfigSchema> {}
-
 /** A label that decides how memories are shown and which agents may read them. */
 export interface Category extends z.output<typeof categorySchema> {
   readonly context: "all" | "rag";

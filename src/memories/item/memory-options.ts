@@ -31,9 +31,6 @@ export const memoryOptionsSchema = z.strictObject({
   askSimilarity: z.number().min(0).max(1).optional(),
 });
 
-/** Settings of learning and of deduplication. */
-export interface MemoriesConfig extends z.input<typeof memoryOptionsSchema> {}
-
 export const memoryConstants = {
   /** User messages of a thread after which facts are extracted, at most ten in one call. */
   extractAfterMessages: 1,

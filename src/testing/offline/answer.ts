@@ -1,11 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { firstSentence, sentencesOf, unescapeEntities } from "./read-prompt.js";
-import { isStopWord, stem, wordsOf } from "./words.js";
+import { firstSentence, promptSentences, unescapeEntities } from "./read-prompt.js";
+import { isStopWord, plainWordsOf, stem } from "./words.js";
 
 /** Begins every chat answer, so that readers do not take it for a model's. */
 export const standInMark = "[offline stand-in] ";
 
-interface Statement {
+interface SourcedSentence {
   readonly source: "You said" | "I said" | "From memory" | "A tool said";
   readonly text: string;
 }
@@ -17,12 +17,12 @@ interface Statement {
 export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const asked = messages.findLast((message) => message.type === "human");
   if (asked === undefined) return "Noted: nothing was said.";
-  const { spoken } = withoutContext(asked.text);
-  const questions = sentencesOf(spoken).filter(isQuestion);
+  const { spoken } = splitContext(asked.text);
+  const questions = promptSentences(spoken).filter(isQuestion);
   if (questions.some((question) => broadQuestion.test(question))) return allMemories(messages);
   const best =
     questions.length > 0
-      ? bestMatch(questions.join(" "), messages.flatMap(statementsOf))
+      ? bestMatch(questions.join(" "), messages.flatMap(statementsIn))
       : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
@@ -39,7 +39,7 @@ const broadQuestion =
 function allMemories(messages: readonly BaseMessage[]): string {
   const items = messages.flatMap(rememberedItems);
   if (items.length > 0) return `From memory: ${items.join("; ")}.`;
-  const own = messages.flatMap(statementsOf).filter(({ source }) => source === "You said");
+  const own = messages.flatMap(statementsIn).filter(({ source }) => source === "You said");
   return own.length === 0 ? "Nothing yet." : `You said: ${own.map(({ text }) => text).join(" ")}`;
 }
 
@@ -62,21 +62,21 @@ function rememberedItems(message: BaseMessage): string[] {
 /** The part of a message that may be the memory block. */
 function blockOf(message: BaseMessage): string {
   if (message.type === "system") return message.text;
-  return message.type === "human" ? withoutContext(message.text).context : "";
+  return message.type === "human" ? splitContext(message.text).context : "";
 }
 
-function statementsOf(message: BaseMessage): Statement[] {
-  const remembered = statements("From memory", readable(blockOf(message)));
+function statementsIn(message: BaseMessage): SourcedSentence[] {
+  const remembered = statementsFrom("From memory", readableLines(blockOf(message)));
   if (message.type === "human")
-    return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
-  if (message.type === "tool") return statements("A tool said", message.text);
+    return [...remembered, ...statementsFrom("You said", splitContext(message.text).spoken)];
+  if (message.type === "tool") return statementsFrom("A tool said", message.text);
   // Its own answers repeat others.
   if (message.type !== "ai" || message.text.startsWith(standInMark)) return remembered;
-  return statements("I said", message.text);
+  return statementsFrom("I said", message.text);
 }
 
-function statements(source: Statement["source"], text: string): Statement[] {
-  return sentencesOf(text)
+function statementsFrom(source: SourcedSentence["source"], text: string): SourcedSentence[] {
+  return promptSentences(text)
     .filter((sentence) => !isQuestion(sentence) && !sentence.startsWith(standInMark))
     .map((sentence) => ({ source, text: sentence }));
 }
@@ -84,7 +84,7 @@ function statements(source: Statement["source"], text: string): Statement[] {
 /** Proposals count as memories only after the user's consent. */
 const awaitingConsent = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
 
-function readable(memory: string): string {
+function readableLines(memory: string): string {
   const lines = memory
     .replace(awaitingConsent, "")
     .replace(/<\/?[a-z][^<>]*>/gi, "\n")
@@ -94,24 +94,27 @@ function readable(memory: string): string {
   );
 }
 
-function bestMatch(question: string, candidates: readonly Statement[]): Statement | undefined {
-  const words = wordsOf(question);
+function bestMatch(
+  question: string,
+  candidates: readonly SourcedSentence[],
+): SourcedSentence | undefined {
+  const words = plainWordsOf(question);
   const subjects = new Set(words.filter((word) => !isStopWord(word)).map(stem));
-  const pairs = new Set(pairsOf(words));
-  let best: { statement: Statement; score: number } | undefined;
+  const pairs = new Set(wordPairs(words));
+  let best: { statement: SourcedSentence; score: number } | undefined;
   for (const statement of candidates) {
-    const candidateWords = wordsOf(statement.text);
+    const candidateWords = plainWordsOf(statement.text);
     const shared = new Set(candidateWords.map(stem).filter((word) => subjects.has(word))).size;
     if (shared === 0) continue;
     // Pairs include stop words: "my name" is not "the file name".
     const score =
-      shared + 0.25 * new Set(pairsOf(candidateWords).filter((pair) => pairs.has(pair))).size;
+      shared + 0.25 * new Set(wordPairs(candidateWords).filter((pair) => pairs.has(pair))).size;
     if (best === undefined || score >= best.score) best = { statement, score };
   }
   return best?.statement;
 }
 
-function pairsOf(words: readonly string[]): string[] {
+function wordPairs(words: readonly string[]): string[] {
   return words.slice(1).map((word, index) => `${words[index]} ${word}`);
 }
 
@@ -128,7 +131,7 @@ const subagents = [
 export function chooseSubagent(messages: readonly BaseMessage[], toolNames: readonly string[]) {
   const latest = messages.findLast((message) => message.type !== "system");
   if (latest?.type !== "human") return undefined;
-  const task = withoutContext(latest.text).spoken;
+  const task = splitContext(latest.text).spoken;
   const chosen = subagents.find(({ tool, asks }) => toolNames.includes(tool) && asks.test(task));
   return chosen && { tool: chosen.tool, task };
 }
@@ -141,12 +144,12 @@ export function subagentResult(messages: readonly BaseMessage[]): string | undef
 }
 
 /** Splits off the context that memory puts before a message. */
-function withoutContext(text: string): { context: string; spoken: string } {
+function splitContext(text: string): { context: string; spoken: string } {
   const prefix =
     /^\[Previous context: ([\s\S]*?)\](?:\n\n|$)\s*/.exec(text) ??
     /^\[Previous context: ([\s\S]*?)\]\s*/.exec(text) ??
     /^<memory>\n([\s\S]*?)\n<\/memory>\s*/.exec(text);
   if (!prefix) return { context: "", spoken: text };
-  const { context, spoken } = withoutContext(text.slice(prefix[0].length));
+  const { context, spoken } = splitContext(text.slice(prefix[0].length));
   return { context: `${prefix[1]}\n${context}`, spoken };
 }

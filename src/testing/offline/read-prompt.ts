@@ -32,7 +32,7 @@ export function promptBlocks(prompt: string, name: string) {
 }
 
 /** The sentences of `text`, trimmed; a line break ends one too. */
-export function sentencesOf(text: string): string[] {
+export function promptSentences(text: string): string[] {
   return text
     .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u)
     .map((sentence) => sentence.replace(/\s+/g, " ").trim())
@@ -41,7 +41,7 @@ export function sentencesOf(text: string): string[] {
 
 /** The first sentence of `text`, cut with "…"; empty if there is none. */
 export function firstSentence(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
-  const sentence = sentencesOf(text)[0] ?? "";
+  const sentence = promptSentences(text)[0] ?? "";
   // By code point, so that no surrogate pair is cut.
   const characters = [...sentence];
   if (characters.length <= mostCharacters) return sentence;

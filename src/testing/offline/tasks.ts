@@ -1,17 +1,17 @@
-import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
-import { wordsOf } from "./words.js";
+import { firstSentence, promptBlocks, promptSentences } from "./read-prompt.js";
+import { plainWordsOf } from "./words.js";
 
 type Task = (prompt: string) => Record<string, unknown>;
 
 export const offlineTasks = {
   conversation_summary: summarizeTurns,
-  fact_extraction: extractFacts,
+  fact_extraction: factsTask,
   episode_summary: (prompt) => ({
     reasoning,
     summary: `The user said: ${userSentences(prompt, 540).join("; ")}.`,
   }),
   app_note: noteConversation,
-  note_compaction: compactNotes,
+  note_compaction: compactionTask,
   procedure_steps: (prompt) => {
     const steps = userMessages(prompt).map((text) => firstSentence(text));
     const [goal] = promptBlocks(prompt, "goal");
@@ -91,7 +91,7 @@ function summarizeTurns(prompt: string): Record<string, unknown> {
  * Beginnings of sentences with a fact, its category and key, and its text; "{}" is the rest of the
  * sentence.
  */
-const patterns: readonly (readonly [
+const factPatterns: readonly (readonly [
   says: string,
   category: string,
   key: string | null,
@@ -113,9 +113,9 @@ const patterns: readonly (readonly [
   ["(?<=^(?:please )?)always", "instructions", null, "The user wants the assistant to always {}."],
   ["(?<=^(?:please )?)never", "instructions", null, "The user wants the assistant to never {}."],
 ];
-const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
-const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${end}`, "i");
-const rules = patterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
+const factEnd = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
+const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${factEnd}`, "i");
+const factRules = factPatterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
 const favourite = saying(String.raw`my favou?rite (\w+(?: \w+)?) is`);
 const importances: Readonly<Record<string, number>> = {
   profile: 4,
@@ -125,12 +125,12 @@ const importances: Readonly<Record<string, number>> = {
 };
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
-function extractFacts(prompt: string): Record<string, unknown> {
+function factsTask(prompt: string): Record<string, unknown> {
   const existing = promptBlocks(prompt, "memory").map(
     ({ attributes: { category, key } }) => `${category}/${key}`,
   );
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
-    sentencesOf(text)
+    promptSentences(text)
       .filter((sentence) => !/[?？]$/.test(sentence))
       .flatMap((sentence) =>
         factsIn(sentence).map((fact) => ({
@@ -177,7 +177,7 @@ function factsIn(sentence: string) {
     importance: importances[category] ?? 3,
     confidence: 0.9,
   });
-  const found = rules.flatMap(([says, category, key, text]) => {
+  const found = factRules.flatMap(([says, category, key, text]) => {
     const [quote, value] = says.exec(sentence) ?? [];
     return quote === undefined || value === undefined
       ? []
@@ -200,13 +200,13 @@ function noteConversation(prompt: string): Record<string, unknown> {
 }
 
 /** Deletes the earlier of two notes with the same words, else the first of the least important. */
-function compactNotes(prompt: string): Record<string, unknown> {
+function compactionTask(prompt: string): Record<string, unknown> {
   const notes = promptBlocks(prompt, "note")
     .filter(({ attributes }) => attributes.stays === undefined)
     .map(({ attributes: { number, importance }, text }) => ({
       number: Number(number),
       importance: Number(importance),
-      words: [...new Set(wordsOf(text))].sort().join(" "),
+      words: [...new Set(plainWordsOf(text))].sort().join(" "),
     }));
   const duplicate = notes.find(({ words }, at) =>
     notes.slice(at + 1).some((other) => other.words === words),

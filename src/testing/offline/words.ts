@@ -1,5 +1,5 @@
 /** The words of `text`: lower case, without compatibility forms and accents. */
-export function wordsOf(text: string): string[] {
+export function plainWordsOf(text: string): string[] {
   // Bounded: normalising many marks on one letter takes quadratic time.
   const plain = text
     .replace(/(\p{M}{30})\p{M}+/gu, "$1")

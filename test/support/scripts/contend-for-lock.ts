@@ -8,7 +8,7 @@ import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { MemoryError } from "../../../src/errors.js";
-import { lockDataDirectory } from "../../../src/postgres/data-directory-lock.js";
+import { lockDataDirectory } from "../../../src/postgres/data-directory.js";
 
 const [dataDir = "", times = "0"] = process.argv.slice(2);
 const inside = join(dataDir, "inside");
