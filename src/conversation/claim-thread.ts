@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { collided, retryOn } from "../postgres/retry.js";
@@ -111,37 +112,41 @@ function ownedThread({ id, name }: Row): OwnedThread {
  * Null for a forgotten thread. Call it after the insert, so that one of two concurrent tenants sees
  * the other.
  */
-export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
-  const { schema } = db;
+export async function nameCheckpoints(
+  db: Connection,
+  { scope, threadId }: ThreadAddress,
+  threadRef: number,
+): Promise<string | null> {
+  const { tenantId } = scopeColumns(scope);
+  // Citus refuses volatile functions in an update: they are called before it.
   const [named] = await db.query<{ name: string }>(sql`
-    update ${schema}.thread t
-    set checkpoint_name = coalesce(t.checkpoint_name, case
-      when t.thread_id like ${`${ownNamePrefix}%`}
-        or exists (
-          select from ${schema}.threads_elsewhere(array[t.thread_id], t.tenant_id) e
-          where e.is_taken or e.is_taken_by_nobody or (e.tenants > 0 and t.tenant_id <> ${scopeColumns(nobody).tenantId})
-        )
-      then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end)
-    where t.id = ${threadRef}
-    returning t.checkpoint_name as name`);
+    with taken as materialized (
+      select id from ${db.schema}.threads_elsewhere(${[threadId]}::text[], ${tenantId})
+      where is_taken or is_taken_by_nobody or (tenants > 0 and ${scope !== nobody})
+    )
+    update ${db.schema}.thread
+    set checkpoint_name = coalesce(checkpoint_name, case
+      when ${threadId.startsWith(ownNamePrefix)} or exists (select from taken) then ${ownNamePrefix + randomUUID()} else thread_id end)
+    where id = ${threadRef}
+    returning checkpoint_name as name`);
   return named?.name ?? null;
 }
 
-export interface ThreadElsewhere {
+type ThreadElsewhere = {
   readonly id: string;
   readonly tenants: number;
   /** Whether another tenant's checkpoints have the plain id. */
   readonly isTaken: boolean;
   /** Whether unowned checkpoints have it. */
   readonly isTakenByNobody: boolean;
-}
+};
 
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },
-): Promise<ThreadElsewhere[]> {
+) {
   if (threadIds.length === 0) return [];
-  return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
+  return db.query<ThreadElsewhere>(sql`
     select id, tenants, is_taken as "isTaken", is_taken_by_nobody as "isTakenByNobody"
     from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
 }

@@ -38,8 +38,9 @@ create or replace function mnemograph.is_edit(of_thread bigint, at_seq integer, 
   $$;
 
 -- A checksum of what a memory's line says.
-create or replace function mnemograph.line_check(m mnemograph.memory) returns smallint language sql stable parallel safe as $$
-  select (hashtext(concat_ws(E'\n', m.category, m.key, m.value, m.content, m.trust)) & 32767)::smallint
+create or replace function mnemograph.line_check(category text, key text, value text, content text, trust text) returns smallint
+language sql stable parallel safe as $$
+  select (hashtext(concat_ws(E'\n', category, key, value, content, trust)) & 32767)::smallint
 $$;
 
 -- A thread at the start of a turn: no row when it does not exist; of another scope's thread, only that. While its epoch goes on, the
@@ -128,7 +129,7 @@ create or replace function mnemograph.conversation_1(
         count(*) filter (where m.state in ('superseded', 'merged')) as replaced,
         coalesce(bool_or(not (
           m.app_id in ('', asked_app) and m.category = any (readable) and (m.expires_at is null or m.expires_at > asked_at)
-          and e.line_check = mnemograph.line_check(m) and (m.state = 'active' or m.state in ('superseded', 'merged') and exists (
+          and e.line_check = mnemograph.line_check(m.category, m.key, m.value, m.content, m.trust) and (m.state = 'active' or m.state in ('superseded', 'merged') and exists (
             select from mnemograph.memory n where n.id = m.superseded_by and n.state = 'active'
           ))
         ) or e.id is not null and m.id is null), false) as any_gone

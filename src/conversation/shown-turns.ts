@@ -79,20 +79,24 @@ export function saveShown(db: Connection, shown: ShownContext | undefined): Sql 
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [], news } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
+  const ids = listed.map(({ id }) => id);
+  // Citus refuses an insert that reads a table in a subquery, so that a CTE reads it.
   return sql`
+    line_check as materialized (
+      select array(
+        select ${db.schema}.line_check(category, key, value, content, trust)
+        from unnest(${ids}::uuid[]) with ordinality e (id, place)
+        left join ${db.schema}.memory m using (id) order by place
+      ) as checks
+    ),
     shown_turn as (
       insert into ${db.schema}.shown
         (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, news, recall_ms, summary_id, omitted, created_at)
-      select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text), s.ids,
-        ${listed.map(({ part }) => part)}::text[],
-        array(
-          select ${db.schema}.line_check(m) from unnest(s.ids) with ordinality e (id, place)
-          left join ${db.schema}.memory m on m.id = e.id order by e.place
-        ),
-        ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
+      select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text),
+        ${ids}::uuid[], ${listed.map(({ part }) => part)}::text[], l.checks,
+        ${ids.map((id) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${news === undefined ? null : JSON.stringify(news)}::jsonb, ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${omitted}::int, ${db.now()}
-      from owned join fresh f on f.thread_ref = owned.id
-      cross join (select ${listed.map(({ id }) => id)}::uuid[] as ids) s
+      from owned join fresh f on f.thread_ref = owned.id cross join line_check l
       where ${shown?.parts !== undefined}
       order by f.role = 'user' desc, f.seq desc limit 1
       on conflict do nothing

@@ -120,11 +120,12 @@ export async function findCoveringNotes(
 /** Whether the source of a draft or entry, as JSON, is changed messages alone. */
 export function restsOnChanged(json: Sql, threadId: string, thread: ChangedThread): Sql {
   const before = thread.messages.map((message) => message.before);
-  return sql`${json} #>> '{source,threadId}' = ${threadId} and case ${json} #> '{source,seqs}'
-    when '[]' then exists (
+  const seqs = sql`${json} #> '{source,seqs}'`;
+  return sql`${json} #>> '{source,threadId}' = ${threadId} and (
+    ${seqs} = '[]' and exists (
       select from unnest(${before}::text[]) b (words) where strpos(b.words, ${json} #>> '{source,quote}') > 0
     )
-    else ${json} #> '{source,seqs}' <@ to_jsonb(${seqsOf(thread)}::integer[]) end`;
+    or ${seqs} <> '[]' and ${seqs} <@ to_jsonb(${seqsOf(thread)}::integer[]))`;
 }
 
 /** Requests for consent that rest on changed messages alone. */

@@ -7,12 +7,11 @@ import { type Editing, planRewrite } from "../memories/edit/plan-rewrite.js";
 import { leastTrusted, type MemoryItem } from "../memories/item/memory.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { mergeOf } from "../memories/item/merge-of.rule.js";
-import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef } from "../scope/scope.js";
 import { lockOwner } from "../scope/scope-predicates.js";
 import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
+import { addNoteSources } from "./save-note.js";
 
 /** Null: nothing was done, since notes were deleted or changed meanwhile. */
 export type Applied = CompactionDecision["action"] | null;
@@ -50,11 +49,22 @@ export async function applyCompaction(
     if (applies) {
       const editing = { tx, owner, before: target, embedded, passed: new Set<string>() };
       const set = isEdit ? await mergeNotes(deps, editing, decision) : deleteNote(deps, decision);
-      const event = { step: "compact", op: "classify", status: "ok", detail } as const;
-      const by = { ownerRef: owner.ref, scope, actor: "worker:compact", step: "compact" } as const;
+      const event = { step: "compaction", op: "classify", status: "ok", detail } as const;
+      const by = {
+        ownerRef: owner.ref,
+        scope,
+        actor: "worker:compaction",
+        step: "compaction",
+      } as const;
       const vectors = { space: embedded?.space, hasVectors: deps.embedder !== null };
       await applyChanges(tx, { ...by, ...vectors }, { ...set, events: [event] });
-      if (isEdit) await joinSources(tx, owner.ref, decision);
+      if (isEdit)
+        await addNoteSources(
+          tx,
+          sql`
+          select o.thread_ref, ${target.id}, o.owner_ref, o.start_seq, o.end_seq
+          from ${tx.schema}.note_source o where o.owner_ref = ${owner.ref} and o.memory_id = ${decision.merged.id}`,
+        );
     }
 
     // The task is done when the rest is within the limit.
@@ -64,7 +74,7 @@ export async function applyCompaction(
   });
   if (applied !== null) {
     const { appId } = scope;
-    const fields = { appId, step: "compact", memoryIds: touched.map(({ id }) => id) };
+    const fields = { appId, step: "compaction", memoryIds: touched.map(({ id }) => id) };
     const message = `🗜️  Compacted memories for app ${appId}: ${action} memory ${target.id}`;
     deps.logger.info(message, fields);
   }
@@ -109,17 +119,4 @@ async function mergeNotes(
   };
   const merging = mergeMemories(next, merged, entries, deps.config.lifecycle.purgeAfterMs);
   return joinChanges([merging, rewrite.set]);
-}
-
-async function joinSources(
-  tx: Connection,
-  ownerRef: OwnerRef,
-  { target, merged }: Merging,
-): Promise<void> {
-  await tx.query(sql`
-    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select o.thread_ref, ${target.id}, o.owner_ref, o.start_seq, o.end_seq
-    from ${tx.schema}.note_source o where o.owner_ref = ${ownerRef} and o.memory_id = ${merged.id}
-    on conflict (thread_ref, memory_id) do update
-      set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }

@@ -1,8 +1,7 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { applyChanges } from "../memories/apply/apply-changes.js";
@@ -16,7 +15,7 @@ import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
 import { shareOfUser } from "./notes-options.js";
 
-const noteWriter = "worker:note";
+const noteWriter = "worker:notes";
 
 /**
  * Writes a note and the cursor in one transaction. Returns its id, or that of an equal note.
@@ -37,17 +36,23 @@ export async function saveNote(
     origin: "worker" as const,
     source,
   };
-  const event = { threadId, ...speaker, scope, step: "note", op: "classify" } as const;
+  const event = { threadId, ...speaker, scope, step: "notes", op: "classify" } as const;
   const [outcome] = await writeMemories(deps, {
     scope: owner,
     drafts: draft ? [draft] : [],
-    origin: { actor: noteWriter, step: "note", threadId },
+    origin: { actor: noteWriter, step: "notes", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) {
-        await insertSource(tx, { claim, work, memoryId: written.id });
+        const startSeq = messages[0]?.seq ?? 0;
+        await addNoteSources(
+          tx,
+          sql`
+          select ${claim.ref}, ${written.id}, o.id, ${startSeq}, ${work.doneUntil}
+          from ${tx.schema}.owner o where ${ownerIs(ownerColumns(owner))}`,
+        );
         await limitUserShare(deps, tx, work);
       }
-      await completeWork(tx, claim, threadWork.after(work));
+      await completeWork(tx, claim, work);
       const outcome = content
         ? classified(written, false)
         : ({ status: "skipped", detail: "nothing_to_note" } as const);
@@ -64,7 +69,12 @@ function logNote(
   outcome: WriteOutcome | undefined,
 ): void {
   const { appId } = owner;
-  const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
+  const fields = {
+    threadId,
+    appId,
+    step: "notes",
+    ...(outcome?.id && { memoryIds: [outcome.id] }),
+  };
   if (outcome?.outcome === "created") {
     logger.info(`📝 Created memory for app ${appId} from conversation ${threadId}`, fields);
   } else if (!outcome?.id || outcome.outcome === "quarantined") {
@@ -74,16 +84,13 @@ function logNote(
   }
 }
 
-/** Lets forgetting a user find the notes of their conversations; never shown. */
-async function insertSource(
-  tx: Connection,
-  { claim, work, memoryId }: { claim: Claim; work: NoteWork; memoryId: string },
-): Promise<void> {
-  const startSeq = work.messages[0]?.seq ?? 0;
+/**
+ * Lets forgetting a user find the notes of their conversations; never shown.
+ * @param rows thread_ref, memory_id, owner_ref, start_seq, end_seq
+ */
+export async function addNoteSources(tx: Connection, rows: Sql): Promise<void> {
   await tx.query(sql`
-    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select ${claim.ref}, ${memoryId}, o.id, ${startSeq}, ${work.doneUntil}
-    from ${tx.schema}.owner o where ${ownerIs(ownerColumns(work.owner))}
+    insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq) ${rows}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }
@@ -128,7 +135,7 @@ async function limitUserShare(
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const details = { reason, by: "share" };
   const hidden = hideMemories(excess, deps.config.lifecycle, "DELETE", () => details);
-  const by = { ownerRef, scope: owner, actor: noteWriter, step: "note" } as const;
+  const by = { ownerRef, scope: owner, actor: noteWriter, step: "notes" } as const;
   await applyChanges(tx, { ...by, hasVectors: deps.embedder !== null }, hidden);
 }
 

@@ -16,7 +16,7 @@ import {
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { floors, type SearchRuntime } from "./retrieval-options.js";
-import { type VisibleMemories, visibleArguments } from "./search-memories.js";
+import { filtersOf, type VisibleMemories } from "./search-memories.js";
 
 type OmissionReason =
   /** Below the floor or the requested `threshold`. */
@@ -66,44 +66,42 @@ const maxInactive = 20;
  * not for turns.
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
+  // The same search, of more than were asked for.
   const query = readQuery(deps, input);
   const { search, threshold, shape } = query;
   const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + maxOmitted } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
+  // What is shown of the best, and what of them is over the budget.
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, shape);
-  const floor = question.vector ? floors.besideVector : floors.byWords;
   const isShown = ({ memory }: Scored) => shown.has(memory.id);
+  const omitted = best
+    .filter((hit) => !isShown(hit))
+    .map((hit) => omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`));
+  // What was found, and is too far down.
+  for (const [index, hit] of ordered.slice(search.most).entries()) {
+    const place = search.most + index + 1;
+    omitted.push(omission(hit, "limit", `It is number ${place}; ${search.most} were asked for.`));
+  }
+  // What was found, and says too little.
   const ids = new Set(ordered.map(({ memory }) => memory.id));
-  const invisible = await findInvisible(deps, question, more);
+  for (const each of weighed)
+    if (!ids.has(each.hit.memory.id))
+      omitted.push(omission(each.hit, "floor", belowFloorText(each)));
+  // What would fit, but for the allowlist, categories, kinds and filters.
+  for (const each of await findInvisible(deps, question, more))
+    omitted.push(notSelected(each, query, deps));
+  // What has its words, and is active no more.
   const { lexemes, inactive } = await findInactive(deps.db, question, search);
-  const overBudget = best.filter((hit) => !isShown(hit));
-  const overLimit = ordered.slice(search.most);
-  const belowFloor = weighed.filter(({ hit }) => !ids.has(hit.memory.id));
-  const omitted = [
-    ...overBudget.map((hit) =>
-      omission(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`),
-    ),
-    ...overLimit.map((hit, index) =>
-      omission(
-        hit,
-        "limit",
-        `It is number ${search.most + index + 1}; ${search.most} were asked for.`,
-      ),
-    ),
-    ...belowFloor.map((each) => omission(each.hit, "floor", belowFloorText(each))),
-    ...invisible.map((each) => notSelected(each, query, deps)),
-  ];
+  const bestOmitted = omitted.toSorted((first, second) => second.score - first.score);
+  const floor = question.vector ? floors.besideVector : floors.byWords;
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
     floor: threshold ?? { best: floor.best, each: floor.each },
     budgetTokens: shape.budgetTokens,
     hits: best.filter(isShown).map((hit, index) => ({ ...hit, rank: index + 1 })),
-    omitted: [
-      ...omitted.toSorted((first, second) => second.score - first.score).slice(0, maxOmitted),
-      ...inactive,
-    ],
+    omitted: [...bestOmitted.slice(0, maxOmitted), ...inactive],
   };
 }
 
@@ -147,16 +145,19 @@ function notSelected(
 /** Memories that fit the question, but not its categories, kinds and filters. */
 async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
   const { db, config } = deps;
-  const categories = [...readableCategories(config.policy, null)];
-  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories };
+  const { kinds, categories, filter } = query.search;
+  const readable = [...readableCategories(config.policy, null)];
+  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories: readable };
   // Their order says nothing, so no reranker is asked.
   const unordered = { ...question, text: "" };
   const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, unordered);
   const found: readonly Scored[] = isBroad ? ordered : weighed.map(({ hit }) => hit);
   const rows = await db.query<{ id: string }>(sql`
-    select m.id from ${db.schema}.memory m
-    where m.id = any (${found.map(({ memory }) => memory.id)}::uuid[])
-      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, query.search)})`);
+    select id from ${db.schema}.memory
+    where id = any (${found.map(({ memory }) => memory.id)}::uuid[])
+      and not (kind = any (${kinds}::text[]) and category = any (${categories}::text[]) and ${db.schema}.fits_filters_1(
+        ${filtersOf(filter)}, agent_id, run_id, actor_id, role, category, pinned, importance, updated_at, metadata, trust
+      ))`);
   const ids = new Set(rows.map(({ id }) => id));
   return found.filter(({ memory }) => ids.has(memory.id));
 }

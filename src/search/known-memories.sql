@@ -10,7 +10,11 @@ create or replace function mnemograph.important_memories_1(
       select i.ref, row_number() over (order by i.rank desc, i.updated_at desc, i.ref)
       from unnest(owners) o (id) cross join lateral (
         select m.ref, m.importance + 10 * m.pinned::integer as rank, m.updated_at from mnemograph.memory m
-        where m.owner_ref = o.id and mnemograph.is_visible_1(m, in_app, kinds, categories, filters, asked_at) and m.valid_from <= asked_at
+        where m.owner_ref = o.id and m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
+          and m.app_id in ('', in_app) and m.kind = any (kinds) and m.category = any (categories) and m.valid_from <= asked_at
+          and mnemograph.fits_filters_1(
+            filters, m.agent_id, m.run_id, m.actor_id, m.role, m.category, m.pinned, m.importance, m.updated_at, m.metadata, m.trust
+          )
         order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit most
       ) i
       order by 2 limit most;
@@ -20,7 +24,6 @@ $$;
 -- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
 -- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
 -- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
--- `trusts` is checked outside of `is_visible_1`: with its filters a generic plan reads by time.
 create or replace function mnemograph.known_memories_1(
   owners bigint[], in_app text, categories text[], trusts text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz
@@ -29,30 +32,29 @@ language plpgsql stable parallel safe rows 100 as $$
   #variable_conflict use_column
   begin
     return query
-      with known_memory as materialized (
+      with visible_memory as not materialized (
+        select m.owner_ref, m.ref, m.category, m.key, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
+        where m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at) and m.app_id in ('', in_app)
+          and m.category = any (categories) and m.valid_from <= asked_at and (trusts is null or m.trust = any (trusts))
+      ),
+      known_memory as materialized (
         -- Slots are few: all are read.
         select o.id as owner_ref, s.*, true as is_slot from unnest(owners) o (id) cross join lateral (
-          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
-          where m.owner_ref = o.id and m.key is not null
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
-            and (trusts is null or m.trust = any (trusts))
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from visible_memory m
+          where m.owner_ref = o.id and m.key is not null and m.kind in ('fact', 'insight')
           offset 0
         ) s
         union all
         select o.id, p.*, false from unnest(owners) o (id) cross join lateral (
-          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
-          where m.owner_ref = o.id and m.pinned and (m.key is null or m.kind = 'episode')
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
-            and (trusts is null or m.trust = any (trusts))
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from visible_memory m
+          where m.owner_ref = o.id and m.pinned and (m.key is null and m.kind in ('fact', 'insight') or m.kind = 'episode')
           order by m.importance desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
         -- "is not true", or a planner without statistics takes the index of ageing memories, which reads all owners'.
         select o.id, f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
-          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from visible_memory m
           where m.owner_ref = o.id and m.category = c.category and m.key is null and m.pinned is not true and m.kind in ('fact', 'insight')
-            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
-            and (trusts is null or m.trust = any (trusts))
           order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
         ) f
       ),

@@ -11,26 +11,21 @@ create or replace function mnemograph.nearness_1(at timestamptz, span tstzrange)
   end
 $$;
 
--- Whether a search may show the memory `m`.
-create or replace function mnemograph.is_visible_1(
-  m mnemograph.memory, in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz
+-- Whether a memory with these columns has what `filters` asks for. It takes no row: on Citus each shard's rows have a type of their own.
+create or replace function mnemograph.fits_filters_1(
+  filters jsonb, agent_id text, run_id text, actor_id text, role text, category text, pinned boolean, importance real,
+  updated_at timestamptz, metadata jsonb, trust text
 ) returns boolean language sql stable parallel safe as $$
-  select m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at) and m.app_id in ('', in_app)
-    and m.kind = any (kinds) and m.category = any (categories)
-    and (filters is null or (
-      (filters ->> 'agentId' is null or m.agent_id = filters ->> 'agentId')
-      and (filters ->> 'runId' is null or m.run_id = filters ->> 'runId')
-      and (filters ->> 'actorId' is null or m.actor_id = filters ->> 'actorId')
-      and (filters ->> 'role' is null or m.role = filters ->> 'role')
-      and (filters ->> 'category' is null or m.category = filters ->> 'category')
-      and (filters ->> 'pinned' is null or m.pinned = (filters ->> 'pinned')::boolean)
-      and (filters ->> 'importanceMin' is null or m.importance >= (filters ->> 'importanceMin')::real)
-      and (filters ->> 'importanceMax' is null or m.importance <= (filters ->> 'importanceMax')::real)
-      and (filters ->> 'updatedAfter' is null or m.updated_at >= (filters ->> 'updatedAfter')::timestamptz)
-      and (filters ->> 'updatedBefore' is null or m.updated_at < (filters ->> 'updatedBefore')::timestamptz)
-      and (filters -> 'metadata' is null or m.metadata @> (filters -> 'metadata'))
-      and (filters -> 'trusts' is null or (filters -> 'trusts') ? m.trust)
-    ))
+  select filters is null or (
+    jsonb_build_object(
+      'agentId', agent_id, 'runId', run_id, 'actorId', actor_id, 'role', role, 'category', category, 'pinned', pinned, 'metadata', metadata
+    ) @> (filters - '{importanceMin,importanceMax,updatedAfter,updatedBefore,trusts}'::text[])
+    and importance >= coalesce((filters ->> 'importanceMin')::real, importance)
+    and importance <= coalesce((filters ->> 'importanceMax')::real, importance)
+    and updated_at >= coalesce((filters ->> 'updatedAfter')::timestamptz, updated_at)
+    and updated_at < coalesce((filters ->> 'updatedBefore')::timestamptz, 'infinity')
+    and coalesce((filters -> 'trusts') ? trust, true)
+  )
 $$;
 
 -- The candidates, at most `most`, best first, with their signals: the fit of their own words and of the best message that they were
@@ -125,8 +120,12 @@ language plpgsql stable parallel safe rows 30 as $$
           order by max(s.words) + source_weight * max(s.source) + date_weight * max(s.dated) + identifier_weight * bool_or(s.has_identifier)::integer
             + vector_weight * greatest(0, coalesce(max(s.similarity), 0) - unrelated) / (1 - unrelated) desc, s.ref desc
         ) s
-        cross join lateral (select m from mnemograph.memory m where m.ref = s.ref limit 1) l
-        where (l.m).owner_ref = any (owners) and mnemograph.is_visible_1(l.m, in_app, kinds, categories, filters, asked_at)
+        cross join lateral (select * from mnemograph.memory m where m.ref = s.ref limit 1) m
+        where m.owner_ref = any (owners) and m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
+          and m.app_id in ('', in_app) and m.kind = any (kinds) and m.category = any (categories)
+          and mnemograph.fits_filters_1(
+            filters, m.agent_id, m.run_id, m.actor_id, m.role, m.category, m.pinned, m.importance, m.updated_at, m.metadata, m.trust
+          )
         limit most
       ) c;
       exit when cardinality(best.refs) >= most or best.signals < cut;
@@ -145,15 +144,19 @@ language plpgsql stable parallel safe rows 30 as $$
         f (ref, words, source, similarity, has_identifier, place)
       left join lateral (
         select max(r.strength) filter (where r.other = any (best.refs))::float8 as relation,
-          (array_agg(r.other order by (m.m).kind = 'insight' and not (m.m).pinned, r.strength desc, r.other) filter (
-            where mnemograph.is_visible_1(m.m, in_app, kinds, categories, filters, asked_at)
+          (array_agg(r.other order by m.kind = 'insight' and not m.pinned, r.strength desc, r.other) filter (
+            where m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at)
+              and m.app_id in ('', in_app) and m.kind = any (kinds) and m.category = any (categories)
+              and mnemograph.fits_filters_1(
+                filters, m.agent_id, m.run_id, m.actor_id, m.role, m.category, m.pinned, m.importance, m.updated_at, m.metadata, m.trust
+              )
           ))[1:3] as linked
         from (
           select r.to_ref as other, r.strength from mnemograph.relation r where r.from_ref = f.ref
           union all
           select r.from_ref, r.strength from mnemograph.relation r where r.to_ref = f.ref
         ) r
-        cross join lateral (select m from mnemograph.memory m where m.ref = r.other limit 1) m
+        cross join lateral (select * from mnemograph.memory m where m.ref = r.other limit 1) m
       ) l on true
       order by f.place;
   end

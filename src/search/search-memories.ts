@@ -129,9 +129,13 @@ export function visibleArguments(
   db: Connection,
   { scope, kinds, categories, filter }: VisibleMemories,
 ): Sql {
+  return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filtersOf(filter)}::jsonb, ${db.now()}`;
+}
+
+/** JSON for `fits_filters_1`. */
+export function filtersOf(filter: StoreFilter): string | null {
   const given = Object.entries(filter).filter(([, value]) => value != null);
-  const filters = given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
-  return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
+  return given.length === 0 ? null : JSON.stringify(Object.fromEntries(given));
 }
 
 export const candidatesOf = (

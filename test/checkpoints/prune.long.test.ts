@@ -4,7 +4,7 @@ import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
-import { deleteCheckpoints, findCheckpoints } from "../../src/checkpoints/checkpoint-statements.js";
+import { deleteCheckpoints, findCheckpoints } from "../../src/checkpoints/prune-checkpoints.js";
 import { supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
 import { historyOf } from "../langgraph/conversation.js";
 import { cloneThread } from "../support/clone-thread.js";

@@ -1,9 +1,26 @@
 import { describe, expect, it } from "vitest";
+import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { brokenRules, normalStatement } from "./statement-rules.js";
 
 const broken = (text: string) => brokenRules(normalStatement(text));
 
 describe("the rules for statements on Citus", () => {
+  it("No function takes a table's row", () => {
+    const { migrations, functions } = shippedSchema();
+    const texts = [
+      ...migrations.flatMap((each) => each.statementsFor("s")),
+      ...functions.statementsFor("s", "v"),
+    ];
+    const tables = texts.flatMap((text) => /create table "s"\.(\w+)/.exec(text)?.[1] ?? []);
+    const taken = texts.flatMap(
+      (text) => /create (?:or replace )?function [^(]+\(([^)]*)\)/.exec(text)?.[1] ?? [],
+    );
+    expect(tables).toContain("memory");
+    expect(
+      taken.filter((all) => new RegExp(`"s"\\.(?:${tables.join("|")})\\s*(?:,|$)`).test(all)),
+    ).toEqual([]);
+  });
+
   it.each([
     ["one-statement", `set local jit to off; select 1`],
     ["no-set-config", `select set_config('mnemograph.tenant_id', $1, true)`],
@@ -41,6 +58,32 @@ describe("the rules for statements on Citus", () => {
       `with a as (update "s".t set a = 1) insert into "s".u (a) select a from json_to_recordset($1)`,
     ],
     [
+      "no-volatile-in-write",
+      `update "s".thread set checkpoint_name = gen_random_uuid()::text where id = 1`,
+    ],
+    ["no-volatile-in-write", `delete from "s".thread where thread_id = gen_random_uuid()::text`],
+    [
+      "no-volatile-in-write",
+      `update "s".thread t set checkpoint_name = case
+         when exists (select id from "s".threads_elsewhere(array[t.thread_id], t.tenant_id)) then 'a' else 'b' end`,
+    ],
+    ["no-row-argument", `select m.id from "s".memory m where "s".is_pinned(m)`],
+    [
+      "no-subquery-inserted",
+      `insert into "s".shown (checks) select array(select m.trust from "s".memory m)`,
+    ],
+    [
+      "no-lock-beside-function",
+      `with h as materialized (
+         select t.id from json_to_recordset($1) p (a bigint) join "s".thread t on t.id = p.a for share of t
+       ), x as (insert into "s".checkpoints (thread_id) select h.id::text from h) select 1`,
+    ],
+    [
+      "no-function-without-columns",
+      `with a as materialized (select from "s".threads_elsewhere($1, $2))
+       update "s".thread set checkpoint_name = case when exists (select from a) then $3 end`,
+    ],
+    [
       "no-outer-lateral",
       `with a as (insert into "s".t (id) select i.id from input i
          left join lateral (select id from "s".u where u.id = i.id limit 1) u on true) select 1`,
@@ -69,6 +112,10 @@ describe("the rules for statements on Citus", () => {
     `with b as materialized (select id from "s".t), a as (insert into "s".t (id) select 1) select id from b`,
     `with b as materialized (select max(seq) as last_seq from "s".t), a as (insert into "s".t (seq) select 1)
        select (select count(*) from "s".t m where m.seq <= b.last_seq) from b`,
+    `with a as materialized (select id from "s".threads_elsewhere($1, $2))
+       update "s".thread set checkpoint_name = case when exists (select from a) then $3 end`,
+    `with h as materialized (select from "s".thread where id = $1 for share), x as (delete from "s".work) select exists (select from h)`,
+    `select to_jsonb(m) from "s".memory m`,
     `select regexp_split_to_table($1, '\\s+;') word; `,
     `set local mnemograph.tenant_id to 't:a''; drop table t; --'`,
   ])("No rule for Citus reports: %s", (text) => {

@@ -66,6 +66,10 @@ const change = /^(?:with .*[ )])?(insert into|update|delete from) @s\.(.*)$/;
  */
 const stable = /\bnow\(|clock_timestamp|current_timestamp|pg_current_xact_id/;
 
+/** Those that a write may call before, in a CTE of their own. `threads_elsewhere` is the library's. */
+const volatile =
+  /\b(?:gen_random_uuid|random|nextval|clock_timestamp|set_config)\(|@s\.threads_elsewhere\(/;
+
 const rules: readonly Rule[] = [
   { name: "one-statement", breaks: ({ text }) => /;\s*\S/.test(text) },
   { name: "no-set-config", breaks: ({ text }) => text.includes("set_config(") },
@@ -116,6 +120,45 @@ const rules: readonly Rule[] = [
       /^with .*\binsert into @s\./.test(top.text) && writing.some((group) => group !== top),
   },
   {
+    name: "no-volatile-in-write",
+    breaks: ({ writing }) =>
+      writing.some((group) => {
+        const [, verb, rest = ""] = change.exec(group.text) ?? [];
+        return verb !== "insert into" && volatile.test(filled(rest, group));
+      }),
+  },
+  {
+    // A shard's rows have a type of their own.
+    name: "no-row-argument",
+    breaks: ({ text }) =>
+      [...text.matchAll(/\b(?:from|join) @s\.\w+ (?:as )?(\w+)/g)].some(([, alias]) =>
+        new RegExp(`@s\\.\\w+\\((?:[^()]*, ?)?${alias}(?:\\)|,)`).test(text),
+      ),
+  },
+  {
+    name: "no-subquery-inserted",
+    breaks: ({ writing }) =>
+      writing.some((group) => {
+        const [, list = ""] =
+          /^insert into .*?\) select (.*?)(?: from .*)?$/.exec(group.text) ?? [];
+        return /\b(?:from|join) @s\./.test(filled(list, group));
+      }),
+  },
+  {
+    name: "no-lock-beside-function",
+    breaks: ({ groups, writing }) =>
+      writing.length > 0 &&
+      groups.some(
+        ({ text }) => / for (?:no key )?(?:share|update)\b/.test(text) && ofFunction.test(text),
+      ),
+  },
+  {
+    // What it returns is kept for the other parts, with these columns.
+    name: "no-function-without-columns",
+    breaks: ({ groups, writing }) =>
+      writing.length > 0 && groups.some(({ text }) => /^select from @s\.\w+\(/.test(text)),
+  },
+  {
     name: "no-outer-lateral",
     breaks: ({ text, writing }) =>
       writing.length > 0 && /left join lateral \([^)]*? from @s\./.test(text),
@@ -135,6 +178,9 @@ function updating(group: Group): string {
 function hasSumWithColumn(text: string): boolean {
   return [...text.matchAll(sum)].some(([whole]) => column.test(whole));
 }
+
+/** A function among what a query reads. */
+const ofFunction = /\b(?:from|join) (?:@s\.)?\w+\(/;
 
 const column =
   /(?<![@\w.:])(?!(?:now|interval|case|when|then|else|end)\b)[a-z_]+(?:\.\w+)?(?![\w('])/;

@@ -63,7 +63,9 @@ async function placeOf(
   { threadId, scope }: Asked,
   { threadRef, checkpointThreadId }: OwnedThread,
 ): Promise<CheckpointPlace | null> {
-  const name = checkpointThreadId ?? (await nameCheckpoints(db, threadRef));
+  const asker = scope ?? nobody;
+  const name =
+    checkpointThreadId ?? (await nameCheckpoints(db, { scope: asker, threadId }, threadRef));
   return name === null ? null : { threadId, scope, name, threadRef };
 }
 

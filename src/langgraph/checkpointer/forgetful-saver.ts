@@ -76,13 +76,12 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
   };
-  // Private fields need the saver itself as `this`.
   const forgetful = new Proxy(saver, {
     get(target, name) {
-      const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
-      return typeof member === "function" && !Object.hasOwn(own, name)
-        ? member.bind(target)
-        : member;
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      const member: unknown = Reflect.get(target, name);
+      // Private fields need the saver itself as `this`.
+      return typeof member === "function" ? member.bind(target) : member;
     },
   });
   storedIn.set(forgetful, storedIn.get(saver) ?? saver);
@@ -242,11 +241,11 @@ function rewriteParts(value: object, rewrite: Rewrite, within: <Part>(part: Part
 function asMessage(value: unknown): AnyMessage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (isBaseMessage(value)) return { id: value.id, content: value.content, message: value };
-  const holder = value as { kwargs?: unknown; data?: unknown };
-  for (const fields of [value, holder.kwargs, holder.data]) {
-    if (typeof fields !== "object" || fields === null || !("content" in fields)) continue;
-    const { id, content } = fields as { id?: unknown; content: unknown };
-    return { id: typeof id === "string" ? id : undefined, content, message: null };
-  }
-  return undefined;
+  const { kwargs, data } = value as { kwargs?: unknown; data?: unknown };
+  const holder = [value, kwargs, data].find(
+    (each) => typeof each === "object" && each !== null && "content" in each,
+  );
+  if (!holder) return undefined;
+  const { id, content } = holder as { id?: unknown; content: unknown };
+  return { id: typeof id === "string" ? id : undefined, content, message: null };
 }

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type ChannelVersions,
@@ -7,7 +8,6 @@ import {
   type CheckpointTuple,
   type DeltaChannelHistory,
   type PendingWrite,
-  type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
@@ -34,7 +34,6 @@ import {
   type StoredCheckpoint,
   type Where,
 } from "./read-checkpoint.js";
-import { countVersionsApart } from "./version-counter.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
 /**
@@ -49,17 +48,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   readonly #defaultScope: Scope | null;
   readonly #write: ReturnType<typeof checkpointWriter>;
-  readonly #isDefaultSerde: boolean;
   /** Claims of each run, so that later calls need no query. */
   readonly #claims = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   readonly #reads = createOwnerOfReads();
 
-  constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
-    super(readingPool(db), serde, { schema: db.schemaName });
+  constructor(db: Database, defaultScope: Scope | null) {
+    super(readingPool(db), undefined, { schema: db.schemaName });
     this.#db = db;
     this.#defaultScope = defaultScope;
     this.#write = checkpointWriter(db);
-    this.#isDefaultSerde = serde === undefined;
     countVersionsApart(this);
   }
 
@@ -222,8 +219,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
       const [type, length] = each.slice(-2) as [string, number];
       end += length;
       const value = bytes?.subarray(end - length, end) ?? new Uint8Array();
-      const isJson = this.#isDefaultSerde && type === "json";
-      const own = isJson ? loadJson(new TextDecoder().decode(value)) : undefined;
+      const own = type === "json" ? loadJson(new TextDecoder().decode(value)) : undefined;
       const found = own ? own.value : await this.serde.loadsTyped(type, value);
       return [...each.slice(0, -2), found] as [...Fields, unknown];
     });
@@ -306,5 +302,32 @@ function configOf({ threadId, scope }: CheckpointPlace, ns: string, id: string):
   const owner = scope && identityKeys(scope);
   return {
     configurable: { checkpoint_ns: ns, checkpoint_id: id, thread_id: threadId, ...owner },
+  };
+}
+
+/** Twelve decimals: a double also holds as many steps as a thread has. */
+const fractions = 10 ** 12;
+
+/**
+ * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each
+ * version of a channel, so with whole numbers a fork or a concurrent run would read the other
+ * branch's values.
+ */
+function countVersionsApart(saver: PostgresSaver): void {
+  const counted = saver.getNextVersion.bind(saver);
+  // LangGraph reads the method once for a run or an update.
+  Object.defineProperty(saver, "getNextVersion", {
+    get: () => versionsOfRun(counted),
+    configurable: true,
+  });
+}
+
+/** Channels written in one step share a version: LangGraph finds the last writers by it. */
+function versionsOfRun(counted: (current: number | undefined) => number) {
+  let last: { readonly current: number | undefined; readonly next: number } | undefined;
+  return (current: number | undefined): number => {
+    if (!last || last.current !== current)
+      last = { current, next: Math.floor(counted(current)) + randomInt(1, fractions) / fractions };
+    return last.next;
   };
 }

@@ -82,13 +82,11 @@ export async function readCheckpoints(
   { ns, id, before, filter, limit }: CheckpointSearch,
 ): Promise<Placed<StoredCheckpoint[]>> {
   const { schema } = db;
-  const conditions = [
-    sql`p.owned and c.thread_id = p.name`,
-    ...(ns === undefined ? [] : [sql`c.checkpoint_ns = ${ns}`]),
-    ...(id === undefined ? [] : [sql`c.checkpoint_id = ${id}`]),
-    ...(before === undefined ? [] : [sql`c.checkpoint_id < ${before}`]),
-    ...(filter === undefined ? [] : [sql`c.metadata @> ${JSON.stringify(filter)}::jsonb`]),
-  ];
+  const conditions = [sql`p.owned and c.thread_id = p.name`];
+  if (ns !== undefined) conditions.push(sql`c.checkpoint_ns = ${ns}`);
+  if (id !== undefined) conditions.push(sql`c.checkpoint_id = ${id}`);
+  if (before !== undefined) conditions.push(sql`c.checkpoint_id < ${before}`);
+  if (filter !== undefined) conditions.push(sql`c.metadata @> ${JSON.stringify(filter)}::jsonb`);
   const statement = sql`
     with place as materialized (${selectPlace(db, where)})
     select p.ref, p.owned, p.name, c.checkpoint_ns as ns, c.checkpoint_id as id, c.parent_checkpoint_id as parent,

@@ -153,8 +153,7 @@ async function writeTogether(
   parts: readonly Waiting[],
 ): Promise<ReadonlyMap<number | null, boolean>> {
   const { schema } = db;
-  const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
-  const threads = [...places].map(([thread, name]) => ({ thread, name }));
+  const threads = [...new Set(parts.map(({ place }) => place.threadRef))];
   const { data, rows } = packed(parts);
   const insertWrites = (chosen: Sql) => sql`
         insert into ${schema}.checkpoint_writes (
@@ -167,8 +166,8 @@ async function writeTogether(
       sql`
       with data as materialized (select ${data}::bytea as bytes),
       held as materialized (
-        select t.id, p.name from json_to_recordset(${JSON.stringify(threads)}) as p (thread bigint, name text)
-        join ${schema}.thread t on t.id = p.thread for share of t skip locked
+        select t.id, t.checkpoint_name as name from ${schema}.thread t
+        where t.id = any (${threads}::bigint[]) for share skip locked
       ),
       blob as (
         insert into ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -201,7 +200,7 @@ async function writeTogether(
         ${insertWrites(sql`replaces`)} update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
       )
       select t.id, h.id is not null as written from ${schema}.thread t left join held h on h.id = t.id
-      where t.id = any (${[...places.keys()]}::bigint[])`,
+      where t.id = any (${threads}::bigint[])`,
       { prepare: true },
     ),
   );

@@ -62,6 +62,7 @@ const named = z
   .enum(Object.keys(decisionTypes) as (keyof typeof decisionTypes)[])
   .transform((type): Verdict => ({ decision: decisionTypes[type] }));
 const either = z.boolean().transform((yes): Verdict => ({ decision: yes ? "approve" : "refuse" }));
+const word = z.union([either, named]);
 const edited = z
   .object({ value: decision.shape.value, text: decision.shape.text })
   .refine(({ value, text }) => value !== undefined || text !== undefined)
@@ -70,11 +71,10 @@ const edit = { type: z.literal("edit"), message: z.unknown().optional() };
 
 /** Agent Inbox sends more `args` than are read here. */
 const verdict = z.union([
-  either,
-  named,
-  z.strictObject({ decision: z.union([either, named]) }).transform((answer) => answer.decision),
+  word,
+  z.strictObject({ decision: word }).transform((answer) => answer.decision),
   z
-    .strictObject({ type: named, args: z.unknown().optional(), message: z.unknown().optional() })
+    .strictObject({ type: named, args: z.unknown().optional(), message: edit.message })
     .transform((answer) => answer.type),
   z
     .strictObject({ ...edit, editedAction: z.object({ args: edited }) })
@@ -83,7 +83,10 @@ const verdict = z.union([
     .strictObject({ ...edit, args: z.object({ args: edited }) })
     .transform((answer) => answer.args.args),
 ]);
-const inOrder = z.union([z.array(verdict), z.strictObject({ decisions: z.array(verdict) })]);
+const inOrder = z.union([
+  z.array(verdict),
+  z.strictObject({ decisions: z.array(verdict) }).transform(({ decisions }) => decisions),
+]);
 
 const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
@@ -113,12 +116,11 @@ export function readConsentAnswer(
   }
   const each = inOrder.safeParse(answer);
   if (!each.success) return { problem: forms };
-  const verdicts = Array.isArray(each.data) ? each.data : each.data.decisions;
-  if (verdicts.length !== asked.length) {
-    const counts = `There are ${asked.length} proposals and ${verdicts.length} decisions`;
+  if (each.data.length !== asked.length) {
+    const counts = `There are ${asked.length} proposals and ${each.data.length} decisions`;
     return { problem: `${counts}: give one for each, in order.` };
   }
-  return { decisions: asked.map(({ id }, at) => ({ id, ...(verdicts[at] as Verdict) })) };
+  return { decisions: asked.map(({ id }, at) => ({ id, ...(each.data[at] as Verdict) })) };
 }
 
 function fromJson(text: string): unknown {

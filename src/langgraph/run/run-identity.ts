@@ -116,11 +116,8 @@ function runValue<Value>(
   return found && parseInput(schema, found.value, found.key);
 }
 
-/** Labels that grant nothing, so clients may set them. */
-export type RunOrigin = { readonly agentId?: string; readonly runId?: string };
-
-/** Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
-export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
+/** Labels that grant nothing, so clients may set them. Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
+export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string) {
   const places = Object.values({ ...placesOf(config), metadata: config?.metadata }).map(valuesOf);
   const label = (camel: string, snake: string) =>
     places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);

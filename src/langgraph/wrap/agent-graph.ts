@@ -6,7 +6,7 @@ import { memoryKey } from "../run/state-fields.js";
 type Definition = Readonly<Record<string, unknown>>;
 
 /** The parts used here; LangGraph does not type them. */
-export interface AgentBuilder {
+interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
   readonly nodes: Readonly<Record<string, unknown>>;
   readonly _inputDefinition: Definition;

@@ -27,23 +27,18 @@ import {
   removedKey,
   withoutRemoved,
 } from "../run/state-fields.js";
-import {
-  type AgentBuilder,
-  type AgentGraph,
-  wholeStateInput,
-  wholeStateUpdate,
-} from "./agent-graph.js";
+import { type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
 
 export function callAgent(
   agent: AgentGraph,
-  builder: AgentBuilder,
   memory: Memory,
   options: Pick<TurnOptions, "onError" | "agent" | "minTrust" | "memoryMode" | "injectAs"> &
     MessagesKeyOption,
 ) {
+  const { builder } = agent;
   const recallAgain = recalling(memory, options);
   const { messagesKey = "messages" } = options;
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {

@@ -136,7 +136,7 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
   const inner = wholeStateAgent(graph);
   wrapped
     .addNode(nodes.recall, recalling(memory, options))
-    .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
+    .addNode(nodes.agent, callAgent(inner, memory, options), { subgraphs: [inner] })
     .addNode(nodes.remember, remembering(memory, options));
   if (internalApi(memory).consentAsk() === "interrupt") {
     wrapped.addNode(nodes.consent, askingConsent(memory, options));
