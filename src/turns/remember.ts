@@ -115,10 +115,10 @@ async function isSummarisedByOthers(
   if (since !== "now") return since !== null;
   logger.info(
     `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
-    { threadId, step: "summarize" },
+    { threadId, step: "summaries" },
   );
   const event = {
-    step: "summarize",
+    step: "summaries",
     op: "create",
     status: "skipped",
     detail: "others_summary",
